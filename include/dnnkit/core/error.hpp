@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The one exception of the library: what went wrong, where, what was expected and what was found.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace dnnkit {
+
+// Thrown for bad input (files, shapes, symbols, sizes), never for a defect of the library itself.
+class error : public std::exception {
+ public:
+  // `problem` is a short sentence ("tensor is missing"); `where` names the culprit (a file, a tensor, an input);
+  // `expected` and `found` may be empty when there are no two sides.
+  error(std::string problem, std::string where, std::string expected = {}, std::string found = {})
+      : problem_(std::move(problem)),
+        where_(std::move(where)),
+        expected_(std::move(expected)),
+        found_(std::move(found)),
+        text_(where_ + ": " + problem_) {
+    if (!expected_.empty()) text_ += ", expected " + expected_;
+    if (!found_.empty()) text_ += ", found " + found_;
+  }
+
+  const char* what() const noexcept override { return text_.c_str(); }
+  const std::string& problem() const noexcept { return problem_; }
+  const std::string& where() const noexcept { return where_; }
+  const std::string& expected() const noexcept { return expected_; }
+  const std::string& found() const noexcept { return found_; }
+
+ private:
+  std::string problem_, where_, expected_, found_, text_;
+};
+
+}  // namespace dnnkit
