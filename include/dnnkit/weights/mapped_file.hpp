@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// A whole file mapped read-only into memory, so that weights are paged in when they are touched and never copied.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "dnnkit/core/error.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+
+// The operating system's sentence for an errno value.
+inline std::string system_message(int code) { return std::generic_category().message(code); }
+
+// Owns a POSIX file descriptor.
+class file_descriptor {
+ public:
+  explicit file_descriptor(int number) noexcept : number_(number) {}
+  file_descriptor(file_descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  file_descriptor& operator=(file_descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~file_descriptor() { close(); }
+
+  int number() const noexcept { return number_; }
+
+  // Closes early; false when the system reports that earlier writes were lost.
+  bool close() noexcept { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+}  // namespace detail
+
+// The bytes stay valid, at the same address, until the object that owns them is destroyed; moving keeps them in place.
+// The file must not be shortened meanwhile: the system would end the process at the next access to the missing pages.
+class mapped_file {
+ public:
+  // Throws dnnkit::error naming `path` when it is missing, unreadable, not a regular file, or empty.
+  explicit mapped_file(const std::filesystem::path& path) {
+    // Opening a named pipe without O_NONBLOCK would wait for a writer instead of failing.
+    const detail::file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.number() < 0) throw error("cannot open file (" + detail::system_message(errno) + ")", path.string());
+    struct stat status {};
+    if (::fstat(file.number(), &status) != 0)
+      throw error("cannot read file (" + detail::system_message(errno) + ")", path.string());
+    if (S_ISDIR(status.st_mode)) throw error("is a directory", path.string(), "a file");
+    if (!S_ISREG(status.st_mode)) throw error("is not a regular file", path.string());
+    if (status.st_size == 0) throw error("file is empty", path.string());
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+    if (address == MAP_FAILED) throw error("cannot map file (" + detail::system_message(errno) + ")", path.string());
+    bytes_ = {static_cast<const std::byte*>(address), size};
+  }
+
+  mapped_file(mapped_file&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  mapped_file& operator=(mapped_file&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~mapped_file() {
+    if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  }
+
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// One named tensor of a weights file: what the reader hands out and the writer takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "dnnkit/core/dtype.hpp"
+#include "dnnkit/core/error.hpp"
+
+namespace dnnkit {
+
+// `data` is not owned and may be unaligned: row-major, little-endian elements, the product of `shape` many of them.
+struct stored_tensor {
+  std::string name;
+  dnnkit::dtype dtype = dnnkit::dtype::f32;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> data;
+};
+
+namespace detail {
+
+// "[16,3,3,3]"
+inline std::string shape_text(std::span<const std::int64_t> shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? "," : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+// "f32 [16,3,3,3]"
+inline std::string tensor_text(dtype type, std::span<const std::int64_t> shape) {
+  return std::string(name(type)) + " " + shape_text(shape);
+}
+
+// A name from an untrusted file in quotes, control characters replaced and long names shortened, fit for a message.
+inline std::string quoted(std::string_view name) {
+  constexpr std::size_t longest = 120;
+  std::string text = "'";
+  for (const char c : name.substr(0, longest)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  return text + (name.size() > longest ? "...'" : "'");
+}
+
+// Bytes of a dense tensor; nothing when a dimension is negative or the product of the non-zero dimensions does not
+// fit into 63 bits (so that no later product over any subset of the dimensions can overflow either).
+constexpr std::optional<std::uint64_t> dense_bytes(dtype type, std::span<const std::int64_t> shape) {
+  constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t bytes = size_of(type);
+  bool empty = false;
+  for (const std::int64_t dim : shape) {
+    if (dim < 0) return std::nullopt;
+    if (dim == 0) {
+      empty = true;
+      continue;
+    }
+    if (bytes > limit / static_cast<std::uint64_t>(dim)) return std::nullopt;
+    bytes *= static_cast<std::uint64_t>(dim);
+  }
+  return empty ? 0 : bytes;
+}
+
+template <class T>
+concept stored_value = std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8;
+
+// Whether the stored bytes of `type` are values of T. Half-precision elements are read as their 16 bits and booleans
+// as bytes: C++20 has no type for the former, and a byte other than 0 or 1 is not a valid bool.
+template <stored_value T> constexpr bool holds(dtype type) {
+  if (sizeof(T) != size_of(type)) return false;
+  if (std::is_floating_point_v<T>) return is_floating(type);
+  if (std::is_signed_v<T>) return is_integral(type) && info(type).is_signed;
+  return type == boolean || type == f16 || type == bf16 || (is_integral(type) && !info(type).is_signed);
+}
+
+// "u16 or f16 or bf16": the dtypes whose elements are read as T.
+template <class T> std::string dtypes_of() {
+  std::string names;
+  for (std::size_t i = 0; i < dtype_table.size(); ++i)
+    if (holds<T>(static_cast<dtype>(i))) (names += names.empty() ? "" : " or ") += dtype_table[i].name;
+  return names;
+}
+
+}  // namespace detail
+
+// Copies the elements of `tensor` to `out`, which must be exactly as long. T is the C++ type of the stored dtype
+// (std::uint8_t also for bool, std::uint16_t also for the bits of f16 and bf16).
+// Throws dnnkit::error naming the tensor when the dtype or the number of elements differs.
+template <detail::stored_value T> void copy_values(const stored_tensor& tensor, std::span<T> out) {
+  const std::string where = "tensor " + detail::quoted(tensor.name);
+  if (!detail::holds<T>(tensor.dtype))
+    throw error("elements are of another dtype", where, detail::dtypes_of<T>(), std::string(name(tensor.dtype)));
+  if (out.size_bytes() != tensor.data.size())
+    throw error("number of elements differs", where, std::to_string(out.size()),
+                std::to_string(tensor.data.size() / sizeof(T)));
+  if (!out.empty()) std::memcpy(out.data(), tensor.data.data(), out.size_bytes());
+}
+
+// The elements of `tensor` as a vector; T and errors as for copy_values.
+template <detail::stored_value T> std::vector<T> read_values(const stored_tensor& tensor) {
+  std::vector<T> values(tensor.data.size() / sizeof(T));
+  copy_values<T>(tensor, values);
+  return values;
+}
+
+}  // namespace dnnkit
