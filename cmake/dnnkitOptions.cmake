@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# Compiler options: what every user of the headers needs, and what the project's own programs add.
+
+# A model is compiled inside constant expressions, whose default budgets are made for small computations.
+# GCC rejects an operations limit above 2^31 - 1.
+set(DNNKIT_CONSTEXPR_OPTIONS_GNU
+    -fconstexpr-ops-limit=2147483647 -fconstexpr-loop-limit=10000000 -fconstexpr-depth=4096)
+set(DNNKIT_CONSTEXPR_OPTIONS_Clang -fconstexpr-steps=2147483647 -fconstexpr-depth=4096 -fbracket-depth=4096)
+set(DNNKIT_CONSTEXPR_OPTIONS
+    "$<$<CXX_COMPILER_ID:GNU>:${DNNKIT_CONSTEXPR_OPTIONS_GNU}>"
+    "$<$<CXX_COMPILER_ID:Clang,AppleClang>:${DNNKIT_CONSTEXPR_OPTIONS_Clang}>")
+
+set(DNNKIT_WARNING_OPTIONS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+
+# dnnkit_program(TARGET SOURCE...): one of the project's own programs, with its warnings and processor flags.
+function(dnnkit_program target)
+  add_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE dnnkit::dnnkit)
+  target_compile_options(${target} PRIVATE ${DNNKIT_WARNING_OPTIONS} $<$<BOOL:${DNNKIT_NATIVE}>:-march=native>)
+  target_compile_definitions(${target} PRIVATE DNNKIT_ASSETS="${PROJECT_SOURCE_DIR}/examples/assets")
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# dnnkit_scratch(VARIABLE NAME): a folder of its own for the files that the test called NAME writes.
+function(dnnkit_scratch variable name)
+  set(folder ${PROJECT_BINARY_DIR}/scratch/${name})
+  file(MAKE_DIRECTORY ${folder})
+  set(${variable} ${folder} PARENT_SCOPE)
+endfunction()

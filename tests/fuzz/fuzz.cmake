@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# The libFuzzer targets: tests/fuzz/<name>.cpp is the program fuzz_<name>, under the address and undefined-behaviour sanitizers.
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  message(FATAL_ERROR "DNNKIT_FUZZ needs clang: libFuzzer is part of it")
+endif()
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
+add_custom_target(fuzz)
+foreach(source IN LISTS fuzz_sources)
+  cmake_path(GET source STEM name)
+  dnnkit_program(fuzz_${name} ${source})
+  set(sanitizers -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all)
+  target_compile_options(fuzz_${name} PRIVATE -O1 -g1 ${sanitizers})
+  target_link_options(fuzz_${name} PRIVATE ${sanitizers})
+  add_dependencies(fuzz fuzz_${name})
+endforeach()
