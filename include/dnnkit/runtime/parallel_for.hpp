@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// How a caller supplies parallelism: non-owning references to a loop and to its body, small, noexcept, allocation-free.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace dnnkit {
+
+// A reference to a callable void(std::size_t index) noexcept; the callable must outlive it.
+class loop_body {
+ public:
+  template <class Body>
+  requires(!std::same_as<std::remove_cvref_t<Body>, loop_body> &&
+           std::is_nothrow_invocable_v<std::remove_reference_t<Body>&,
+                                       std::size_t>) constexpr loop_body(Body&& body) noexcept
+      : object_(const_cast<void*>(static_cast<const volatile void*>(std::addressof(body)))),
+        call_([](void* object, std::size_t index) noexcept {
+          static_cast<void>((*static_cast<std::remove_reference_t<Body>*>(object))(index));
+        }) {}
+
+  void operator()(std::size_t index) const noexcept { call_(object_, index); }
+
+ private:
+  void* object_;
+  void (*call_)(void*, std::size_t) noexcept;
+};
+
+// A reference to a loop: a callable void(std::size_t count, loop_body body) that calls body(0) ... body(count - 1)
+// exactly once each, in any order, on any threads, and returns when all calls have returned. Without a loop the calls
+// happen one after the other on the calling thread. The loop must outlive the reference; an exception that leaves it
+// ends the program.
+//
+//   dnnkit::thread_pool pool(4);
+//   session.run(pool, image, scores);
+//   session.run([](std::size_t count, dnnkit::loop_body body) { tbb::parallel_for(std::size_t{0}, count, body); },
+//   ...);
+class parallel_for {
+ public:
+  constexpr parallel_for() noexcept = default;
+
+  template <class Loop>
+  requires(!std::same_as<std::remove_cvref_t<Loop>, parallel_for> &&
+           std::invocable<std::remove_reference_t<Loop>&, std::size_t,
+                          loop_body>) constexpr parallel_for(Loop&& loop) noexcept
+      : object_(const_cast<void*>(static_cast<const volatile void*>(std::addressof(loop)))),
+        call_([](void* object, std::size_t count, loop_body body) noexcept {
+          (*static_cast<std::remove_reference_t<Loop>*>(object))(count, body);
+        }) {
+    if constexpr (requires {
+                    { loop.concurrency() } -> std::convertible_to<std::size_t>;
+                  })
+      concurrency_ = loop.concurrency();
+    else concurrency_ = 0;
+  }
+
+  // A loop of at most one index runs on the calling thread.
+  void operator()(std::size_t count, loop_body body) const noexcept {
+    if (call_ && count > 1) return call_(object_, count, body);
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  }
+
+  // How many threads the loop runs on at most: 1 without a loop, loop.concurrency() where the loop has that member,
+  // 0 when it is not known. Only a hint for choosing how many pieces are worth making.
+  constexpr std::size_t concurrency() const noexcept { return concurrency_; }
+
+ private:
+  void* object_ = nullptr;
+  void (*call_)(void*, std::size_t, loop_body) noexcept = nullptr;
+  std::size_t concurrency_ = 1;
+};
+
+// Everything on the calling thread, in order.
+inline constexpr parallel_for serial{};
+
+struct index_range {
+  std::size_t begin, end;
+  constexpr std::size_t size() const noexcept { return end - begin; }
+  friend constexpr bool operator==(const index_range&, const index_range&) = default;
+};
+
+// Piece `part` of [0, count) cut into `parts` consecutive pieces whose sizes differ by at most one; parts >= 1.
+// @post the pieces 0 ... parts - 1 follow each other without gaps from 0 to count
+constexpr index_range split(std::size_t count, std::size_t parts, std::size_t part) noexcept {
+  const std::size_t size = count / parts, longer = count % parts;
+  const std::size_t begin = part * size + (part < longer ? part : longer);
+  return {begin, begin + size + (part < longer ? 1 : 0)};
+}
+
+static_assert(split(10, 3, 0) == index_range{0, 4} && split(10, 3, 1) == index_range{4, 7} &&
+              split(10, 3, 2) == index_range{7, 10});
+static_assert(serial.concurrency() == 1);
+
+}  // namespace dnnkit

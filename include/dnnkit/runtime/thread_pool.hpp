@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// A pool of threads to pass as the parallel_for: the caller takes part, and a call neither allocates nor spins for
+// long.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/runtime/parallel_for.hpp"
+
+namespace dnnkit {
+
+// One loop at a time is shared among the threads. A loop that is started while another one runs, by a second thread or
+// from inside a body, runs on the thread that started it, serially: always correct, never a deadlock. Bodies do not
+// throw. Between loops the threads sleep, after having looked out briefly for the next loop.
+//
+// The life of a loop is one number, state_: bit 0 says that indices are handed out, the bits above count the workers
+// inside. A worker enters only while bit 0 is set, so a worker that wakes up late finds the loop closed and touches
+// nothing; the caller clears bit 0 when the indices are used up and returns when the count is zero.
+class thread_pool {
+ public:
+  static constexpr std::size_t largest = 1024;
+
+  // `threads` counts the calling thread: threads - 1 are started. Throws dnnkit::error unless 1 <= threads <= 1024, and
+  // when the system does not grant the threads.
+  explicit thread_pool(std::size_t threads = default_threads()) {
+    if (threads < 1 || threads > largest)
+      throw error("number of threads is out of range", "thread_pool", "1 to " + std::to_string(largest),
+                  std::to_string(threads));
+    workers_.reserve(threads - 1);
+    try {
+      while (workers_.size() + 1 < threads) workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error& failure) {
+      const std::size_t started = workers_.size() + 1;
+      stop();
+      throw error(std::string("cannot start thread (") + failure.what() + ")", "thread_pool",
+                  std::to_string(threads) + " threads", std::to_string(started));
+    }
+  }
+  thread_pool(const thread_pool&) = delete;
+  thread_pool& operator=(const thread_pool&) = delete;
+
+  // No loop may be running.
+  ~thread_pool() { stop(); }
+
+  // The calling thread included.
+  std::size_t concurrency() const noexcept { return workers_.size() + 1; }
+
+  static std::size_t default_threads() noexcept {
+    return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, largest);
+  }
+
+  // Calls body(0) ... body(count - 1) once each on the threads of the pool and returns when all have returned; what the
+  // bodies have written is then visible to the caller.
+  void operator()(std::size_t count, loop_body body) noexcept { run(count, body); }
+
+  void run(std::size_t count, loop_body body) noexcept {
+    if (count < 2 || workers_.empty() || busy_.exchange(true, std::memory_order_acquire)) {
+      for (std::size_t i = 0; i < count; ++i) body(i);
+      return;
+    }
+    body_ = &body;
+    count_ = count;
+    // Several pieces a thread even out their speeds; more than one index a piece keeps the counter from being
+    // contended.
+    piece_ = std::max<std::size_t>(1, count / (concurrency() * 16));
+    next_.store(0, std::memory_order_relaxed);
+    state_.store(open);
+    wake(std::min(count, concurrency()) - 1);
+    take_pieces();
+    state_.fetch_and(~open);
+    if (!looks_out([this] { return state_.load() == 0; })) {
+      std::unique_lock lock(mutex_);
+      caller_sleeps_.store(true);
+      all_left_.wait(lock, [this] { return state_.load() == 0; });
+      caller_sleeps_.store(false);
+    }
+    busy_.store(false, std::memory_order_release);
+  }
+
+ private:
+  static constexpr std::uint32_t open = 1, one_worker = 2;
+
+  // Runs pieces of the open loop until none is left.
+  void take_pieces() noexcept {
+    for (;;) {
+      const std::size_t begin = next_.fetch_add(piece_, std::memory_order_relaxed);
+      if (begin >= count_) return;
+      const std::size_t end = begin + std::min(piece_, count_ - begin);
+      for (std::size_t i = begin; i < end; ++i) (*body_)(i);
+    }
+  }
+
+  void work() noexcept {
+    const auto something_to_do = [this] { return (state_.load() & open) != 0 || stopping_.load(); };
+    for (;;) {
+      if (!looks_out(something_to_do)) {
+        std::unique_lock lock(mutex_);
+        sleepers_.fetch_add(1);
+        work_or_stop_.wait(lock, something_to_do);
+        sleepers_.fetch_sub(1);
+      }
+      if (stopping_.load()) return;
+      if (!enter()) continue;
+      take_pieces();
+      if (leave() && caller_sleeps_.load()) {
+        // Taking the mutex makes sure that the caller either waits already or has yet to look at state_.
+        { const std::lock_guard lock(mutex_); }
+        all_left_.notify_all();
+      }
+    }
+  }
+
+  // Counts this worker in while the loop is open.
+  bool enter() noexcept {
+    std::uint32_t state = state_.load();
+    while (state & open)
+      if (state_.compare_exchange_weak(state, state + one_worker)) return true;
+    return false;
+  }
+
+  // True for the last worker that leaves a closed loop.
+  bool leave() noexcept { return state_.fetch_sub(one_worker) == one_worker; }
+
+  // A sleeper counts itself before its last look at state_, and state_ is written before sleepers_ is read here; as all
+  // four are sequentially consistent, either it is seen here or it sees the loop.
+  void wake(std::size_t wanted) noexcept {
+    const std::size_t asleep = sleepers_.load();
+    if (asleep == 0) return;
+    { const std::lock_guard lock(mutex_); }
+    if (wanted >= asleep) return work_or_stop_.notify_all();
+    for (std::size_t i = 0; i < wanted; ++i) work_or_stop_.notify_one();
+  }
+
+  void stop() noexcept {
+    stopping_.store(true);
+    wake(largest);
+    for (std::thread& worker : workers_) worker.join();
+    workers_.clear();
+  }
+
+  // Waits a moment for `condition`, some tens of microseconds at most on an idle processor, giving way to other
+  // threads.
+  template <class Condition> static bool looks_out(Condition condition) noexcept {
+    for (int i = 0; i < 64; ++i) {
+      if (condition()) return true;
+      std::this_thread::yield();
+    }
+    return condition();
+  }
+
+  std::vector<std::thread> workers_;
+  std::atomic<bool> busy_{false}, stopping_{false}, caller_sleeps_{false};
+  std::atomic<std::uint32_t> state_{0};
+  std::atomic<std::size_t> sleepers_{0};
+  std::mutex mutex_;
+  std::condition_variable work_or_stop_, all_left_;
+
+  // The loop; written by the caller while state_ is 0.
+  const loop_body* body_ = nullptr;
+  std::size_t count_ = 0, piece_ = 1;
+  alignas(64) std::atomic<std::size_t> next_{0};
+};
+
+}  // namespace dnnkit
