@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs what is missing, builds everything and runs all tests: those of the release build, and those chosen to run under
+# the address, undefined-behaviour and thread sanitizers. ctest's summary comes last; the exit status says pass or fail.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source cmake/shell.sh
+
+require_packages "${build_packages[@]}"
+for preset in sanitize thread release; do build_preset "$preset"; done
+
+# One list of tests over the three build folders: the names of the sanitized ones begin with sanitize/ and thread/.
+mkdir -p build/all
+echo 'subdirs("../release" "../sanitize" "../thread")' >build/all/CTestTestfile.cmake
+say "running the tests"
+exec ctest --test-dir build/all --parallel "$(jobs)" --output-on-failure --no-label-summary --no-tests=error "$@"
