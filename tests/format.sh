@@ -1,13 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Checks the formatting of every C++ file with clang-format 14, the version that .clang-format is written for; with --fix, repairs it.
+# Checks the formatting of every C++ file with clang-format 14, the version that .clang-format is written for, and names the
+# files that differ. Usage: bash tests/format.sh [--fix], which formats them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/shell.sh
 
 require_packages clang-format-14
-mode=(--dry-run -Werror)
-[ "${1:-}" = --fix ] && mode=(-i)
 mapfile -d '' files < <(find include tests examples bench cmake -type f \( -name '*.hpp' -o -name '*.cpp' \) -print0)
-clang-format-14 --style=file "${mode[@]}" "${files[@]}"
-say "clang-format: ${#files[@]} files"
+if [ "${1:-}" = --fix ]; then
+  clang-format-14 --style=file -i "${files[@]}"
+fi
+differing=0
+for file in "${files[@]}"; do
+  clang-format-14 --style=file --dry-run -Werror "$file" 2>/dev/null && continue
+  echo "not formatted: $file"
+  differing=$((differing + 1))
+done
+say "clang-format: ${#files[@]} files, $differing to be formatted by tests/format.sh --fix"
+[ "$differing" -eq 0 ]
