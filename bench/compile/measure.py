@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Compiles the models of models.py one after another and prints what each costs as a Markdown table and as JSON lines."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import models
+
+LIMIT_SECONDS = 600
+
+
+def constexpr_options(is_clang):
+    """The options that the CMake target dnnkit::dnnkit passes on to its users."""
+    text = pathlib.Path("cmake/dnnkitOptions.cmake").read_text()
+    family = "Clang" if is_clang else "GNU"
+    return re.search(rf"set\(DNNKIT_CONSTEXPR_OPTIONS_{family}([^)]*)\)", text).group(1).split()
+
+
+def compile_once(command, limit):
+    """Runs the compiler alone; returns its exit status, seconds, peak MB over its processes, and what it printed."""
+    start = time.perf_counter()
+    process = subprocess.Popen(["timeout", str(limit), *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    printed = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    return os.waitstatus_to_exitcode(status), time.perf_counter() - start, usage.ru_maxrss / 1024, printed
+
+
+def main():
+    compiler = os.environ.get("CXX", "g++")
+    version = subprocess.run([compiler, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
+    options = ["-std=c++20", "-O2", "-march=native", "-Iinclude", *constexpr_options("clang" in version)]
+    folder = pathlib.Path("build/compile")
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = set(sys.argv[1:])
+
+    print(f"{version}, {' '.join(options[1:3])}\n")
+    print("| model | mode | operators | kernels | seconds | peak MB | object bytes |\n|---|---|---|---|---|---|---|", flush=True)
+    failed = 0
+    with open(folder / f"{pathlib.Path(compiler).name}.jsonl", "w") as lines:
+        for model in models.all_models():
+            for mode in models.MODES:
+                if wanted and not wanted & {model.name, mode, f"{model.name} {mode}"}:
+                    continue
+                source = folder / f"{model.name}_{mode}.cpp".replace(" ", "_")
+                source.write_text(model.source(mode))
+                made = source.with_suffix(".o")
+                made.unlink(missing_ok=True)
+                status, seconds, peak, printed = compile_once(
+                    [compiler, *options, "-c", str(source), "-o", str(made)], LIMIT_SECONDS
+                )
+                row = {"model": model.name, "mode": mode, "operators": model.operators, "compiler": version}
+                if status == 0:
+                    row |= {"seconds": round(seconds, 2), "peak_mb": round(peak), "object_bytes": made.stat().st_size}
+                    row["kernels"] = models.kernels_of(made)
+                else:
+                    failed += 1
+                    row |= {"failed": "time limit" if status == 124 else "\n".join(printed.splitlines()[:8])}
+                print(json.dumps(row), file=lines, flush=True)
+                cells = [row.get(key, "-") for key in ["model", "mode", "operators", "kernels", "seconds", "peak_mb", "object_bytes"]]
+                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+                if status != 0:
+                    print(row["failed"], file=sys.stderr, flush=True)
+    return 1 if failed else 0
+
+
+sys.exit(main())
