@@ -10,7 +10,7 @@
 
 namespace dnnkit {
 
-// A reference to a callable void(std::size_t index) noexcept; the callable must outlive it.
+// A reference to a function object void(std::size_t index) noexcept, which must outlive it.
 class loop_body {
  public:
   template <class Body>
@@ -29,10 +29,10 @@ class loop_body {
   void (*call_)(void*, std::size_t) noexcept;
 };
 
-// A reference to a loop: a callable void(std::size_t count, loop_body body) that calls body(0) ... body(count - 1)
-// exactly once each, in any order, on any threads, and returns when all calls have returned. Without a loop the calls
-// happen one after the other on the calling thread. The loop must outlive the reference; an exception that leaves it
-// ends the program.
+// A reference to a loop: a function object void(std::size_t count, loop_body body) that calls body(0) ... body(count -
+// 1) exactly once each, in any order, on any threads, and returns when all calls have returned. Without a loop the
+// calls happen one after the other on the calling thread. The loop must outlive the reference; an exception that leaves
+// it ends the program.
 //
 //   dnnkit::thread_pool pool(4);
 //   session.run(pool, image, scores);

@@ -24,8 +24,8 @@ namespace dnnkit {
 // throw. Between loops the threads sleep, after having looked out briefly for the next loop.
 //
 // The life of a loop is one number, state_: bit 0 says that indices are handed out, the bits above count the workers
-// inside. A worker enters only while bit 0 is set, so a worker that wakes up late finds the loop closed and touches
-// nothing; the caller clears bit 0 when the indices are used up and returns when the count is zero.
+// inside. Whoever finds no index left clears bit 0. A worker enters only while bit 0 is set, so one that wakes up late
+// finds the loop closed and touches nothing; the caller returns when the count is zero.
 class thread_pool {
  public:
   static constexpr std::size_t largest = 1024;
@@ -77,7 +77,6 @@ class thread_pool {
     state_.store(open);
     wake(std::min(count, concurrency()) - 1);
     take_pieces();
-    state_.fetch_and(~open);
     if (!looks_out([this] { return state_.load() == 0; })) {
       std::unique_lock lock(mutex_);
       caller_sleeps_.store(true);
@@ -90,14 +89,15 @@ class thread_pool {
  private:
   static constexpr std::uint32_t open = 1, one_worker = 2;
 
-  // Runs pieces of the open loop until none is left.
+  // Runs pieces of the loop until none is left, then closes it.
   void take_pieces() noexcept {
     for (;;) {
       const std::size_t begin = next_.fetch_add(piece_, std::memory_order_relaxed);
-      if (begin >= count_) return;
+      if (begin >= count_) break;
       const std::size_t end = begin + std::min(piece_, count_ - begin);
       for (std::size_t i = begin; i < end; ++i) (*body_)(i);
     }
+    state_.fetch_and(~open);
   }
 
   void work() noexcept {
@@ -128,7 +128,7 @@ class thread_pool {
     return false;
   }
 
-  // True for the last worker that leaves a closed loop.
+  // True for the last worker that leaves; the loop is closed by then.
   bool leave() noexcept { return state_.fetch_sub(one_worker) == one_worker; }
 
   // A sleeper counts itself before its last look at state_, and state_ is written before sleepers_ is read here; as all
