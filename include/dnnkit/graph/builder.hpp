@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Building a graph: the builder hands out tensors, and functions on tensors (op/*.hpp) append nodes.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/op/normalization.hpp"
+
+namespace dnnkit {
+
+class builder;
+
+// A value of the graph under construction. Copying it copies the reference, not the data.
+class tensor {
+ public:
+  constexpr tensor() = default;
+  constexpr tensor(builder* owner, value_id id) : owner_(owner), id_(id) {}
+
+  constexpr builder& owner() const { return *owner_; }
+  constexpr value_id id() const { return id_; }
+  // false for tensor{}, which stands for an optional input left out
+  constexpr bool present() const { return id_ != none; }
+  constexpr const shape& dims() const;
+  constexpr dim size(std::int64_t axis) const;  // negative axes count from the end
+  constexpr std::int64_t rank() const { return static_cast<std::int64_t>(dims().size()); }
+  constexpr dtype type() const;
+
+ private:
+  builder* owner_ = nullptr;
+  value_id id_ = none;
+};
+
+class builder {
+ public:
+  constexpr builder() = default;
+  builder(const builder&) = delete;
+  builder& operator=(const builder&) = delete;
+
+  constexpr tensor input(std::string_view name, dtype type, shape_argument dims) {
+    const tensor t = leaf(name, {type, to_shape(dims)}, origin::input);
+    graph_.inputs.push_back(t.id());
+    return t;
+  }
+  // The tensor `prefix + suffix` of the weight file; asking twice gives the same tensor.
+  constexpr tensor weight(std::string_view prefix, std::string_view suffix, shape_argument dims, dtype type = f32) {
+    text name(prefix);
+    name << suffix;
+    for (std::size_t i = 0; i < graph_.values.size(); ++i)
+      if (graph_.values[i].from == origin::weight && graph_.text_of(graph_.values[i].name) == name.view())
+        return {this, static_cast<value_id>(i)};
+    return leaf(name.view(), {type, to_shape(dims)}, origin::weight);
+  }
+  constexpr tensor weight(std::string_view name, shape_argument dims, dtype type = f32) {
+    return weight(name, "", dims, type);
+  }
+  // The parameters of a BatchNormalization over `channels`, named as PyTorch does: prefix.weight, .bias, .running_mean,
+  // .running_var.
+  constexpr batch_norm_parameters<tensor> batch_norm(std::string_view prefix, std::int64_t channels) {
+    return {weight(prefix, ".weight", {channels}), weight(prefix, ".bias", {channels}),
+            weight(prefix, ".running_mean", {channels}), weight(prefix, ".running_var", {channels})};
+  }
+  constexpr void output(std::string_view name, tensor t) {
+    graph_.outputs.push_back(t.id());
+    graph_.at(t.id()).name = graph_.store(name);
+  }
+
+  // A constant of rank 0.
+  constexpr tensor scalar(double x, dtype type = f32) { return constant(std::vector<double>{x}, shape{}, type); }
+  // A constant of the given shape, elements in row-major order (or one element that stands for all).
+  constexpr tensor constant(const std::vector<double>& elements, const shape& dims, dtype type = f32) {
+    std::vector<std::int64_t> codes;
+    for (double e : elements)
+      codes.push_back(is_floating(type) ? std::bit_cast<std::int64_t>(e) : static_cast<std::int64_t>(e));
+    return constant_from_codes(codes, dims, type);
+  }
+  constexpr tensor constant_from_codes(const std::vector<std::int64_t>& codes, const shape& dims, dtype type) {
+    const tensor t = leaf("", {type, dims}, origin::constant);
+    graph_.at(t.id()).data = {static_cast<std::uint32_t>(graph_.constants.size()),
+                              static_cast<std::uint32_t>(codes.size())};
+    graph_.constants.insert(graph_.constants.end(), codes.begin(), codes.end());
+    return t;
+  }
+
+  // Appends `op` applied to `inputs`, under the name given by the last call of named(), else the operator's own.
+  template <operator_type Op>
+  constexpr tensor apply(const Op& op, const std::vector<tensor>& inputs) {
+    std::vector<value_id> ids;
+    for (const tensor& t : inputs) ids.push_back(t.id());
+    std::vector<std::int64_t> codes;
+    encode(op, codes);
+    const text name = next_name_.empty() ? text(Op::name) : next_name_;
+    next_name_ = {};
+    return {this, graph_.add_node(info_of<Op>, name.view(), codes, ids)};
+  }
+  // Names the next operator: g.named("conv1"), then conv(...).
+  constexpr builder& named(std::string_view name) {
+    next_name_ = text(name);
+    return *this;
+  }
+
+  constexpr dim symbol(const sym& s) { return graph_.symbols.symbol_named(s.name, s.limits); }
+  constexpr shape to_shape(shape_argument dims) {
+    shape s;
+    for (const dim_argument& d : dims) s.push_back(d.is_symbol ? symbol(d.symbol) : d.known);
+    return s;
+  }
+  constexpr graph& value() { return graph_; }
+  constexpr const graph& value() const { return graph_; }
+
+ private:
+  constexpr tensor leaf(std::string_view name, const tensor_type& type, origin from) {
+    return {this, graph_.add_value({graph_.store(name), type, from, none, {}})};
+  }
+
+  graph graph_;
+  text next_name_;
+};
+
+constexpr const shape& tensor::dims() const { return owner_->value().at(id_).type.dims; }
+constexpr dtype tensor::type() const { return owner_->value().at(id_).type.type; }
+constexpr dim tensor::size(std::int64_t axis) const {
+  return dims()[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)];
+}
+
+// Applies an operator of any type, the library's or the user's own.
+template <operator_type Op, std::same_as<tensor>... More>
+constexpr tensor apply(const Op& op, tensor first, More... more) {
+  return first.owner().apply(op, {first, more...});
+}
+
+}  // namespace dnnkit

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// The graph: flat lists of nodes and values, the same at compile time and at run time (DNNFusion's extended
+// computational graph: what an operator is and may do hangs on its op_info).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/op/op_info.hpp"
+#include "dnnkit/tensor/shape.hpp"
+
+namespace dnnkit {
+
+using value_id = std::int32_t;
+using node_id = std::int32_t;
+inline constexpr std::int32_t none = -1;
+
+// A stretch of one of the graph's pools.
+struct slice_of {
+  std::uint32_t first = 0, count = 0;
+};
+
+enum class origin : std::uint8_t { input, weight, constant, node };
+
+struct value {
+  slice_of name;
+  tensor_type type;
+  origin from = origin::node;
+  node_id producer = none;  // of origin::node
+  slice_of data;            // of origin::constant: elements in graph::constants; one element stands for all
+};
+
+struct node {
+  const op_info* op = nullptr;
+  slice_of name;
+  slice_of attributes;  // in graph::attributes
+  slice_of inputs;      // in graph::operands; none for an optional input left out
+  value_id output = none;
+};
+
+struct graph {
+  std::vector<node> nodes;  // in topological order
+  std::vector<value> values;
+  std::vector<value_id> inputs, outputs;
+  std::vector<value_id> operands;
+  std::vector<std::int64_t> attributes;
+  std::vector<std::int64_t> constants;  // integers, or the bits of doubles for floating types
+  std::vector<char> characters;
+  symbol_table symbols;
+  text error;  // the first thing that went wrong while building; empty when nothing did
+
+  constexpr std::string_view text_of(slice_of s) const { return {characters.data() + s.first, s.count}; }
+  constexpr slice_of store(std::string_view s) {
+    const slice_of r{static_cast<std::uint32_t>(characters.size()), static_cast<std::uint32_t>(s.size())};
+    characters.insert(characters.end(), s.begin(), s.end());
+    return r;
+  }
+  constexpr std::string_view name_of(value_id v) const { return text_of(at(v).name); }
+
+  constexpr value& at(value_id v) { return values[static_cast<std::size_t>(v)]; }
+  constexpr const value& at(value_id v) const { return values[static_cast<std::size_t>(v)]; }
+  constexpr node& node_at(node_id n) { return nodes[static_cast<std::size_t>(n)]; }
+  constexpr const node& node_at(node_id n) const { return nodes[static_cast<std::size_t>(n)]; }
+
+  constexpr value_id input_of(const node& n, std::size_t i) const {
+    return i < n.inputs.count ? operands[n.inputs.first + i] : none;
+  }
+  constexpr const std::int64_t* attributes_of(const node& n) const { return attributes.data() + n.attributes.first; }
+  template <class Op>
+  constexpr bool is(const node& n) const {
+    return n.op->id == &detail::op_tag<Op>;
+  }
+  template <class Op>
+  constexpr Op as(const node& n) const {
+    return decode<Op>(attributes_of(n));
+  }
+
+  constexpr value_id add_value(value v) {
+    values.push_back(v);
+    return static_cast<value_id>(values.size() - 1);
+  }
+
+  // Appends a node computing `op` with attributes as encoded, infers its output, and returns that output. A wrong
+  // input is noted in `error` as "Conv 'conv1': what is wrong", and the output's shape is then empty.
+  constexpr value_id add_node(const op_info& op, std::string_view name, const std::vector<std::int64_t>& codes,
+                              const std::vector<value_id>& ins) {
+    node n{&op, store(name), {static_cast<std::uint32_t>(attributes.size()), static_cast<std::uint32_t>(codes.size())},
+           {static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(ins.size())}, none};
+    attributes.insert(attributes.end(), codes.begin(), codes.end());
+    operands.insert(operands.end(), ins.begin(), ins.end());
+    const tensor_type type = infer(n);
+    n.output = add_value({n.name, type, origin::node, static_cast<node_id>(nodes.size()), {}});
+    nodes.push_back(n);
+    return n.output;
+  }
+
+  // What the operator's inference sees: its inputs' types.
+  constexpr inference inference_of(const node& n) {
+    inference c(symbols);
+    for (std::size_t i = 0; i < n.inputs.count; ++i) {
+      const value_id v = input_of(n, i);
+      if (v == none) c.add_absent_input();
+      else c.add_input(at(v).type);
+    }
+    return c;
+  }
+
+  constexpr tensor_type infer(const node& n) {
+    if (!error.empty()) return {};
+    inference c = inference_of(n);
+    n.op->infer(attributes_of(n), c);
+    if (c.error().empty() && c.outputs().size() == 1) return c.outputs()[0];
+    error << n.op->name << " '" << text_of(n.name) << "': ";
+    if (c.error().empty()) error << "shape inference gave no output";
+    else error << c.error();
+    return {};
+  }
+
+  // Floating-point operations of one run of the node (a multiply-add counts as two).
+  constexpr dim flops_of(const node& n) {
+    inference c = inference_of(n);
+    n.op->infer(attributes_of(n), c);
+    return n.op->flops(attributes_of(n), c);
+  }
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Coordinates and operands as the scalar definitions of operators see them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "dnnkit/tensor/shape.hpp"
+
+namespace dnnkit {
+
+// Logical coordinates of one element; entries past the rank are zero.
+using coordinates = std::array<std::int64_t, max_rank>;
+
+// Stands for an optional input that was left out.
+struct absent {};
+template <class T>
+inline constexpr bool is_present = !std::is_same_v<std::remove_cvref_t<T>, absent>;
+
+// The context `c` given to at(), axes() and the like is any type with
+//   c.rank(i), c.in(i, d)   rank and extent of input i
+//   c.out_rank(), c.out(d)  the same of the output
+//   typename C::real        the type sums of floating-point elements are kept in
+
+// next coordinates in row-major order over extents e[0..rank); false after the last
+template <class Extents>
+constexpr bool next(coordinates& c, const Extents& e, std::size_t rank) {
+  for (std::size_t i = rank; i-- > 0;) {
+    if (++c[i] < e[i]) return true;
+    c[i] = 0;
+  }
+  return false;
+}
+
+// Coordinates in an input of shape in(i) broadcast to the output coordinates o.
+template <class C>
+constexpr coordinates broadcast_coordinates(const C& c, std::size_t i, const coordinates& o) {
+  coordinates r{};
+  const std::size_t rank = c.rank(i), lead = c.out_rank() - rank;
+  for (std::size_t d = 0; d < rank; ++d) r[d] = c.in(i, d) == 1 ? 0 : o[d + lead];
+  return r;
+}
+
+constexpr std::int64_t linear_index(const coordinates& c, const auto& extent_at, std::size_t rank) {
+  std::int64_t n = 0;
+  for (std::size_t d = 0; d < rank; ++d) n = n * extent_at(d) + c[d];
+  return n;
+}
+constexpr coordinates coordinates_of(std::int64_t n, const auto& extent_at, std::size_t rank) {
+  coordinates c{};
+  for (std::size_t d = rank; d-- > 0;) {
+    c[d] = n % extent_at(d);
+    n /= extent_at(d);
+  }
+  return c;
+}
+
+}  // namespace dnnkit

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// Convolution in 1, 2 and 3 dimensions, with stride, padding, dilation and groups: ONNX's Conv.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/op/access.hpp"
+#include "dnnkit/op/function.hpp"
+
+namespace dnnkit {
+
+enum class auto_pad : std::int64_t { notset, same_upper, same_lower, valid };
+
+// Attributes of a sliding window over the spatial axes (Conv, pooling); an empty list means all 1 (pads: all 0).
+struct window {
+  int_list kernel_shape = {}, strides = {}, pads = {}, dilations = {};  // pads: begins of all axes, then ends
+
+  constexpr std::int64_t kernel(std::size_t i) const { return kernel_shape[i]; }
+  constexpr std::int64_t stride(std::size_t i) const { return strides.empty() ? 1 : strides[i]; }
+  constexpr std::int64_t dilation(std::size_t i) const { return dilations.empty() ? 1 : dilations[i]; }
+  constexpr std::int64_t pad_begin(std::size_t i) const { return pads.empty() ? 0 : pads[i]; }
+  constexpr std::int64_t pad_end(std::size_t i) const { return pads.empty() ? 0 : pads[i + pads.size() / 2]; }
+  constexpr std::int64_t reach(std::size_t i) const { return (kernel(i) - 1) * dilation(i) + 1; }
+  constexpr std::int64_t taps() const {
+    std::int64_t n = 1;
+    for (std::int64_t k : kernel_shape) n *= k;
+    return n;
+  }
+
+  // Lists of the right length and sign for `axes` spatial axes.
+  constexpr bool check(inference& c, std::size_t axes) const {
+    const bool lengths = kernel_shape.size() == axes && (strides.empty() || strides.size() == axes) &&
+                         (dilations.empty() || dilations.size() == axes) && (pads.empty() || pads.size() == 2 * axes);
+    if (!c.require(lengths, "kernel_shape, strides, pads and dilations must fit the number of spatial axes"))
+      return false;
+    for (std::size_t i = 0; i < axes; ++i)
+      if (!c.require(kernel(i) > 0 && stride(i) > 0 && dilation(i) > 0, "kernel_shape, strides and dilations must be positive") ||
+          !c.require(pad_begin(i) >= 0 && pad_end(i) >= 0, "pads must not be negative"))
+        return false;
+    return true;
+  }
+  // Output extent along spatial axis i; fails when the window does not fit the padded input.
+  constexpr bool output_extent(inference& c, std::size_t i, extent in, bool ceil_mode, dim& result) const {
+    const extent room = in + (pad_begin(i) + pad_end(i) - reach(i));
+    if (in.d.is_known() && in.d.value() + pad_begin(i) + pad_end(i) < reach(i)) {
+      text t;
+      return c.fail(t << "a window of " << reach(i) << " does not fit a padded extent of "
+                      << in.d.value() + pad_begin(i) + pad_end(i));
+    }
+    extent n = (ceil_mode ? room + (stride(i) - 1) : room) / stride(i) + 1;
+    // the last window of ceil mode must start inside the input or its leading padding
+    if (ceil_mode && n.d.is_known() && in.d.is_known() &&
+        (n.d.value() - 1) * stride(i) >= in.d.value() + pad_begin(i))
+      n = n - 1;
+    result = n;
+    return true;
+  }
+  // Input coordinate of tap k for output coordinate o along axis i; may lie outside the input.
+  constexpr std::int64_t position(std::size_t i, std::int64_t o, std::int64_t k) const {
+    return o * stride(i) + k * dilation(i) - pad_begin(i);
+  }
+};
+
+namespace op {
+
+// X [N, C, spatial...], W [M, C / group, kernel...], optional B [M] -> [N, M, spatial...]
+struct conv {
+  int_list kernel_shape = {}, strides = {}, pads = {}, dilations = {};
+  std::int64_t group = 1;
+
+  static constexpr std::string_view name = "Conv";
+  static constexpr form kind = form::point;
+  static constexpr traits properties{.map = mapping::many_to_many,
+                                     .layout = layout_class::ild_variable,
+                                     .load = load_class::reusable,
+                                     .laws = algebra::linear,
+                                     .split = partition::height_or_channels};
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("kernel_shape", self.kernel_shape);
+    visit("strides", self.strides);
+    visit("pads", self.pads);
+    visit("dilations", self.dilations);
+    visit("group", self.group);
+  }
+
+  constexpr window over(const auto& extent_of_weight, std::size_t axes) const {
+    window w{kernel_shape, strides, pads, dilations};
+    if (w.kernel_shape.empty())
+      for (std::size_t i = 0; i < axes; ++i) w.kernel_shape.push_back(extent_of_weight(i + 2));
+    return w;
+  }
+  constexpr void infer(inference& c) const {
+    if (!c.require_rank(0, 3, 5) || !c.require_rank(1, c.rank(0), c.rank(0))) return;
+    const std::size_t axes = c.rank(0) - 2;
+    if (!c.require(is_known(c.in(1)), "the weight's shape must be known")) return;
+    const window w = over([&](std::size_t i) { return c.in(1)[i].value(); }, axes);
+    if (!w.check(c, axes) || !c.require(group > 0, "group must be positive")) return;
+    for (std::size_t i = 0; i < axes; ++i)
+      if (!c.require_equal(w.kernel(i), "kernel_shape", c.in(1)[i + 2], "the weight's kernel extent")) return;
+    if (!c.require_equal(c.in(0)[1], "the input's channel count", c.size(1, 1) * group,
+                         "the weight's input channels times group"))
+      return;
+    if (!c.require(c.in(1)[0].value() % group == 0, "group does not divide the output channels")) return;
+    if (c.has(2) && (!c.require_rank(2, 1, 1) ||
+                     !c.require_equal(c.in(2)[0], "the bias's length", c.in(1)[0], "the weight's output channels")))
+      return;
+    shape s{c.in(0)[0], c.in(1)[0]};
+    for (std::size_t i = 0; i < axes; ++i) {
+      dim d;
+      if (!w.output_extent(c, i, c.size(0, i + 2), false, d)) return;
+      s.push_back(d);
+    }
+    c.out(c.type(0), s);
+  }
+  template <class C, class X, class W, class B = absent>
+  constexpr auto at(const C& c, const coordinates& o, X x, W weight, B bias = {}) const {
+    const std::size_t axes = c.rank(0) - 2;
+    const window w = over([&](std::size_t i) { return c.in(1, i); }, axes);
+    const std::int64_t depth = c.in(1, 1), first = o[1] / (c.out(1) / group) * depth;
+    typename C::real sum = 0;
+    if constexpr (is_present<B>) sum = bias(coordinates{o[1]});
+    coordinates k{};
+    do {
+      coordinates i{o[0]}, j{o[1]};
+      bool inside = true;
+      for (std::size_t d = 0; d < axes; ++d) {
+        j[d + 2] = k[d];
+        i[d + 2] = w.position(d, o[d + 2], k[d]);
+        inside = inside && i[d + 2] >= 0 && i[d + 2] < c.in(0, d + 2);
+      }
+      if (!inside) continue;
+      for (std::int64_t ch = 0; ch < depth; ++ch) {
+        i[1] = first + ch;
+        j[1] = ch;
+        sum += static_cast<typename C::real>(x(i)) * static_cast<typename C::real>(weight(j));
+      }
+    } while (next(k, w.kernel_shape, axes));
+    return sum;
+  }
+  constexpr dim flops(const inference& c) const {
+    extent n{&c.table(), element_count(c.table(), c.outputs()[0].dims)};
+    for (std::size_t i = 1; i < c.rank(1); ++i) n = n * c.size(1, i);
+    return n * 2;
+  }
+};
+
+}  // namespace op
+
+inline constexpr function<op::conv> conv;
+
+}  // namespace dnnkit

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// What an operator's shape inference sees and says: input types in, output types or one error sentence out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/core/text.hpp"
+#include "dnnkit/tensor/shape.hpp"
+
+namespace dnnkit {
+
+class inference {
+ public:
+  constexpr explicit inference(symbol_table& table) : table_(&table) {}
+
+  // --- what the operator sees
+  constexpr std::size_t inputs() const { return inputs_.size(); }
+  // false for an optional input that was left out
+  constexpr bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i].present; }
+  constexpr const shape& in(std::size_t i) const { return inputs_[i].type.dims; }
+  constexpr dtype type(std::size_t i) const { return inputs_[i].type.type; }
+  constexpr std::size_t rank(std::size_t i) const { return in(i).size(); }
+  constexpr extent size(std::size_t i, std::size_t d) const { return {table_, in(i)[d]}; }
+  constexpr extent number(std::int64_t n) const { return {table_, dim(n)}; }
+  constexpr extent number(dim d) const { return {table_, d}; }
+  constexpr extent count(std::size_t i) const { return {table_, element_count(*table_, in(i))}; }
+  constexpr symbol_table& table() const { return *table_; }
+
+  // --- what it says
+  constexpr void out(dtype t, const shape& s) { outputs_.push_back({t, s}); }
+  constexpr bool fail(const text& message) {
+    if (error_.empty()) error_ = message;
+    return false;
+  }
+  // Each returns false after noting what was wrong.
+  constexpr bool require(bool ok, std::string_view message) { return ok || fail(text(message)); }
+  constexpr bool require_rank(std::size_t i, std::size_t least, std::size_t most) {
+    if (rank(i) >= least && rank(i) <= most) return true;
+    text t;
+    t << "input " << i << " has rank " << rank(i) << " (shape " << print(in(i)) << "), expected ";
+    t << least;
+    if (most != least) t << " to " << most;
+    return fail(t);
+  }
+  // Dimensions that must agree; two different symbols do not.
+  constexpr bool require_equal(dim a, std::string_view name_of_a, dim b, std::string_view name_of_b) {
+    if (a == b || a.is_unknown() || b.is_unknown()) return true;
+    text t;
+    return fail(t << name_of_a << " is " << table_->print(a) << ", but " << name_of_b << " is " << table_->print(b));
+  }
+  // `axis` as a position 0 ... rank-1, negative values counting from the end; fails when outside.
+  constexpr bool normalise_axis(std::int64_t& a, std::size_t rank_of_tensor) {
+    const auto r = static_cast<std::int64_t>(rank_of_tensor);
+    if (a >= -r && a < r) {
+      if (a < 0) a += r;
+      return true;
+    }
+    text t;
+    return fail(t << "axis " << a << " is outside a tensor of rank " << r);
+  }
+  // Numpy broadcasting of b into a; fails naming both shapes.
+  constexpr bool broadcast(shape& a, const shape& b) {
+    shape r;
+    const std::size_t rank = a.size() > b.size() ? a.size() : b.size();
+    for (std::size_t i = 0; i < rank; ++i) {
+      const dim x = i + a.size() >= rank ? a[i + a.size() - rank] : dim(1);
+      const dim y = i + b.size() >= rank ? b[i + b.size() - rank] : dim(1);
+      if (x == y || y == dim(1)) r.push_back(x);
+      else if (x == dim(1)) r.push_back(y);
+      else if (x.is_unknown() || y.is_unknown()) r.push_back(dim::unknown());
+      else {
+        text t;
+        return fail(t << "shapes " << print(a) << " and " << print(b) << " do not broadcast");
+      }
+    }
+    a = r;
+    return true;
+  }
+  constexpr text print(const shape& s) const { return dnnkit::print(*table_, s); }
+
+  // --- for the graph
+  constexpr void add_input(const tensor_type& t) { inputs_.push_back({t, true}); }
+  constexpr void add_absent_input() { inputs_.push_back({{}, false}); }
+  constexpr const text& error() const { return error_; }
+  constexpr const auto& outputs() const { return outputs_; }
+
+ private:
+  struct input {
+    tensor_type type;
+    bool present = false;
+  };
+  symbol_table* table_;
+  std::vector<input> inputs_;
+  std::vector<tensor_type> outputs_;
+  text error_;
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// A list of operator types, and the way back from a graph's values to types: position in the list.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+
+#include "dnnkit/op/op_info.hpp"
+
+namespace dnnkit {
+
+template <class... Ops>
+struct op_set {
+  static constexpr std::size_t size = sizeof...(Ops);
+  static constexpr std::array<const char*, size> ids{&detail::op_tag<Ops>...};
+
+  // Position of the operator with this identity; `size` when the list does not hold it.
+  static constexpr std::size_t find(const char* id) {
+    for (std::size_t i = 0; i < size; ++i)
+      if (ids[i] == id) return i;
+    return size;
+  }
+  template <std::size_t I>
+  using at = std::tuple_element_t<I, std::tuple<Ops...>>;
+
+  template <class... More>
+  constexpr op_set<Ops..., More...> operator+(op_set<More...>) const {
+    return {};
+  }
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Shapes (at most 8 dimensions), tensor types, and the arithmetic of dimensions with its symbol table at hand.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <string_view>
+
+#include "dnnkit/core/dtype.hpp"
+#include "dnnkit/core/static_vector.hpp"
+#include "dnnkit/tensor/dim.hpp"
+
+namespace dnnkit {
+
+inline constexpr std::size_t max_rank = 8;
+using shape = static_vector<dim, max_rank>;
+
+struct tensor_type {
+  dtype type = dtype::f32;
+  shape dims;
+  friend constexpr bool operator==(const tensor_type&, const tensor_type&) = default;
+};
+
+constexpr bool is_known(const shape& s) {
+  for (dim d : s)
+    if (!d.is_known()) return false;
+  return true;
+}
+
+// A dimension together with the table its expression lives in, so that shapes are computed with + - * /.
+struct extent {
+  symbol_table* table;
+  dim d;
+
+  constexpr operator dim() const { return d; }
+  friend constexpr extent operator+(extent a, extent b) { return {a.table, a.table->add(a.d, b.d)}; }
+  friend constexpr extent operator-(extent a, extent b) { return {a.table, a.table->sub(a.d, b.d)}; }
+  friend constexpr extent operator*(extent a, extent b) { return {a.table, a.table->mul(a.d, b.d)}; }
+  friend constexpr extent operator+(extent a, std::int64_t b) { return {a.table, a.table->add(a.d, b)}; }
+  friend constexpr extent operator-(extent a, std::int64_t b) { return {a.table, a.table->add(a.d, -b)}; }
+  friend constexpr extent operator*(extent a, std::int64_t b) { return {a.table, a.table->mul(a.d, dim(b))}; }
+  // rounds down
+  friend constexpr extent operator/(extent a, extent b) { return {a.table, a.table->floor_div(a.d, b.d)}; }
+  friend constexpr extent operator/(extent a, std::int64_t b) { return {a.table, a.table->floor_div(a.d, dim(b))}; }
+};
+
+constexpr dim element_count(symbol_table& table, const shape& s) {
+  dim n = 1;
+  for (dim d : s) n = table.mul(n, d);
+  return n;
+}
+
+// A dimension given by name: its value arrives with the input, between `limits.min` and `limits.max`.
+struct sym {
+  std::string_view name;
+  bounds limits{1, bounds{}.max};
+};
+
+// One entry of a shape as a user writes it: 3, sym("H"), or x.size(2).
+struct dim_argument {
+  constexpr dim_argument(std::integral auto n) : known(static_cast<std::int64_t>(n)) {}
+  constexpr dim_argument(dim d) : known(d) {}
+  constexpr dim_argument(sym s) : symbol(s), is_symbol(true) {}
+  dim known = 0;
+  sym symbol{};
+  bool is_symbol = false;
+};
+using shape_argument = std::initializer_list<dim_argument>;
+
+constexpr text print(const symbol_table& table, const shape& s) {
+  text t;
+  t << "[";
+  for (std::size_t i = 0; i < s.size(); ++i) t << (i ? ", " : "") << table.print(s[i]);
+  return t << "]";
+}
+
+}  // namespace dnnkit
