@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dnnkit/op/attributes.hpp"
+#include "dnnkit/op/element_types.hpp"
 #include "dnnkit/op/inference.hpp"
 #include "dnnkit/op/traits.hpp"
 #include "dnnkit/tensor/view.hpp"
@@ -26,8 +27,7 @@ struct movement {
 
 namespace detail {
 // The address of op_tag<Op> names the operator type without instantiating anything of it.
-template <class Op>
-inline constexpr char op_tag = 0;
+template <class Op> inline constexpr char op_tag = 0;
 
 template <class Op>
 concept has_view = requires(const Op& op, const movement& m, view& v) {
@@ -67,41 +67,35 @@ struct op_info {
 };
 
 namespace detail {
-// Element-wise operators without an inference of their own: inputs broadcast and have one element type, which
-// Op::result(type), if there is one, turns into the output's.
-template <class Op>
-constexpr void infer_of(const Op& op, inference& c) {
+// Every operator's inputs are checked first (op/element_types.hpp). An element-wise operator without an inference of
+// its own broadcasts its inputs; Op::result(type), if there is one, turns the element type of the first into the
+// output's.
+template <class Op> constexpr void infer_of(const Op& op, inference& c) {
+  if (!check_inputs<Op>(c)) return;
   if constexpr (requires { op.infer(c); }) op.infer(c);
   else {
     static_assert(Op::kind == form::elementwise, "dnnkit: an operator that is not element-wise needs infer()");
     shape s = c.in(0);
-    for (std::size_t i = 1; i < c.inputs(); ++i) {
+    std::size_t common = 0;
+    for (std::size_t i = 1; i < c.inputs(); ++i)
       if (!c.broadcast(s, c.in(i))) return;
-      if (c.type(i) != c.type(0)) {
-        text t;
-        c.fail(t << "input 0 is " << dnnkit::name(c.type(0)) << ", input " << i << " is " << dnnkit::name(c.type(i)));
-        return;
-      }
-    }
-    if constexpr (requires { Op::result(f32); }) c.out(Op::result(c.type(0)), s);
-    else c.out(c.type(0), s);
+    while (common + 1 < c.inputs() && element_of<Op>(common) != element::common) ++common;
+    if constexpr (requires { op.result(f32); }) c.out(op.result(c.type(common)), s);
+    else c.out(c.type(common), s);
   }
 }
 
-template <class Op>
-constexpr auto forward_of() -> decltype(op_info::forward) {
+template <class Op> constexpr auto forward_of() -> decltype(op_info::forward) {
   if constexpr (has_view<Op>)
     return [](const std::int64_t* a, const movement& m, view& v) { return decode<Op>(a).forward(m, v); };
   else return nullptr;
 }
-template <class Op>
-constexpr auto backward_of() -> decltype(op_info::backward) {
+template <class Op> constexpr auto backward_of() -> decltype(op_info::backward) {
   if constexpr (has_inverse_view<Op>)
     return [](const std::int64_t* a, const movement& m, view& v) { return decode<Op>(a).backward(m, v); };
   else return nullptr;
 }
-template <class Op>
-constexpr auto expand_of() -> decltype(op_info::expand) {
+template <class Op> constexpr auto expand_of() -> decltype(op_info::expand) {
   if constexpr (Op::kind == form::composite)
     return [](const std::int64_t* a, const std::vector<tensor>& inputs) { return decode<Op>(a).expand(inputs); };
   else return nullptr;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -163,6 +164,26 @@ class symbol_table {
     return total;
   }
 
+  // The symbol that `d` is, alone; nothing for any other dimension.
+  constexpr std::optional<std::size_t> symbol_of(dim d) const {
+    if (!d.is_expression()) return std::nullopt;
+    const polynomial& p = polynomials[d.expression()];
+    if (p.size() != 1 || p[0].coefficient != 1 || p[0].factors.size() != 1) return std::nullopt;
+    const atom& a = atoms[p[0].factors[0]];
+    return a.kind == atom_kind::symbol ? std::optional(static_cast<std::size_t>(a.a.value())) : std::nullopt;
+  }
+  // Whether the value of `d` depends on symbol `i`.
+  constexpr bool uses(dim d, std::size_t i) const {
+    if (!d.is_expression()) return false;
+    for (const monomial& m : polynomials[d.expression()])
+      for (std::uint16_t f : m.factors) {
+        const atom& a = atoms[f];
+        if (a.kind == atom_kind::symbol ? a.a == dim(static_cast<std::int64_t>(i)) : uses(a.a, i) || uses(a.b, i))
+          return true;
+      }
+    return false;
+  }
+
   constexpr text print(dim d) const {
     text t;
     print(t, d);
@@ -269,10 +290,14 @@ class symbol_table {
     const std::int64_t a = evaluate(x.a, values), b = evaluate(x.b, values);
     const std::int64_t quotient = b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
     switch (x.kind) {
-      case atom_kind::floor_div: return quotient;
-      case atom_kind::mod: return a - quotient * b;
-      case atom_kind::min: return a < b ? a : b;
-      default: return a < b ? b : a;
+      case atom_kind::floor_div:
+        return quotient;
+      case atom_kind::mod:
+        return a - quotient * b;
+      case atom_kind::min:
+        return a < b ? a : b;
+      default:
+        return a < b ? b : a;
     }
   }
 
@@ -288,10 +313,14 @@ class symbol_table {
     const bounds a = range(x.a), b = range(x.b);
     const std::int64_t least = b.min > 1 ? b.min : 1;
     switch (x.kind) {
-      case atom_kind::floor_div: return {a.min >= 0 ? a.min / (b.max > 0 ? b.max : 1) : a.min, a.max / least};
-      case atom_kind::mod: return {0, b.max - 1};
-      case atom_kind::min: return {a.min < b.min ? a.min : b.min, a.max < b.max ? a.max : b.max};
-      default: return {a.min > b.min ? a.min : b.min, a.max > b.max ? a.max : b.max};
+      case atom_kind::floor_div:
+        return {a.min >= 0 ? a.min / (b.max > 0 ? b.max : 1) : a.min, a.max / least};
+      case atom_kind::mod:
+        return {0, b.max - 1};
+      case atom_kind::min:
+        return {a.min < b.min ? a.min : b.min, a.max < b.max ? a.max : b.max};
+      default:
+        return {a.min > b.min ? a.min : b.min, a.max > b.max ? a.max : b.max};
     }
   }
 

@@ -75,13 +75,13 @@ class safetensors {
   }
 
   // The tensor, once its dtype and shape are as given; throws dnnkit::error otherwise.
-  const stored_tensor& check(std::string_view tensor, dtype type, const std::vector<std::int64_t>& shape) const {
+  const stored_tensor& check(std::string_view tensor, dtype type, const std::vector<std::int64_t>& extents) const {
     const stored_tensor& found = at(tensor);
     if (found.dtype != type)
-      throw error("dtype differs", where(tensor), detail::tensor_text(type, shape),
+      throw error("dtype differs", where(tensor), detail::tensor_text(type, extents),
                   detail::tensor_text(found.dtype, found.shape));
-    if (found.shape != shape)
-      throw error("shape differs", where(tensor), detail::tensor_text(type, shape),
+    if (found.shape != extents)
+      throw error("shape differs", where(tensor), detail::tensor_text(type, extents),
                   detail::tensor_text(found.dtype, found.shape));
     return found;
   }
@@ -169,18 +169,18 @@ class safetensors {
   // Reads {"dtype": ..., "shape": ..., "data_offsets": ...}; other members are skipped, as the reference reader does.
   static offsets read_entry(detail::json_cursor& cursor, stored_tensor& tensor, std::span<const std::byte> data) {
     std::optional<dtype> type;
-    std::optional<std::vector<std::int64_t>> shape;
+    std::optional<std::vector<std::int64_t>> extents;
     std::vector<std::int64_t> ends;
     cursor.object([&](const std::string& key) {
       if (key == "dtype") {
         type = dtype_named(cursor.string("the dtype as a string"), cursor);
       } else if (key == "shape") {
-        shape.emplace();
+        extents.emplace();
         cursor.array(
             [&] {
-              if (shape->size() == largest_rank)
+              if (extents->size() == largest_rank)
                 cursor.fail("shape has too many dimensions", "at most " + std::to_string(largest_rank));
-              shape->push_back(cursor.natural("shape"));
+              extents->push_back(cursor.natural("shape"));
             },
             "the shape as an array");
       } else if (key == "data_offsets") {
@@ -196,7 +196,7 @@ class safetensors {
       }
     });
     if (!type) throw error("dtype is missing", cursor.where());
-    if (!shape) throw error("shape is missing", cursor.where());
+    if (!extents) throw error("shape is missing", cursor.where());
     if (ends.empty()) throw error("data_offsets is missing", cursor.where());
 
     const auto begin = static_cast<std::uint64_t>(ends[0]), end = static_cast<std::uint64_t>(ends[1]);
@@ -205,14 +205,14 @@ class safetensors {
     if (end > data.size())
       throw error("data is truncated: data_offsets exceed the data section", cursor.where(),
                   "at most " + std::to_string(data.size()), range);
-    const std::optional<std::uint64_t> bytes = detail::dense_bytes(*type, *shape);
-    if (!bytes) throw error("shape is too large", cursor.where(), "fewer than 2^63 bytes", detail::shape_text(*shape));
+    const std::optional<std::uint64_t> bytes = detail::dense_bytes(*type, *extents);
+    if (!bytes) throw error("shape is too large", cursor.where(), "fewer than 2^63 bytes", detail::shape_text(*extents));
     if (end - begin != *bytes)
       throw error("data_offsets do not fit the shape", cursor.where(),
-                  std::to_string(*bytes) + " bytes for " + detail::tensor_text(*type, *shape),
+                  std::to_string(*bytes) + " bytes for " + detail::tensor_text(*type, *extents),
                   std::to_string(end - begin) + " bytes at " + range);
     tensor.dtype = *type;
-    tensor.shape = std::move(*shape);
+    tensor.shape = std::move(*extents);
     tensor.data = data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(*bytes));
     return {begin, end};
   }

@@ -29,15 +29,15 @@ struct stored_tensor {
 namespace detail {
 
 // "[16,3,3,3]"
-inline std::string shape_text(std::span<const std::int64_t> shape) {
+inline std::string shape_text(std::span<const std::int64_t> extents) {
   std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? "," : "") + std::to_string(shape[i]);
+  for (std::size_t i = 0; i < extents.size(); ++i) text += (i ? "," : "") + std::to_string(extents[i]);
   return text + "]";
 }
 
 // "f32 [16,3,3,3]"
-inline std::string tensor_text(dtype type, std::span<const std::int64_t> shape) {
-  return std::string(name(type)) + " " + shape_text(shape);
+inline std::string tensor_text(dtype type, std::span<const std::int64_t> extents) {
+  return std::string(name(type)) + " " + shape_text(extents);
 }
 
 // A name from an untrusted file in quotes, control characters replaced and long names shortened, fit for a message.
@@ -50,11 +50,11 @@ inline std::string quoted(std::string_view name) {
 
 // Bytes of a dense tensor; nothing when a dimension is negative or the product of the non-zero dimensions does not
 // fit into 63 bits (so that no later product over any subset of the dimensions can overflow either).
-constexpr std::optional<std::uint64_t> dense_bytes(dtype type, std::span<const std::int64_t> shape) {
+constexpr std::optional<std::uint64_t> dense_bytes(dtype type, std::span<const std::int64_t> extents) {
   constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   std::uint64_t bytes = size_of(type);
   bool empty = false;
-  for (const std::int64_t dim : shape) {
+  for (const std::int64_t dim : extents) {
     if (dim < 0) return std::nullopt;
     if (dim == 0) {
       empty = true;
