@@ -67,7 +67,7 @@ class builder {
   }
   constexpr void output(std::string_view name, tensor t) {
     graph_.outputs.push_back(t.id());
-    graph_.at(t.id()).name = graph_.store(name);
+    graph_.output_names.push_back(graph_.store(name));
   }
 
   // A constant of rank 0.
@@ -94,7 +94,7 @@ class builder {
     for (const tensor& t : inputs) ids.push_back(t.id());
     std::vector<std::int64_t> codes;
     encode(op, codes);
-    const text name = next_name_.empty() ? text(Op::name) : next_name_;
+    const text name = !next_name_.empty() ? next_name_ : !default_name_.empty() ? default_name_ : text(Op::name);
     next_name_ = {};
     return {this, graph_.add_node(info_of<Op>, name.view(), codes, ids)};
   }
@@ -103,6 +103,9 @@ class builder {
     next_name_ = text(name);
     return *this;
   }
+
+  // The name of every further operator that is given none; empty: the operator's own.
+  constexpr void default_name(std::string_view name) { default_name_ = text(name); }
 
   constexpr dim symbol(const sym& s) { return graph_.symbols.symbol_named(s.name, s.limits); }
   constexpr shape to_shape(shape_argument dims) {
@@ -119,7 +122,7 @@ class builder {
   }
 
   graph graph_;
-  text next_name_;
+  text next_name_, default_name_;
 };
 
 constexpr const shape& tensor::dims() const { return owner_->value().at(id_).type.dims; }

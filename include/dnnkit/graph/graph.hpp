@@ -44,6 +44,7 @@ struct graph {
   std::vector<node> nodes;  // in topological order
   std::vector<value> values;
   std::vector<value_id> inputs, outputs;
+  std::vector<slice_of> output_names;
   std::vector<value_id> operands;
   std::vector<std::int64_t> attributes;
   std::vector<std::int64_t> constants;  // integers, or the bits of doubles for floating types

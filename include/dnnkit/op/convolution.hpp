@@ -76,7 +76,8 @@ struct conv {
                                      .layout = layout_class::ild_variable,
                                      .load = load_class::reusable,
                                      .laws = algebra::linear,
-                                     .split = partition::height_or_channels};
+                                     .split = partition::height_or_channels,
+                                     .contiguous_axis = 1};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("kernel_shape", self.kernel_shape);
     visit("strides", self.strides);

@@ -58,6 +58,8 @@ struct traits {
   load_class load = load_class::elemental;
   algebra laws = algebra::none;
   partition split = partition::rows;
+  // SmartMem's reduction dimension: the axis of input 0 (and of the output) best stored contiguously; none: no wish.
+  std::int8_t contiguous_axis = -1;
 };
 
 }  // namespace dnnkit

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What fusion planning decides: groups of nodes, each of which becomes one kernel, and why.
+#pragma once
+
+#include <vector>
+
+#include "dnnkit/core/text.hpp"
+#include "dnnkit/graph/graph.hpp"
+
+namespace dnnkit {
+
+// A node belongs to one group, or to several when computing it again is cheaper than storing it (movement operators,
+// cheap prologues).
+struct fusion_group {
+  std::vector<node_id> nodes;     // in topological order
+  std::vector<value_id> outputs;  // the values it stores; the first one spans the iteration space
+  node_id anchor = none;          // its one operator that is neither element-wise nor movement
+  mapping type = mapping::one_to_one;
+  bool setup = false;  // depends on weights and constants only
+};
+
+// Why an edge of the graph was or was not fused.
+struct fusion_decision {
+  node_id first = none, second = none;
+  bool fused = false;
+  std::string_view reason;
+};
+
+struct fusion_plan {
+  std::vector<fusion_group> groups;  // in an order in which they can run
+  std::vector<fusion_decision> decisions;
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The list of passes, in order, with the reason for each place; nothing else calls a pass.
+#pragma once
+
+#include "dnnkit/pass/expand_composites.hpp"
+#include "dnnkit/pass/fold_into_convolution.hpp"
+#include "dnnkit/pass/plan_fusion.hpp"
+#include "dnnkit/pass/select_layouts.hpp"
+#include "dnnkit/plan/make_plan.hpp"
+
+namespace dnnkit {
+
+// Passes from graph to graph, run in order.
+template <class... Passes>
+struct rewrites {
+  static constexpr graph run(graph g) {
+    ((g.error.empty() ? void(g = Passes::run(g)) : void()), ...);
+    return g;
+  }
+};
+
+template <class Rewrites, class Fusion, class Layouts>
+struct pipeline {
+  using rewriting = Rewrites;
+  using fusion = Fusion;
+  using layouts = Layouts;
+
+  // All passes: a graph as it was built, to its plan. `g` is left as the passes left it.
+  static constexpr plan run(graph& g) {
+    g = Rewrites::run(g);
+    const fusion_plan groups = Fusion::run(g);
+    return make_plan(g, groups, Layouts::run(g, groups));
+  }
+};
+
+using default_rewrites = rewrites<passes::expand_composites,        // later passes see simple operators only
+                                  passes::fold_into_convolution>;   // before fusion, which would keep the scales
+
+// What compile<> uses unless told otherwise. Further fusion rules (see pass/plan_fusion.hpp) are asked in order.
+template <class... Rules>
+using pipeline_with_rules =
+    pipeline<default_rewrites, passes::plan_fusion<passes::profile_rule, Rules...>, passes::select_layouts>;
+using default_pipeline = pipeline_with_rules<>;
+
+}  // namespace dnnkit

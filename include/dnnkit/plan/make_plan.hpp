@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// From a graph, its fusion groups and layouts to the plan: one step a group, one buffer a stored value, one recipe for
+// all steps that compute the same.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/plan/plan_memory.hpp"
+#include "dnnkit/plan/recipe_builder.hpp"
+
+namespace dnnkit {
+
+inline constexpr std::int64_t arena_alignment = 64;  // bytes
+
+constexpr std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+}
+
+namespace detail {
+
+// Logical extents with the border on both sides.
+constexpr shape room_of(symbol_table& table, const buffer& b) {
+  shape room;
+  for (std::size_t i = 0; i < b.type.dims.size(); ++i)
+    room.push_back(table.add(b.type.dims[i], b.layout.before[i] + b.layout.after[i]));
+  return room;
+}
+
+class plan_maker {
+ public:
+  constexpr plan_maker(graph& g, const fusion_plan& fusion, const std::vector<buffer_layout>& layouts)
+      : g_(g), fusion_(fusion), layouts_(layouts), buffer_of_(g.values.size(), none), stored_(g.values.size(), 0) {}
+
+  constexpr plan run() {
+    for (const fusion_group& group : fusion_.groups)
+      for (value_id o : group.outputs) stored_[static_cast<std::size_t>(o)] = 1;
+    for (value_id v : g_.inputs) p_.inputs.push_back(buffer_for(v));
+    for (value_id v : g_.outputs) p_.results.push_back(buffer_for(v));
+    for (const fusion_group& group : fusion_.groups) add_step(group);
+    p_.symbols = g_.symbols.symbols;
+    find_symbol_sources();
+    p_.atoms = g_.symbols.atoms;
+    p_.polynomials = g_.symbols.polynomials;
+    p_.is_static = p_.symbols.empty();
+    if (p_.is_static) place_buffers();
+    return std::move(p_);
+  }
+
+ private:
+  constexpr slice_of store(std::string_view s) {
+    const slice_of r{static_cast<std::uint32_t>(p_.characters.size()), static_cast<std::uint32_t>(s.size())};
+    p_.characters.insert(p_.characters.end(), s.begin(), s.end());
+    return r;
+  }
+  constexpr slice_of store(const std::vector<std::int32_t>& numbers) {
+    const slice_of r{static_cast<std::uint32_t>(p_.numbers.size()), static_cast<std::uint32_t>(numbers.size())};
+    p_.numbers.insert(p_.numbers.end(), numbers.begin(), numbers.end());
+    return r;
+  }
+  static constexpr std::int32_t port_of(const std::vector<value_id>& list, value_id v) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (list[i] == v) return static_cast<std::int32_t>(i);
+    return none;
+  }
+
+  constexpr std::int32_t buffer_for(value_id v) {
+    std::int32_t& known = buffer_of_[static_cast<std::size_t>(v)];
+    if (known != none) return known;
+    const value& x = g_.at(v);
+    buffer b{};
+    b.type = x.type;
+    b.layout = layouts_[static_cast<std::size_t>(v)];
+    std::string_view name = g_.text_of(x.name);
+    if (x.from == origin::input) {
+      b.where = storage::input;
+      b.port = port_of(g_.inputs, v);
+    } else if (x.from == origin::weight) {
+      b.where = storage::weight;
+    } else if (x.from == origin::constant) {
+      b.where = storage::constant;
+      b.data = {static_cast<std::uint32_t>(p_.constants.size()), x.data.count};
+      p_.constants.insert(p_.constants.end(), g_.constants.begin() + x.data.first,
+                          g_.constants.begin() + x.data.first + x.data.count);
+    } else if (const std::int32_t port = port_of(g_.outputs, v); port != none) {
+      b.where = storage::output;
+      b.port = port;
+      name = g_.text_of(g_.output_names[static_cast<std::size_t>(port)]);
+    }
+    b.name = store(name);
+    b.elements = element_count(g_.symbols, room_of(g_.symbols, b));
+    known = static_cast<std::int32_t>(p_.buffers.size());
+    p_.buffers.push_back(b);
+    return known;
+  }
+
+  constexpr void add_step(const fusion_group& group) {
+    recipe_builder r(g_, group, stored_, layouts_, p_);
+    const step_recipe made = r.run();
+    step s{};
+    std::vector<std::int32_t> operands, borders, nodes(group.nodes.begin(), group.nodes.end());
+    const auto now = static_cast<std::int32_t>(p_.steps.size());
+    for (value_id v : made.operands) {
+      const std::int32_t b = buffer_for(v);
+      buffer& x = p_.buffers[static_cast<std::size_t>(b)];
+      const bool is_new = port_of(group.outputs, v) != none;
+      if (is_new && group.setup) x.where = storage::setup;
+      if (is_new && !group.setup) x.first = now;
+      if (!group.setup) x.last = now;
+      const auto is_zero = [](std::uint8_t n) { return n == 0; };
+      if (is_new && !(std::all_of(x.layout.before.begin(), x.layout.before.end(), is_zero) &&
+                      std::all_of(x.layout.after.begin(), x.layout.after.end(), is_zero)))
+        borders.push_back(b);
+      operands.push_back(b);
+    }
+    s.operands = store(operands);
+    s.borders = store(borders);
+    s.nodes = store(nodes);
+    s.extents = {static_cast<std::uint32_t>(p_.dims.size()), static_cast<std::uint32_t>(made.extents.size())};
+    p_.dims.insert(p_.dims.end(), made.extents.begin(), made.extents.end());
+    for (node_id n : group.nodes) s.flops = g_.symbols.add(s.flops, g_.flops_of(g_.node_at(n)));
+    const node_id named = group.anchor != none ? group.anchor : group.nodes.back();
+    s.name = store(g_.text_of(g_.node_at(named).name));
+    s.kernel = made.kernel;
+    (group.setup ? p_.setup_steps : p_.steps).push_back(s);
+  }
+
+  constexpr void find_symbol_sources() {
+    p_.sources.resize(p_.symbols.size());
+    for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
+      const shape& s = g_.at(g_.inputs[i]).type.dims;
+      for (std::size_t d = 0; d < s.size(); ++d)
+        for (std::size_t k = 0; k < p_.symbols.size(); ++k)
+          if (p_.sources[k].input == none && s[d] == g_.symbols.symbol_named(p_.symbols[k].name.view(), {}))
+            p_.sources[k] = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(d)};
+    }
+  }
+
+  constexpr void place_buffers() {
+    std::vector<memory_block> blocks;
+    std::vector<std::size_t> owners;
+    for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
+      const buffer& b = p_.buffers[i];
+      if (b.where != storage::arena) continue;
+      const auto bytes = b.elements.value() * static_cast<std::int64_t>(size_of(b.type.type));
+      blocks.push_back({aligned(bytes), b.first, b.last, -1});
+      owners.push_back(i);
+    }
+    p_.arena_bytes = plan_memory(blocks, static_cast<std::int32_t>(p_.steps.size()));
+    for (std::size_t i = 0; i < owners.size(); ++i) p_.buffers[owners[i]].offset = blocks[i].offset;
+  }
+
+  graph& g_;
+  const fusion_plan& fusion_;
+  const std::vector<buffer_layout>& layouts_;
+  std::vector<std::int32_t> buffer_of_;
+  std::vector<std::uint8_t> stored_;
+  plan p_;
+};
+
+}  // namespace detail
+
+constexpr plan make_plan(graph& g, const fusion_plan& fusion, const std::vector<buffer_layout>& layouts) {
+  return detail::plan_maker(g, fusion, layouts).run();
+}
+
+}  // namespace dnnkit

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// The plan: flat tables of symbols, buffers and steps, which executors, printers and code generators read and nothing
+// else (design, "The plan value"). `plan` is the table under construction, `plan_view` what everybody reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/plan/recipe.hpp"
+
+namespace dnnkit {
+
+enum class storage : std::uint8_t {
+  arena,     // at `offset` of the arena
+  input,     // the caller's, row-major
+  output,    // the caller's, row-major
+  weight,    // in the weight file, row-major
+  constant,  // `data` in the plan's constants
+  setup      // computed when a session is made, kept with the packed weights
+};
+
+// Where logical coordinates lie: dimensions in storage order, each with room for a border on both sides.
+struct buffer_layout {
+  static_vector<std::uint8_t, max_rank> order;         // storage order, outermost first
+  static_vector<std::uint8_t, max_rank> before, after;  // border elements of each logical dimension (the halo)
+};
+
+struct buffer {
+  slice_of name;
+  tensor_type type;
+  storage where = storage::arena;
+  buffer_layout layout;
+  dim elements = 0;         // including the border
+  std::int64_t offset = 0;  // bytes from the start of the arena, when all sizes are known
+  std::int32_t port = none;  // which graph input or output
+  slice_of data;
+  std::int32_t first = 0, last = 0;  // steps between which it is alive
+};
+
+struct step {
+  slice_of name;
+  std::uint32_t kernel = 0;     // its recipe
+  slice_of operands;            // buffer numbers
+  slice_of extents;             // dimensions its kernel sees as run-time values
+  slice_of borders;             // buffers whose halo it clears before it runs
+  slice_of nodes;               // node numbers of the graph it came from
+  dim flops = 0;
+};
+
+// Where a symbol gets its value: dimension `axis` of graph input `input`.
+struct symbol_source {
+  std::int32_t input = none, axis = none;
+};
+
+template <class T>
+using pool = std::vector<T>;
+
+// Calls visit(member) for every table of a plan-like object; the one list of them.
+template <class Visit>
+constexpr void for_each_table(Visit visit) {
+  visit([](auto& p) -> auto& { return p.setup_steps; });
+  visit([](auto& p) -> auto& { return p.steps; });
+  visit([](auto& p) -> auto& { return p.buffers; });
+  visit([](auto& p) -> auto& { return p.recipes; });
+  visit([](auto& p) -> auto& { return p.nodes; });
+  visit([](auto& p) -> auto& { return p.loads; });
+  visit([](auto& p) -> auto& { return p.outputs; });
+  visit([](auto& p) -> auto& { return p.recipe_constants; });
+  visit([](auto& p) -> auto& { return p.refs; });
+  visit([](auto& p) -> auto& { return p.axes; });
+  visit([](auto& p) -> auto& { return p.movement; });
+  visit([](auto& p) -> auto& { return p.shapes; });
+  visit([](auto& p) -> auto& { return p.dims; });
+  visit([](auto& p) -> auto& { return p.attributes; });
+  visit([](auto& p) -> auto& { return p.numbers; });
+  visit([](auto& p) -> auto& { return p.constants; });
+  visit([](auto& p) -> auto& { return p.characters; });
+  visit([](auto& p) -> auto& { return p.symbols; });
+  visit([](auto& p) -> auto& { return p.sources; });
+  visit([](auto& p) -> auto& { return p.atoms; });
+  visit([](auto& p) -> auto& { return p.polynomials; });
+  visit([](auto& p) -> auto& { return p.inputs; });
+  visit([](auto& p) -> auto& { return p.results; });
+}
+inline constexpr std::size_t table_count = 23;
+
+// The tables, held in containers made by Container<T, table number>.
+template <template <class, std::size_t> class Container>
+struct plan_tables {
+  Container<step, 0> setup_steps;
+  Container<step, 1> steps;
+  Container<buffer, 2> buffers;
+  Container<recipe, 3> recipes;
+  Container<recipe_node, 4> nodes;
+  Container<recipe_load, 5> loads;
+  Container<recipe_output, 6> outputs;
+  Container<recipe_constant, 7> recipe_constants;
+  Container<operand_ref, 8> refs;
+  Container<view_axis, 9> axes;
+  Container<movement_step, 10> movement;
+  Container<slice_of, 11> shapes;
+  Container<dim, 12> dims;
+  Container<std::int64_t, 13> attributes;
+  Container<std::int32_t, 14> numbers;
+  Container<std::int64_t, 15> constants;
+  Container<char, 16> characters;
+  Container<symbol, 17> symbols;
+  Container<symbol_source, 18> sources;
+  Container<atom, 19> atoms;
+  Container<polynomial, 20> polynomials;
+  Container<std::int32_t, 21> inputs;   // buffers of the graph's inputs
+  Container<std::int32_t, 22> results;  // buffers of the graph's outputs
+  std::int64_t arena_bytes = 0;         // when all sizes are known, else 0
+  bool is_static = true;                // no symbols
+
+  template <class T>
+  static constexpr std::span<const T> part(const auto& table, slice_of s) {
+    return std::span<const T>(table.data(), table.size()).subspan(s.first, s.count);
+  }
+  constexpr std::string_view text_of(slice_of s) const { return {characters.data() + s.first, s.count}; }
+  constexpr std::span<const dim> dims_of(slice_of s) const { return part<dim>(dims, s); }
+  constexpr std::span<const operand_ref> refs_of(slice_of s) const { return part<operand_ref>(refs, s); }
+  constexpr std::span<const std::int32_t> numbers_of(slice_of s) const { return part<std::int32_t>(numbers, s); }
+  constexpr std::span<const view_axis> axes_of(slice_of s) const { return part<view_axis>(axes, s); }
+};
+
+namespace detail {
+template <class T, std::size_t>
+using vector_table = std::vector<T>;
+template <class T, std::size_t>
+using span_table = std::span<const T>;
+}  // namespace detail
+
+using plan = plan_tables<detail::vector_table>;
+using plan_view = plan_tables<detail::span_table>;
+
+// A plan_view of any plan-like object that outlives it.
+template <class Tables>
+constexpr plan_view view_of(const Tables& p) {
+  plan_view v;
+  for_each_table([&](auto table) {
+    const auto& from = table(p);
+    table(v) = {from.data(), from.size()};
+  });
+  v.arena_bytes = p.arena_bytes;
+  v.is_static = p.is_static;
+  return v;
+}
+
+}  // namespace dnnkit

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Recipes: what a kernel computes, without saying on which tensors. Steps with equal recipes share one instantiation.
+//
+// A recipe is a small data-flow tree (DNNFusion, section 3.4.4): loads, element-wise nodes and at most one anchor.
+// Coordinates: everything between the anchor and the outputs lives in the iteration space (the anchor's output shape, or
+// the first output's when there is no anchor); the tree above anchor input k lives in the coordinates of that input.
+// Dimensions in a recipe are known or number the step's own list of extents: dim::of_expression(i) is extent i.
+#pragma once
+
+#include <cstdint>
+
+#include "dnnkit/core/dtype.hpp"
+#include "dnnkit/graph/graph.hpp"
+
+namespace dnnkit {
+
+enum class source : std::uint8_t { nothing, load, node, anchor, constant };
+
+// A value inside a recipe: load i, node i, the anchor's result, or constant i (an element known to the compiler).
+struct operand_ref {
+  source from = source::nothing;
+  std::uint16_t index = 0;
+};
+
+// One axis of a view: logical dimension `of` is made of its axes, outer to inner.
+struct view_axis {
+  std::uint8_t of = 0;
+  dim size, stride;
+};
+
+// A movement operator evaluated by its at(), for loads that no strided view can express; coordinates pass through the
+// list from the first to the last and then through the view.
+struct movement_step {
+  const op_info* op = nullptr;
+  slice_of attributes, in_shape, out_shape;
+};
+
+struct recipe_load {
+  std::uint16_t operand = 0;  // position among the step's operands
+  dtype type = dtype::f32;
+  std::uint8_t rank = 0;      // of the view
+  slice_of axes;              // the view, in the step's coordinates, or in those behind the last movement step
+  dim offset = 0;
+  slice_of movement;
+};
+
+struct recipe_constant {
+  dtype type = dtype::f32;
+  std::int64_t code = 0;  // an integer, or the bits of a double for floating types
+};
+
+struct recipe_node {
+  const op_info* op = nullptr;
+  slice_of attributes, inputs;
+  dtype type = dtype::f32;
+};
+
+struct recipe_output {
+  operand_ref value;
+  std::uint16_t operand = 0;
+  dtype type = dtype::f32;
+  slice_of axes;  // the view to store through, in the iteration space
+  dim offset = 0;
+};
+
+struct recipe {
+  const op_info* anchor = nullptr;
+  slice_of anchor_attributes, anchor_inputs;
+  slice_of anchor_shapes;  // pool `shapes`: one slice of `dims` for each anchor input
+  dtype anchor_type = dtype::f32;
+  slice_of space;  // extents of the iteration space
+  slice_of loads, nodes, outputs, constants;
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+// One fusion group turned into a recipe: movement operators become views of the operands (or, where no strided view
+// exists, a list of coordinate maps), element-wise operators a tree, dimensions the step's own.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit::detail {
+
+struct step_recipe {
+  std::uint32_t kernel = 0;
+  std::vector<value_id> operands;  // loads first, then outputs, in the order the recipe numbers them
+  std::vector<dim> extents;
+};
+
+class recipe_builder {
+ public:
+  constexpr recipe_builder(graph& g, const fusion_group& group, const std::vector<std::uint8_t>& stored,
+                           const std::vector<buffer_layout>& layouts, plan& p)
+      : g_(g), group_(group), stored_(stored), layouts_(layouts), p_(p) {}
+
+  constexpr step_recipe run() {
+    const plan_marks before(p_);
+    recipe r{};
+    r.loads.first = count(p_.loads);
+    r.nodes.first = count(p_.nodes);
+    r.constants.first = count(p_.recipe_constants);
+    const node* anchor = group_.anchor == none ? nullptr : &g_.node_at(group_.anchor);
+    if (anchor != nullptr) {
+      r.anchor = anchor->op;
+      r.anchor_type = g_.at(anchor->output).type.type;
+      r.anchor_attributes = store_attributes(*anchor);
+      std::vector<operand_ref> inputs;
+      std::vector<slice_of> shapes;
+      for (std::size_t i = 0; i < anchor->inputs.count; ++i) {
+        const value_id v = g_.input_of(*anchor, i);
+        region_ = i + 1;
+        inputs.push_back(v == none ? operand_ref{} : resolve(v, {}));
+        shapes.push_back(v == none ? slice_of{} : store(g_.at(v).type.dims));
+      }
+      r.anchor_inputs = store(inputs);
+      r.anchor_shapes = {count(p_.shapes), static_cast<std::uint32_t>(shapes.size())};
+      p_.shapes.insert(p_.shapes.end(), shapes.begin(), shapes.end());
+    }
+    region_ = 0;
+    const value_id space = anchor != nullptr ? anchor->output : group_.outputs[0];
+    r.space = store(g_.at(space).type.dims);
+    std::vector<recipe_output> outputs;
+    for (value_id o : group_.outputs) outputs.push_back(make_output(o));
+    r.loads.count = count(p_.loads) - r.loads.first;
+    r.nodes.count = count(p_.nodes) - r.nodes.first;
+    r.constants.count = count(p_.recipe_constants) - r.constants.first;
+    r.outputs = {count(p_.outputs), static_cast<std::uint32_t>(outputs.size())};
+    p_.outputs.insert(p_.outputs.end(), outputs.begin(), outputs.end());
+    made_.kernel = shared(r, before);
+    return made_;
+  }
+
+ private:
+  // A step of the way from a value's own coordinates to those it is read in.
+  enum class turn : std::uint8_t { forward, backward, expand };
+  struct transform {
+    turn how;
+    node_id n = none;    // forward, backward
+    value_id to = none;  // expand: to this value's shape
+    value_id from = none;
+    friend constexpr bool operator==(const transform&, const transform&) = default;
+  };
+  using path = std::vector<transform>;
+
+  // Sizes of the pools a recipe writes to, for taking an unneeded recipe back.
+  struct plan_marks {
+    std::size_t loads, nodes, outputs, constants, refs, axes, movement, shapes, dims, attributes;
+    constexpr explicit plan_marks(const plan& p)
+        : loads(p.loads.size()),
+          nodes(p.nodes.size()),
+          outputs(p.outputs.size()),
+          constants(p.recipe_constants.size()),
+          refs(p.refs.size()),
+          axes(p.axes.size()),
+          movement(p.movement.size()),
+          shapes(p.shapes.size()),
+          dims(p.dims.size()),
+          attributes(p.attributes.size()) {}
+    constexpr void take_back(plan& p) const {
+      p.loads.resize(loads);
+      p.nodes.resize(nodes);
+      p.outputs.resize(outputs);
+      p.recipe_constants.resize(constants);
+      p.refs.resize(refs);
+      p.axes.resize(axes);
+      p.movement.resize(movement);
+      p.shapes.resize(shapes);
+      p.dims.resize(dims);
+      p.attributes.resize(attributes);
+    }
+  };
+
+  template <class T>
+  static constexpr std::uint32_t count(const std::vector<T>& v) {
+    return static_cast<std::uint32_t>(v.size());
+  }
+  constexpr bool inside(node_id n) const {
+    return std::find(group_.nodes.begin(), group_.nodes.end(), n) != group_.nodes.end();
+  }
+  constexpr bool is_movement(node_id n) const { return n != none && g_.node_at(n).op->kind == form::movement; }
+
+  // The recipe's own form of a dimension.
+  constexpr dim local(dim d) {
+    if (d.is_known()) return d;
+    std::size_t i = 0;
+    while (i < made_.extents.size() && !(made_.extents[i] == d)) ++i;
+    if (i == made_.extents.size()) made_.extents.push_back(d);
+    return dim::of_expression(i);
+  }
+  constexpr slice_of store(const shape& s) {
+    const slice_of r{count(p_.dims), static_cast<std::uint32_t>(s.size())};
+    for (dim d : s) p_.dims.push_back(local(d));
+    return r;
+  }
+  constexpr slice_of store(const std::vector<operand_ref>& refs) {
+    const slice_of r{count(p_.refs), static_cast<std::uint32_t>(refs.size())};
+    p_.refs.insert(p_.refs.end(), refs.begin(), refs.end());
+    return r;
+  }
+  constexpr slice_of store_attributes(const node& n) {
+    const slice_of r{count(p_.attributes), n.attributes.count};
+    const std::int64_t* codes = g_.attributes_of(n);
+    p_.attributes.insert(p_.attributes.end(), codes, codes + n.attributes.count);
+    return r;
+  }
+  constexpr slice_of store(const view& v) {
+    const std::uint32_t first = count(p_.axes);
+    for (std::size_t i = 0; i < v.rank(); ++i)
+      for (const axis& a : v.dims[i])
+        if (!(a.size == dim(1)) && !(a.stride == dim(0) && v.dims[i].size() == 1))
+          p_.axes.push_back({static_cast<std::uint8_t>(i), local(a.size), local(a.stride)});
+    return {first, count(p_.axes) - first};
+  }
+  constexpr std::uint16_t operand(value_id v) {
+    for (std::size_t i = 0; i < made_.operands.size(); ++i)
+      if (made_.operands[i] == v) return static_cast<std::uint16_t>(i);
+    made_.operands.push_back(v);
+    return static_cast<std::uint16_t>(made_.operands.size() - 1);
+  }
+
+  // The whole storage of value v as a view in its own coordinates.
+  constexpr view storage_view(value_id v) {
+    const buffer_layout& l = layouts_[static_cast<std::size_t>(v)];
+    const shape& s = g_.at(v).type.dims;
+    shape room;
+    int_list order;
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      room.push_back(g_.symbols.add(s[i], l.before[i] + l.after[i]));
+      order.push_back(l.order[i]);
+    }
+    view r = view_algebra(g_.symbols).dense(s, order, room);
+    for (std::size_t i = 0; i < s.size(); ++i)
+      r.offset = g_.symbols.add(r.offset, g_.symbols.mul(r.dims[i][0].stride, l.before[i]));
+    return r;
+  }
+
+  constexpr bool apply(const transform& t, view& v) {
+    view_algebra algebra(g_.symbols);
+    if (t.how == turn::expand) return algebra.expand(v, g_.at(t.to).type.dims);
+    const node& n = g_.node_at(t.n);
+    const movement m{algebra, g_.at(g_.input_of(n, 0)).type.dims, g_.at(n.output).type.dims};
+    const auto function = t.how == turn::forward ? n.op->forward : n.op->backward;
+    return function != nullptr && function(g_.attributes_of(n), m, v);
+  }
+
+  static constexpr path in_front(const transform& t, const path& rest) {
+    path r{t};
+    r.insert(r.end(), rest.begin(), rest.end());
+    return r;
+  }
+
+  // Value v, read in the coordinates at the end of the path.
+  constexpr operand_ref resolve(value_id v, const path& way) {
+    const value& x = g_.at(v);
+    if (x.from == origin::constant && x.data.count == 1)
+      return constant(x.type.type, g_.constants[x.data.first]);
+    const bool here = inside(x.producer);
+    if (region_ == 0 && x.producer != none && x.producer == group_.anchor) return {source::anchor, 0};
+    const bool loadable = x.from != origin::node || stored_[static_cast<std::size_t>(v)] != 0;
+    if (loadable && !here) return load(v, way);
+    if (is_movement(x.producer)) {
+      const value_id input = g_.input_of(g_.node_at(x.producer), 0);
+      const bool undone = !way.empty() && way[0].how == turn::backward && way[0].n == x.producer;
+      if (undone) return resolve(input, path(way.begin() + 1, way.end()));
+      return resolve(input, in_front({turn::forward, x.producer, none, none}, way));
+    }
+    return tree_node(v, way);
+  }
+
+  constexpr operand_ref constant(dtype type, std::int64_t code) {
+    p_.recipe_constants.push_back({type, code});
+    return {source::constant, number_of_constants_++};
+  }
+
+  constexpr operand_ref tree_node(value_id v, const path& way) {
+    for (const known_node& k : known_)
+      if (k.v == v && k.region == region_ && k.way == way) return {source::node, k.index};
+    const node& n = g_.node_at(g_.at(v).producer);
+    std::vector<operand_ref> inputs;
+    for (std::size_t i = 0; i < n.inputs.count; ++i) {
+      const value_id in = g_.input_of(n, i);
+      if (in == none) inputs.push_back({});
+      else if (g_.at(in).type.dims == g_.at(v).type.dims) inputs.push_back(resolve(in, way));
+      else inputs.push_back(resolve(in, in_front({turn::expand, none, v, in}, way)));
+    }
+    p_.nodes.push_back({n.op, store_attributes(n), store(inputs), g_.at(v).type.type});
+    known_.push_back({v, region_, way, number_of_nodes_});
+    return {source::node, number_of_nodes_++};
+  }
+
+  constexpr operand_ref load(value_id v, const path& way) {
+    recipe_load l{operand(v), g_.at(v).type.type, 0, {}, 0, {}};
+    view w = storage_view(v);
+    std::size_t done = 0;
+    while (done < way.size() && apply(way[done], w)) ++done;
+    l.rank = static_cast<std::uint8_t>(w.rank());
+    l.axes = store(w);
+    l.offset = local(w.offset);
+    std::vector<movement_step> steps;
+    for (std::size_t k = way.size(); k-- > done;) {
+      const transform& t = way[k];
+      if (t.how == turn::expand) {
+        steps.push_back({nullptr, {}, store(g_.at(t.from).type.dims), store(g_.at(t.to).type.dims)});
+        continue;
+      }
+      if (t.how == turn::backward) throw "dnnkit: a view behind an anchor could not be pulled back";
+      const node& n = g_.node_at(t.n);
+      steps.push_back({n.op, store_attributes(n), store(g_.at(g_.input_of(n, 0)).type.dims),
+                       store(g_.at(n.output).type.dims)});
+    }
+    l.movement = {count(p_.movement), static_cast<std::uint32_t>(steps.size())};
+    p_.movement.insert(p_.movement.end(), steps.begin(), steps.end());
+    p_.loads.push_back(l);
+    return {source::load, number_of_loads_++};
+  }
+
+  constexpr recipe_output make_output(value_id o) {
+    path way;
+    if (group_.anchor != none)  // from the output up to the anchor: the movement to be undone
+      for (value_id v = o; g_.at(v).producer != group_.anchor;) {
+        const node& n = g_.node_at(g_.at(v).producer);
+        if (n.op->kind == form::movement) way.push_back({turn::backward, g_.at(v).producer, none, none});
+        v = behind_anchor(n);
+      }
+    recipe_output r{resolve(o, way), operand(o), g_.at(o).type.type, {}, 0};
+    view w = storage_view(o);
+    for (const transform& t : way)
+      if (!apply(t, w)) throw "dnnkit: an output's view could not be pulled back";
+    r.axes = store(w);
+    r.offset = local(w.offset);
+    return r;
+  }
+  // The input of n that depends on the anchor.
+  constexpr value_id behind_anchor(const node& n) const {
+    for (std::size_t i = 0; i < n.inputs.count; ++i)
+      if (const value_id v = g_.input_of(n, i); v != none && depends_on_anchor(v)) return v;
+    throw "dnnkit: an output beside the anchor";
+  }
+  constexpr bool depends_on_anchor(value_id v) const {
+    const node_id p = g_.at(v).producer;
+    if (p == group_.anchor) return true;
+    if (p == none || !inside(p)) return false;
+    for (std::size_t i = 0; i < g_.node_at(p).inputs.count; ++i)
+      if (const value_id in = g_.input_of(g_.node_at(p), i); in != none && depends_on_anchor(in)) return true;
+    return false;
+  }
+
+  // --- sharing: the number of an equal recipe, or of this one, now kept
+  constexpr std::uint32_t shared(const recipe& r, const plan_marks& before) {
+    for (std::size_t k = 0; k < p_.recipes.size(); ++k)
+      if (equal(p_.recipes[k], r)) {
+        before.take_back(p_);
+        return static_cast<std::uint32_t>(k);
+      }
+    p_.recipes.push_back(r);
+    return count(p_.recipes) - 1;
+  }
+
+  // Are two stretches of a table equal, element by element?
+  template <class T>
+  static constexpr bool same(const std::vector<T>& table, slice_of a, slice_of b, auto equal_elements) {
+    if (a.count != b.count) return false;
+    for (std::uint32_t i = 0; i < a.count; ++i)
+      if (!equal_elements(table[a.first + i], table[b.first + i])) return false;
+    return true;
+  }
+  constexpr bool same_dims(slice_of a, slice_of b) const {
+    return same(p_.dims, a, b, [](dim x, dim y) { return x == y; });
+  }
+  constexpr bool same_attributes(slice_of a, slice_of b) const {
+    return same(p_.attributes, a, b, [](std::int64_t x, std::int64_t y) { return x == y; });
+  }
+  constexpr bool same_refs(slice_of a, slice_of b) const {
+    return same(p_.refs, a, b,
+                [](operand_ref x, operand_ref y) { return x.from == y.from && x.index == y.index; });
+  }
+  constexpr bool same_axes(slice_of a, slice_of b) const {
+    return same(p_.axes, a, b, [](const view_axis& x, const view_axis& y) {
+      return x.of == y.of && x.size == y.size && x.stride == y.stride;
+    });
+  }
+  static constexpr const char* id_of(const op_info* op) { return op == nullptr ? nullptr : op->id; }
+
+  constexpr bool equal(const recipe& a, const recipe& b) const {
+    return id_of(a.anchor) == id_of(b.anchor) && a.anchor_type == b.anchor_type &&
+           a.loads.count == b.loads.count && a.nodes.count == b.nodes.count && same_dims(a.space, b.space) &&
+           same_attributes(a.anchor_attributes, b.anchor_attributes) && same_refs(a.anchor_inputs, b.anchor_inputs) &&
+           same(p_.shapes, a.anchor_shapes, b.anchor_shapes,
+                [&](slice_of x, slice_of y) { return same_dims(x, y); }) &&
+           same(p_.recipe_constants, a.constants, b.constants,
+                [](const recipe_constant& x, const recipe_constant& y) { return x.type == y.type && x.code == y.code; }) &&
+           same(p_.nodes, a.nodes, b.nodes,
+                [&](const recipe_node& x, const recipe_node& y) {
+                  return x.op->id == y.op->id && x.type == y.type && same_attributes(x.attributes, y.attributes) &&
+                         same_refs(x.inputs, y.inputs);
+                }) &&
+           same(p_.loads, a.loads, b.loads,
+                [&](const recipe_load& x, const recipe_load& y) {
+                  return x.operand == y.operand && x.type == y.type && x.rank == y.rank && x.offset == y.offset &&
+                         same_axes(x.axes, y.axes) &&
+                         same(p_.movement, x.movement, y.movement, [&](const movement_step& m, const movement_step& o) {
+                           return id_of(m.op) == id_of(o.op) && same_attributes(m.attributes, o.attributes) &&
+                                  same_dims(m.in_shape, o.in_shape) && same_dims(m.out_shape, o.out_shape);
+                         });
+                }) &&
+           same(p_.outputs, a.outputs, b.outputs, [&](const recipe_output& x, const recipe_output& y) {
+             return x.value.from == y.value.from && x.value.index == y.value.index && x.operand == y.operand &&
+                    x.type == y.type && x.offset == y.offset && same_axes(x.axes, y.axes);
+           });
+  }
+
+  struct known_node {
+    value_id v;
+    std::size_t region;
+    path way;
+    std::uint16_t index;
+  };
+
+  graph& g_;
+  const fusion_group& group_;
+  const std::vector<std::uint8_t>& stored_;
+  const std::vector<buffer_layout>& layouts_;
+  plan& p_;
+  step_recipe made_;
+  std::size_t region_ = 0;  // 0: iteration space; i + 1: coordinates of anchor input i
+  std::vector<known_node> known_;
+  std::uint16_t number_of_loads_ = 0, number_of_nodes_ = 0, number_of_constants_ = 0;
+};
+
+}  // namespace dnnkit::detail
