@@ -22,12 +22,13 @@ def constexpr_options(is_clang):
 
 
 def compile_once(command, limit):
-    """Runs the compiler alone; returns its exit status, seconds, peak MB over its processes, and what it printed."""
+    """Runs the compiler alone; returns its exit status, seconds, processor seconds, peak MB and what it printed."""
     start = time.perf_counter()
     process = subprocess.Popen(["timeout", str(limit), *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     printed = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
-    return os.waitstatus_to_exitcode(status), time.perf_counter() - start, usage.ru_maxrss / 1024, printed
+    seconds = time.perf_counter() - start
+    return os.waitstatus_to_exitcode(status), seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, printed
 
 
 def main():
@@ -50,13 +51,14 @@ def main():
                 source.write_text(model.source(mode))
                 made = source.with_suffix(".o")
                 made.unlink(missing_ok=True)
-                status, seconds, peak, printed = compile_once(
+                status, seconds, processor, peak, printed = compile_once(
                     [compiler, *options, "-c", str(source), "-o", str(made)], LIMIT_SECONDS
                 )
-                row = {"model": model.name, "mode": mode, "operators": model.operators, "compiler": version}
+                row = {"model": model.name, "mode": mode, "compiler": version}
                 if status == 0:
-                    row |= {"seconds": round(seconds, 2), "peak_mb": round(peak), "object_bytes": made.stat().st_size}
-                    row["kernels"] = models.kernels_of(made)
+                    row |= {"seconds": round(seconds, 2), "processor_seconds": round(processor, 2)}
+                    row |= {"peak_mb": round(peak), "object_bytes": made.stat().st_size}
+                    row |= models.counts(made)
                 else:
                     failed += 1
                     row |= {"failed": "time limit" if status == 124 else "\n".join(printed.splitlines()[:8])}
