@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import time
 import models
 
 LIMIT_SECONDS = 600
+LIMIT_BYTES = 12 << 30
 
 
 def constexpr_options(is_clang):
@@ -21,10 +23,16 @@ def constexpr_options(is_clang):
     return re.search(rf"set\(DNNKIT_CONSTEXPR_OPTIONS_{family}([^)]*)\)", text).group(1).split()
 
 
-def compile_once(command, limit):
+def compile_once(command):
     """Runs the compiler alone; returns its exit status, seconds, processor seconds, peak MB and what it printed."""
     start = time.perf_counter()
-    process = subprocess.Popen(["timeout", str(limit), *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        ["timeout", str(LIMIT_SECONDS), *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES)),
+    )
     printed = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
@@ -51,9 +59,8 @@ def main():
                 source.write_text(model.source(mode))
                 made = source.with_suffix(".o")
                 made.unlink(missing_ok=True)
-                status, seconds, processor, peak, printed = compile_once(
-                    [compiler, *options, "-c", str(source), "-o", str(made)], LIMIT_SECONDS
-                )
+                command = [compiler, *options, "-c", str(source), "-o", str(made)]
+                status, seconds, processor, peak, printed = compile_once(command)
                 row = {"model": model.name, "mode": mode, "compiler": version}
                 if status == 0:
                     row |= {"seconds": round(seconds, 2), "processor_seconds": round(processor, 2)}
