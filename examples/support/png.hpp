@@ -55,15 +55,19 @@ class png_reader {
   std::uint64_t height() const { return png_get_image_height(png_, info_); }
   std::size_t channels() const { return png_get_channels(png_, info_); }
   std::size_t row_bytes() const { return png_get_rowbytes(png_, info_); }
-  std::size_t stored_row_bytes() const { return stored_row_bytes_; }
 
-  // Reads up to the first pixel and asks for 8-bit RGB or RGBA; false with a message on failure.
+  // Reads up to the first pixel, without memory for a row; false with a message on failure.
   bool read_header() noexcept {
     if (setjmp(png_jmpbuf(png_))) return false;
     png_set_read_fn(png_, this, take);
     png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // the caller limits the product
     png_read_info(png_, info_);
-    stored_row_bytes_ = png_get_rowbytes(png_, info_);
+    return true;
+  }
+
+  // Asks for 8-bit RGB or RGBA, which row_bytes() and channels() then tell; false with a message on failure.
+  bool convert() noexcept {
+    if (setjmp(png_jmpbuf(png_))) return false;
     png_set_expand(png_);    // palette, fewer than 8 bits, transparency as a colour: to samples and an alpha channel
     png_set_scale_16(png_);  // 16 bits to 8, rounded
     png_set_gray_to_rgb(png_);
@@ -92,7 +96,6 @@ class png_reader {
   png_message message_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
-  std::size_t stored_row_bytes_ = 0;
 };
 
 // An image on its way through libpng into a PNG file in memory.
@@ -157,23 +160,24 @@ inline image load_png(const std::filesystem::path& path) {
   if (file.bytes().size() < 8 || png_sig_cmp(begin, 0, 8) != 0) throw error("is not a PNG file", name);
   try {
     detail::png_reader reader(file.bytes());
-    if (!reader.read_header()) throw error(std::string("PNG file is damaged (") + reader.message() + ")", name);
+    const auto damaged = [&] { return error(std::string("PNG file is damaged (") + reader.message() + ")", name); };
+    if (!reader.read_header()) throw damaged();
     const std::uint64_t width = reader.width(), height = reader.height();
     const std::string size = std::to_string(width) + "x" + std::to_string(height);
     if (width * height > most_pixels)
       throw error("image is too large", name, "at most " + std::to_string(most_pixels) + " pixels", size);
     // A deflated byte gives at most 1032 bytes: what cannot be complete is refused before memory is taken for it.
-    if (reader.stored_row_bytes() * height / 1032 > file.bytes().size())
+    if (reader.row_bytes() * height / 1032 > file.bytes().size())
       throw error("PNG file is damaged (the file ends too early)", name, "data for " + size + " pixels",
                   std::to_string(file.bytes().size()) + " bytes");
+    if (!reader.convert()) throw damaged();
     image result{static_cast<std::size_t>(width), static_cast<std::size_t>(height), reader.channels(), {}};
     if (reader.row_bytes() != result.width * result.channels || (result.channels != 3 && result.channels != 4))
       throw error("PNG file has an unknown layout of samples", name);
     result.pixels.resize(result.height * result.width * result.channels);
     std::vector<png_bytep> rows;
     for (std::size_t y = 0; y < result.height; ++y) rows.push_back(result.pixels.data() + y * reader.row_bytes());
-    if (!reader.read_rows(rows.data()))
-      throw error(std::string("PNG file is damaged (") + reader.message() + ")", name);
+    if (!reader.read_rows(rows.data())) throw damaged();
     return result;
   } catch (const std::bad_alloc&) { throw error("not enough memory for the image", name); }
 }

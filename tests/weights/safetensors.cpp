@@ -213,6 +213,8 @@ TEST_CASE("the entry of a tensor") {
         "data_offsets do not fit the shape, expected 20 bytes for f32 [5], found 16 bytes at [0,16]");
   CHECK(about(R"("dtype":"F32","shape":[4],"data_offsets":[0,12])") ==
         "data_offsets do not fit the shape, expected 16 bytes for f32 [4], found 12 bytes at [0,12]");
+  CHECK(about(R"("dtype":"F32","shape":[3],"data_offsets":[0,16])") ==
+        "data_offsets do not fit the shape, expected 12 bytes for f32 [3], found 16 bytes at [0,16]");
   CHECK(about(R"("dtype":"F32","shape":[4],"data_offsets":[16,0])") ==
         "data_offsets are reversed, expected begin <= end, found [16,0]");
   CHECK(about(R"("dtype":"F32","shape":[5],"data_offsets":[0,20])") ==

@@ -80,6 +80,16 @@ TEST_CASE("a file with all dtypes, as written by the Python package safetensors 
   CHECK(read_file(folder / "f") == std::string("\x30\x03\0\0\0\0\0\0", 8) + header + std::string(data));
 }
 
+TEST_CASE("bf16 comes before f16, as in the reference implementation") {
+  const std::array<std::byte, 2> data{};
+  const std::vector<dk::stored_tensor> tensors{{"h", dk::f16, {1}, data}, {"z", dk::bf16, {1}, data}};
+  const temporary_folder folder;
+  dk::save_safetensors(folder / "f", tensors);
+  const dk::safetensors file(folder / "f");
+  CHECK(file.tensors()[0].name == "z");
+  CHECK(file.tensors()[1].name == "h");
+}
+
 TEST_CASE("random tensors come back as they were") {
   const unsigned seed = 20240501;
   INFO("seed " << seed);
