@@ -11,11 +11,11 @@ namespace dnnkit {
 // Thrown for bad input (files, shapes, symbols, sizes), never for a defect of the library itself.
 class error : public std::exception {
  public:
-  // `problem` is a short sentence ("tensor is missing"); `where` names the culprit (a file, a tensor, an input);
+  // `problem` is a short sentence ("tensor is missing"); `culprit` names where (a file, a tensor, an input);
   // `expected` and `found` may be empty when there are no two sides.
-  error(std::string problem, std::string where, std::string expected = {}, std::string found = {})
+  error(std::string problem, std::string culprit, std::string expected = {}, std::string found = {})
       : problem_(std::move(problem)),
-        where_(std::move(where)),
+        where_(std::move(culprit)),
         expected_(std::move(expected)),
         found_(std::move(found)),
         text_(where_ + ": " + problem_) {

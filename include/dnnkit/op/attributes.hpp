@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "dnnkit/core/dtype.hpp"
 #include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/tensor/view.hpp"
@@ -21,32 +22,30 @@ using float_list = static_vector<float, 8>;
 
 namespace detail {
 
-template <class T>
-inline constexpr bool is_list = false;
-template <class T, std::size_t N>
-inline constexpr bool is_list<static_vector<T, N>> = true;
+template <class T> inline constexpr bool is_list = false;
+template <class T, std::size_t N> inline constexpr bool is_list<static_vector<T, N>> = true;
 
-template <class T>
-constexpr std::int64_t to_code(const T& x) {
+template <class T> constexpr std::int64_t to_code(const T& x) {
   if constexpr (std::same_as<T, float>) return std::bit_cast<std::int32_t>(x);
   else if constexpr (std::same_as<T, dim>) return x.code;
   else return static_cast<std::int64_t>(x);
 }
-template <class T>
-constexpr T from_code(std::int64_t code) {
+template <class T> constexpr T from_code(std::int64_t code) {
   if constexpr (std::same_as<T, float>) return std::bit_cast<float>(static_cast<std::int32_t>(code));
   else return static_cast<T>(code);
 }
 
 struct ignore_attribute {
-  template <class T>
-  constexpr void operator()(std::string_view, const T&) const {}
+  template <class T> constexpr void operator()(std::string_view, const T&) const {}
 };
 
 template <class Op>
-concept has_attributes = requires(Op& op) { Op::attributes(op, ignore_attribute{}); };
+concept has_attributes = requires(Op& op) {
+  Op::attributes(op, ignore_attribute{});
+};
 
 constexpr void print_value(text& t, const symbol_table& table, dim d) { t << table.print(d); }
+constexpr void print_value(text& t, const symbol_table&, dtype type) { t << dnnkit::name(type); }
 constexpr void print_value(text& t, const symbol_table&, bool b) { t << (b ? "true" : "false"); }
 constexpr void print_value(text& t, const symbol_table&, float x) {
   // three significant decimals are enough to recognise an attribute
@@ -70,15 +69,12 @@ constexpr void print_value(text& t, const symbol_table&, float x) {
   if (exponent != 0) t << "e" << exponent;
 }
 template <class T>
-  requires std::integral<T> || std::is_enum_v<T>
-constexpr void print_value(text& t, const symbol_table&, T x) {
-  t << static_cast<std::int64_t>(x);
-}
+requires std::integral<T> || std::is_enum_v<T>
+constexpr void print_value(text& t, const symbol_table&, T x) { t << static_cast<std::int64_t>(x); }
 
 }  // namespace detail
 
-template <class Op>
-constexpr void encode(const Op& op, std::vector<std::int64_t>& codes) {
+template <class Op> constexpr void encode(const Op& op, std::vector<std::int64_t>& codes) {
   if constexpr (detail::has_attributes<Op>)
     Op::attributes(op, [&](std::string_view, const auto& x) {
       using T = std::remove_cvref_t<decltype(x)>;
@@ -89,24 +85,21 @@ constexpr void encode(const Op& op, std::vector<std::int64_t>& codes) {
     });
 }
 
-template <class Op>
-constexpr Op decode(const std::int64_t* codes) {
+template <class Op> constexpr Op decode(const std::int64_t* codes) {
   Op op{};
   if constexpr (detail::has_attributes<Op>)
     Op::attributes(op, [&](std::string_view, auto& x) {
       using T = std::remove_cvref_t<decltype(x)>;
       if constexpr (detail::is_list<T>) {
         x.clear();
-        for (std::int64_t n = *codes++; n > 0; --n)
-          x.push_back(detail::from_code<typename T::value_type>(*codes++));
+        for (std::int64_t n = *codes++; n > 0; --n) x.push_back(detail::from_code<typename T::value_type>(*codes++));
       } else x = detail::from_code<T>(*codes++);
     });
   return op;
 }
 
 // "kernel_shape=[3, 3] group=1"
-template <class Op>
-constexpr void print_attributes(const Op& op, const symbol_table& table, text& t) {
+template <class Op> constexpr void print_attributes(const Op& op, const symbol_table& table, text& t) {
   if constexpr (detail::has_attributes<Op>) {
     bool first = true;
     Op::attributes(op, [&](std::string_view name, const auto& x) {

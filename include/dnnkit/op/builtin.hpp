@@ -2,38 +2,128 @@
 // The operators that come with the library, one line each.
 #pragma once
 
+#include <type_traits>
+
+#include "dnnkit/op/activation.hpp"
+#include "dnnkit/op/arg_reduction.hpp"
+#include "dnnkit/op/arithmetic.hpp"
+#include "dnnkit/op/block_rearrangement.hpp"
+#include "dnnkit/op/cast.hpp"
+#include "dnnkit/op/comparison.hpp"
+#include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/convolution.hpp"
-#include "dnnkit/op/elementwise.hpp"
+#include "dnnkit/op/expand.hpp"
+#include "dnnkit/op/gather.hpp"
 #include "dnnkit/op/matmul.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/normalization.hpp"
 #include "dnnkit/op/op_set.hpp"
+#include "dnnkit/op/pad.hpp"
 #include "dnnkit/op/pooling.hpp"
+#include "dnnkit/op/reduction.hpp"
+#include "dnnkit/op/resize.hpp"
+#include "dnnkit/op/slice.hpp"
+#include "dnnkit/op/softmax.hpp"
+#include "dnnkit/op/transcendental.hpp"
+#include "dnnkit/op/transposed_convolution.hpp"
 
 namespace dnnkit {
 
-inline constexpr auto builtin_ops = op_set<  //
-    op::add,                                 //
-    op::sub,                                 //
-    op::mul,                                 //
-    op::div,                                 //
-    op::relu,                                //
-    op::clip,                                //
-    op::sqrt,                                //
-    op::sigmoid,                             //
-    op::reshape,                             //
-    op::flatten,                             //
-    op::transpose,                           //
-    op::depth_to_space,                      //
-    op::conv,                                //
-    op::max_pool,                            //
-    op::matmul,                              //
-    op::gemm,                                //
-    op::softmax,                             //
-    op::standardize,                         //
-    op::layer_normalization,                 //
-    op::batch_normalization                  //
-    >{};
+// clang-format off
+inline constexpr auto builtin_ops = op_set<
+    op::add,
+    op::sub,
+    op::mul,
+    op::div,
+    op::pow,
+    op::min,
+    op::max,
+    op::mod,
+    op::neg,
+    op::abs,
+    op::reciprocal,
+    op::floor,
+    op::ceil,
+    op::round,
+    op::sign,
+    op::logical_and,
+    op::logical_or,
+    op::logical_xor,
+    op::logical_not,
+    op::equal,
+    op::greater,
+    op::greater_or_equal,
+    op::less,
+    op::less_or_equal,
+    op::where,
+    op::cast,
+    op::exp,
+    op::log,
+    op::sqrt,
+    op::sin,
+    op::cos,
+    op::tanh,
+    op::erf,
+    op::relu,
+    op::leaky_relu,
+    op::prelu,
+    op::clip,
+    op::sigmoid,
+    op::hard_sigmoid,
+    op::hard_swish,
+    op::swish,
+    op::gelu,
+    op::elu,
+    op::selu,
+    op::softplus,
+    op::softsign,
+    op::mish,
+    op::reshape,
+    op::flatten,
+    op::squeeze,
+    op::unsqueeze,
+    op::transpose,
+    op::identity,
+    op::depth_to_space,
+    op::space_to_depth,
+    op::slice,
+    op::split,
+    op::expand,
+    op::tile,
+    op::concat,
+    op::pad,
+    op::gather,
+    op::resize,
+    op::matmul,
+    op::gemm,
+    op::conv,
+    op::conv_transpose,
+    op::max_pool,
+    op::average_pool,
+    op::global_average_pool,
+    op::global_max_pool,
+    op::reduce_sum,
+    op::reduce_mean,
+    op::reduce_max,
+    op::reduce_min,
+    op::reduce_prod,
+    op::reduce_l1,
+    op::reduce_l2,
+    op::reduce_log_sum,
+    op::reduce_log_sum_exp,
+    op::reduce_sum_square,
+    op::arg_max,
+    op::arg_min,
+    op::softmax,
+    op::log_softmax,
+    op::standardize,
+    op::root_mean_square,
+    op::layer_normalization,
+    op::rms_normalization,
+    op::instance_normalization,
+    op::group_normalization,
+    op::batch_normalization>{};
+// clang-format on
 using builtin_set = std::remove_const_t<decltype(builtin_ops)>;
 
 }  // namespace dnnkit

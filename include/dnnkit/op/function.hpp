@@ -12,22 +12,17 @@ namespace dnnkit {
 template <class T>
 concept graph_tensor = std::same_as<T, tensor>;  // a template parameter, because tensor is only complete in layer 3
 
-template <operator_type Op>
-struct function {
-  template <graph_tensor T>
-  constexpr T operator()(T a, const Op& attributes = {}) const {
+template <operator_type Op> struct function {
+  template <graph_tensor T> constexpr T operator()(T a, const Op& attributes = {}) const {
     return a.owner().apply(attributes, {a});
   }
-  template <graph_tensor T>
-  constexpr T operator()(T a, T b, const Op& attributes = {}) const {
+  template <graph_tensor T> constexpr T operator()(T a, T b, const Op& attributes = {}) const {
     return a.owner().apply(attributes, {a, b});
   }
-  template <graph_tensor T>
-  constexpr T operator()(T a, T b, T c, const Op& attributes = {}) const {
+  template <graph_tensor T> constexpr T operator()(T a, T b, T c, const Op& attributes = {}) const {
     return a.owner().apply(attributes, {a, b, c});
   }
-  template <graph_tensor T>
-  constexpr T operator()(T a, T b, T c, T d, T e, const Op& attributes = {}) const {
+  template <graph_tensor T> constexpr T operator()(T a, T b, T c, T d, T e, const Op& attributes = {}) const {
     return a.owner().apply(attributes, {a, b, c, d, e});
   }
 };

@@ -79,6 +79,13 @@ class inference {
     a = r;
     return true;
   }
+  // An output of this element type and the shape that all inputs broadcast to.
+  constexpr void out_broadcast(dtype t) {
+    shape s = in(0);
+    for (std::size_t i = 1; i < inputs(); ++i)
+      if (!broadcast(s, in(i))) return;
+    out(t, s);
+  }
   constexpr text print(const shape& s) const { return dnnkit::print(*table_, s); }
 
   // --- for the graph

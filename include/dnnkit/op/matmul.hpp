@@ -41,8 +41,7 @@ struct matmul {
     if (!column) s.push_back(b.back());
     c.out(c.type(0), s);
   }
-  template <class C>
-  constexpr auto at(const C& c, const coordinates& o, auto a, auto b) const {
+  template <class C> constexpr auto at(const C& c, const coordinates& o, auto a, auto b) const {
     const std::size_t ra = c.rank(0), rb = c.rank(1);
     const std::size_t batch = c.out_rank() - (ra > 1 ? 1 : 0) - (rb > 1 ? 1 : 0);
     coordinates i{}, j{};
@@ -93,8 +92,7 @@ struct gemm {
   constexpr dim flops(const inference& c) const {
     return extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * c.size(0, trans_a ? 0 : 1) * 2;
   }
-  template <class T>
-  constexpr T expand(const std::vector<T>& in) const;
+  template <class T> constexpr T expand(const std::vector<T>& in) const;
 };
 
 }  // namespace op
@@ -102,8 +100,7 @@ struct gemm {
 inline constexpr function<op::matmul> matmul;
 inline constexpr function<op::gemm> gemm;
 
-template <class T>
-constexpr T op::gemm::expand(const std::vector<T>& in) const {
+template <class T> constexpr T op::gemm::expand(const std::vector<T>& in) const {
   T y = dnnkit::matmul(trans_a ? dnnkit::transpose(in[0], {.perm = {1, 0}}) : in[0],
                        trans_b ? dnnkit::transpose(in[1], {.perm = {1, 0}}) : in[1]);
   if (alpha != 1) y = y * static_cast<double>(alpha);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operators that only move elements and are bijections: Reshape and its kin, Transpose, DepthToSpace, SpaceToDepth.
+// Operators that only move elements and are bijections: Reshape, Flatten, Squeeze, Unsqueeze, Transpose, Identity.
 // Each is an index map (SmartMem, section 3.2): forward() turns a view of the input into the view of the output,
 // backward() the other way round, and at() says the same for one element.
 #pragma once
@@ -10,6 +10,7 @@
 
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
+#include "dnnkit/op/statistics.hpp"
 
 namespace dnnkit {
 
@@ -18,11 +19,20 @@ inline constexpr traits reorganize{.map = mapping::reorganize, .layout = layout_
 inline constexpr traits shuffle{.map = mapping::shuffle, .layout = layout_class::ild_fixed};
 
 // at() of every operator that keeps the row-major order of the elements
-template <class C, class X>
-constexpr auto reorganized(const C& c, const coordinates& o, X x) {
-  const std::int64_t n = linear_index(o, [&](std::size_t d) { return c.out(d); }, c.out_rank());
-  return x(coordinates_of(n, [&](std::size_t d) { return c.in(0, d); }, c.rank(0)));
+template <class C, class X> constexpr auto reorganized(const C& c, const coordinates& o, X x) {
+  const std::int64_t n = linear_index(
+      o, [&](std::size_t d) { return c.out(d); }, c.out_rank());
+  return x(coordinates_of(
+      n, [&](std::size_t d) { return c.in(0, d); }, c.rank(0)));
 }
+
+constexpr int_list inverse_of(const int_list& perm) {
+  int_list inverse = perm;
+  for (std::size_t i = 0; i < perm.size(); ++i)
+    inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
+  return inverse;
+}
+
 }  // namespace detail
 
 namespace op {
@@ -89,6 +99,72 @@ struct flatten {
   static constexpr auto at(const auto& c, const coordinates& o, auto x) { return detail::reorganized(c, o, x); }
 };
 
+// Without the given axes, which have extent 1; an empty list means all axes that are known to.
+struct squeeze {
+  int_list axes = {};
+
+  static constexpr std::string_view name = "Squeeze";
+  static constexpr form kind = form::movement;
+  static constexpr traits properties = detail::reorganize;
+  static constexpr void attributes(auto& self, auto&& visit) { visit("axes", self.axes); }
+
+  constexpr void infer(inference& c) const {
+    shape s = c.in(0);
+    for (std::size_t d = s.size(); d-- > 0;) {
+      bool named = axes.empty() && s[d] == dim(1);
+      for (std::int64_t a : axes) {
+        if (!c.normalise_axis(a, c.rank(0))) return;
+        named = named || a == static_cast<std::int64_t>(d);
+      }
+      if (!named) continue;
+      if (!c.require_equal(s[d], "the extent of an axis to squeeze", 1, "what it must be")) return;
+      s.erase(d);
+    }
+    c.out(c.type(0), s);
+  }
+  static constexpr bool forward(const movement& m, view& v) { return m.algebra.reshape(v, m.out); }
+  static constexpr bool backward(const movement& m, view& v) { return m.algebra.reshape(v, m.in); }
+  static constexpr auto at(const auto& c, const coordinates& o, auto x) { return detail::reorganized(c, o, x); }
+};
+
+// With axes of extent 1 put in, at the given positions in the output.
+struct unsqueeze {
+  int_list axes = {};
+
+  static constexpr std::string_view name = "Unsqueeze";
+  static constexpr form kind = form::movement;
+  static constexpr traits properties = detail::reorganize;
+  static constexpr void attributes(auto& self, auto&& visit) { visit("axes", self.axes); }
+
+  constexpr void infer(inference& c) const {
+    const std::size_t rank = c.rank(0) + axes.size();
+    if (!c.require(rank <= max_rank, "the output's rank is more than 8")) return;
+    axis_set added;
+    for (std::int64_t a : axes) {
+      if (!c.normalise_axis(a, rank)) return;
+      if (!c.require(!added.has(static_cast<std::size_t>(a)), "axes names an axis twice")) return;
+      added.add(static_cast<std::size_t>(a));
+    }
+    shape s;
+    std::size_t next = 0;
+    for (std::size_t d = 0; d < rank; ++d) s.push_back(added.has(d) ? dim(1) : c.in(0)[next++]);
+    c.out(c.type(0), s);
+  }
+  static constexpr bool forward(const movement& m, view& v) { return m.algebra.reshape(v, m.out); }
+  static constexpr bool backward(const movement& m, view& v) { return m.algebra.reshape(v, m.in); }
+  static constexpr auto at(const auto& c, const coordinates& o, auto x) { return detail::reorganized(c, o, x); }
+};
+
+struct identity {
+  static constexpr std::string_view name = "Identity";
+  static constexpr form kind = form::movement;
+  static constexpr traits properties{};
+  static constexpr void infer(inference& c) { c.out(c.type(0), c.in(0)); }
+  static constexpr bool forward(const movement&, view&) { return true; }
+  static constexpr bool backward(const movement&, view&) { return true; }
+  static constexpr auto at(const auto&, const coordinates& o, auto x) { return x(o); }
+};
+
 // Output axis i is input axis perm[i]; an empty perm reverses the axes.
 struct transpose {
   int_list perm = {};
@@ -119,10 +195,7 @@ struct transpose {
   }
   constexpr bool forward(const movement& m, view& v) const { return m.algebra.transpose(v, order(m.in.size())); }
   constexpr bool backward(const movement& m, view& v) const {
-    const int_list p = order(m.in.size());
-    int_list inverse = p;
-    for (std::size_t i = 0; i < p.size(); ++i) inverse[static_cast<std::size_t>(p[i])] = static_cast<std::int64_t>(i);
-    return m.algebra.transpose(v, inverse);
+    return m.algebra.transpose(v, detail::inverse_of(order(m.in.size())));
   }
   constexpr auto at(const auto& c, const coordinates& o, auto x) const {
     const int_list p = order(c.rank(0));
@@ -132,72 +205,15 @@ struct transpose {
   }
 };
 
-enum class depth_to_space_mode : std::int64_t { dcr, crd };
-
-struct depth_to_space {
-  std::int64_t blocksize = 1;
-  depth_to_space_mode mode = depth_to_space_mode::dcr;
-
-  static constexpr std::string_view name = "DepthToSpace";
-  static constexpr form kind = form::movement;
-  static constexpr traits properties = detail::shuffle;
-  static constexpr void attributes(auto& self, auto&& visit) {
-    visit("blocksize", self.blocksize);
-    visit("mode", self.mode);
-  }
-
-  constexpr void infer(inference& c) const {
-    if (!c.require_rank(0, 4, 4)) return;
-    if (!c.require(blocksize > 0, "blocksize must be positive")) return;
-    const dim depth = c.table().exact_div(c.in(0)[1], dim(blocksize * blocksize));
-    if (!c.require(!depth.is_unknown(), "blocksize squared does not divide the channels")) return;
-    c.out(c.type(0), {c.in(0)[0], depth, c.size(0, 2) * blocksize, c.size(0, 3) * blocksize});
-  }
-  // NCHW -> the six axes of the block reshape, and the order of n, c, y, by, x, bx among them
-  constexpr shape blocks(const shape& in, const shape& out) const {
-    if (mode == depth_to_space_mode::dcr) return {in[0], blocksize, blocksize, out[1], in[2], in[3]};
-    return {in[0], out[1], blocksize, blocksize, in[2], in[3]};
-  }
-  constexpr int_list interleave() const {
-    if (mode == depth_to_space_mode::dcr) return {0, 3, 4, 1, 5, 2};
-    return {0, 1, 4, 2, 5, 3};
-  }
-  constexpr bool forward(const movement& m, view& v) const {
-    const view before = v;
-    if (m.algebra.reshape(v, blocks(m.in, m.out)) && m.algebra.transpose(v, interleave()) &&
-        m.algebra.reshape(v, m.out))
-      return true;
-    v = before;
-    return false;
-  }
-  constexpr bool backward(const movement& m, view& v) const {
-    const view before = v;
-    const int_list p = interleave();
-    int_list inverse = p;
-    for (std::size_t i = 0; i < p.size(); ++i) inverse[static_cast<std::size_t>(p[i])] = static_cast<std::int64_t>(i);
-    const shape b = blocks(m.in, m.out);
-    shape interleaved;
-    for (std::int64_t i : p) interleaved.push_back(b[static_cast<std::size_t>(i)]);
-    if (m.algebra.reshape(v, interleaved) && m.algebra.transpose(v, inverse) && m.algebra.reshape(v, m.in)) return true;
-    v = before;
-    return false;
-  }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
-    const std::int64_t by = o[2] % blocksize, bx = o[3] % blocksize;
-    const std::int64_t channel = mode == depth_to_space_mode::dcr ? (by * blocksize + bx) * c.out(1) + o[1]
-                                                                  : (o[1] * blocksize + by) * blocksize + bx;
-    return x(coordinates{o[0], channel, o[2] / blocksize, o[3] / blocksize});
-  }
-};
-
 }  // namespace op
 
 inline constexpr function<op::flatten> flatten;
+inline constexpr function<op::identity> identity;
+inline constexpr function<op::squeeze> squeeze;
+inline constexpr function<op::unsqueeze> unsqueeze;
 inline constexpr function<op::transpose> transpose;
-inline constexpr function<op::depth_to_space> depth_to_space;
 
-template <graph_tensor T>
-constexpr T reshape(T x, shape_argument dims) {
+template <graph_tensor T> constexpr T reshape(T x, shape_argument dims) {
   return x.owner().apply(op::reshape{x.owner().to_shape(dims)}, {x});
 }
 

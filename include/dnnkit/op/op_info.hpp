@@ -75,13 +75,10 @@ template <class Op> constexpr void infer_of(const Op& op, inference& c) {
   if constexpr (requires { op.infer(c); }) op.infer(c);
   else {
     static_assert(Op::kind == form::elementwise, "dnnkit: an operator that is not element-wise needs infer()");
-    shape s = c.in(0);
     std::size_t common = 0;
-    for (std::size_t i = 1; i < c.inputs(); ++i)
-      if (!c.broadcast(s, c.in(i))) return;
     while (common + 1 < c.inputs() && element_of<Op>(common) != element::common) ++common;
-    if constexpr (requires { op.result(f32); }) c.out(op.result(c.type(common)), s);
-    else c.out(c.type(common), s);
+    if constexpr (requires { op.result(f32); }) c.out_broadcast(op.result(c.type(common)));
+    else c.out_broadcast(c.type(common));
   }
 }
 

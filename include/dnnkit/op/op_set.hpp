@@ -11,8 +11,7 @@
 
 namespace dnnkit {
 
-template <class... Ops>
-struct op_set {
+template <class... Ops> struct op_set {
   static constexpr std::size_t size = sizeof...(Ops);
   static constexpr std::array<const char*, size> ids{&detail::op_tag<Ops>...};
 
@@ -22,13 +21,9 @@ struct op_set {
       if (ids[i] == id) return i;
     return size;
   }
-  template <std::size_t I>
-  using at = std::tuple_element_t<I, std::tuple<Ops...>>;
+  template <std::size_t I> using at = std::tuple_element_t<I, std::tuple<Ops...>>;
 
-  template <class... More>
-  constexpr op_set<Ops..., More...> operator+(op_set<More...>) const {
-    return {};
-  }
+  template <class... More> constexpr op_set<Ops..., More...> operator+(op_set<More...>) const { return {}; }
 };
 
 }  // namespace dnnkit

@@ -2,7 +2,15 @@
 // Pooling over spatial windows: ONNX's MaxPool, AveragePool, GlobalAveragePool, GlobalMaxPool.
 #pragma once
 
-#include "dnnkit/op/convolution.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/op/function.hpp"
+#include "dnnkit/op/reduction.hpp"
+#include "dnnkit/op/scalar.hpp"
+#include "dnnkit/op/window.hpp"
 
 namespace dnnkit {
 
@@ -25,25 +33,38 @@ constexpr void infer_pool(inference& c, const window& w, bool ceil_mode) {
   c.out(c.type(0), s);
 }
 
-// Calls visit(element) for each tap of the window at output coordinates o that lies inside the input; returns their
-// number.
+// Calls visit(element) for each tap of the window at output coordinates o that lies inside the input; returns how many
+// taps lie inside the input or its padding.
 template <class C, class X, class Visit>
 constexpr std::int64_t for_each_tap(const C& c, const window& w, const coordinates& o, X x, Visit visit) {
   const std::size_t axes = c.rank(0) - 2;
-  std::int64_t n = 0;
+  std::int64_t taps = 0;
   coordinates k{};
   do {
     coordinates i{o[0], o[1]};
-    bool inside = true;
+    bool inside = true, padded = true;
     for (std::size_t d = 0; d < axes; ++d) {
       i[d + 2] = w.position(d, o[d + 2], k[d]);
       inside = inside && i[d + 2] >= 0 && i[d + 2] < c.in(0, d + 2);
+      padded = padded && i[d + 2] < c.in(0, d + 2) + w.pad_end(d);  // ceil_mode may reach further
     }
-    if (!inside) continue;
-    visit(x(i));
-    ++n;
+    if (inside) visit(x(i));
+    taps += padded;
   } while (next(k, w.kernel_shape, axes));
-  return n;
+  return taps;
+}
+
+// Global pooling reduces all spatial axes of [N, C, spatial...] to extent 1.
+template <class T> constexpr row_axes spatial_axes(T x) {
+  row_axes axes;
+  for (std::int64_t d = 2; d < x.rank(); ++d) axes.list.push_back(d);
+  return axes;
+}
+constexpr void infer_global_pool(inference& c) {
+  if (!c.require_rank(0, 3, max_rank)) return;
+  shape s{c.in(0)[0], c.in(0)[1]};
+  while (s.size() < c.rank(0)) s.push_back(1);
+  c.out(c.type(0), s);
 }
 }  // namespace detail
 
@@ -55,6 +76,7 @@ struct max_pool {
 
   static constexpr std::string_view name = "MaxPool";
   static constexpr form kind = form::point;
+  static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties = detail::pooling;
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("kernel_shape", self.kernel_shape);
@@ -68,14 +90,77 @@ struct max_pool {
   constexpr void infer(inference& c) const { detail::infer_pool(c, over(), ceil_mode); }
   constexpr auto at(const auto& c, const coordinates& o, auto x) const {
     using T = decltype(x(o));
-    T best = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    T best = lowest<T>();
     detail::for_each_tap(c, over(), o, x, [&](T v) { best = maximum(best, v); });
     return best;
+  }
+  constexpr dim flops(const inference& c) const {
+    return extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * over().taps();
+  }
+};
+
+// The mean over each window; padding counts as zeros if count_include_pad says so, else not at all.
+struct average_pool {
+  int_list kernel_shape = {}, strides = {}, pads = {}, dilations = {};
+  bool ceil_mode = false, count_include_pad = false;
+
+  static constexpr std::string_view name = "AveragePool";
+  static constexpr form kind = form::point;
+  static constexpr traits properties = detail::pooling;
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("kernel_shape", self.kernel_shape);
+    visit("strides", self.strides);
+    visit("pads", self.pads);
+    visit("dilations", self.dilations);
+    visit("ceil_mode", self.ceil_mode);
+    visit("count_include_pad", self.count_include_pad);
+  }
+
+  constexpr window over() const { return {kernel_shape, strides, pads, dilations}; }
+  constexpr void infer(inference& c) const { detail::infer_pool(c, over(), ceil_mode); }
+  template <class C> constexpr auto at(const C& c, const coordinates& o, auto x) const {
+    typename C::real sum = 0;
+    std::int64_t inside = 0;
+    const std::int64_t taps = detail::for_each_tap(c, over(), o, x, [&](auto v) {
+      sum += static_cast<typename C::real>(v);
+      ++inside;
+    });
+    return sum / static_cast<typename C::real>(count_include_pad ? taps : inside);
+  }
+  constexpr dim flops(const inference& c) const {
+    return extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * over().taps();
+  }
+};
+
+struct global_average_pool {
+  static constexpr std::string_view name = "GlobalAveragePool";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 1;
+  static constexpr element_kinds accepts = element_kinds::floating;
+  static constexpr traits properties = detail::reduction;
+  static constexpr void infer(inference& c) { detail::infer_global_pool(c); }
+  template <class T> static constexpr T expand(const std::vector<T>& in) {
+    return reduce_mean(in[0], {.axes = detail::spatial_axes(in[0])});
+  }
+};
+
+struct global_max_pool {
+  static constexpr std::string_view name = "GlobalMaxPool";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 1;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties = detail::reduction;
+  static constexpr void infer(inference& c) { detail::infer_global_pool(c); }
+  template <class T> static constexpr T expand(const std::vector<T>& in) {
+    return reduce_max(in[0], {.axes = detail::spatial_axes(in[0])});
   }
 };
 
 }  // namespace op
 
 inline constexpr function<op::max_pool> max_pool;
+inline constexpr function<op::average_pool> average_pool;
+inline constexpr function<op::global_average_pool> global_average_pool;
+inline constexpr function<op::global_max_pool> global_max_pool;
 
 }  // namespace dnnkit

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Functions of one element that operators are defined by, for numbers; targets overload them for their vectors, and
-// operators call them unqualified (after `using std::exp;` where std has one).
+// Functions of one element that operators are defined by, for numbers. Targets overload them for their vectors and
+// masks, and operators call them unqualified (after `using std::exp;` and the like where std has one).
 #pragma once
 
 #include <cmath>
 #include <concepts>
+#include <limits>
 #include <type_traits>
 
 namespace dnnkit {
@@ -12,26 +13,44 @@ namespace dnnkit {
 template <class T>
 concept number = std::is_arithmetic_v<T>;
 
-template <number T>
-constexpr T select(bool condition, T a, T b) {
-  return condition ? a : b;
+// Floating-point numbers and vectors of them.
+template <class T> constexpr bool holds_reals() {
+  if constexpr (number<T>) return std::floating_point<T>;
+  else return std::floating_point<typename T::value_type>;
 }
+
+// condition ? a : b
+template <number T> constexpr T select(bool condition, T a, T b) { return condition ? a : b; }
 // NaN if either is
-template <number T>
-constexpr T minimum(T a, T b) {
-  return a != a ? a : (b < a || b != b ? b : a);
+template <number T> constexpr T minimum(T a, T b) { return a != a ? a : (b < a || b != b ? b : a); }
+template <number T> constexpr T maximum(T a, T b) { return a != a ? a : (a < b || b != b ? b : a); }
+template <std::floating_point T> T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)); }
+template <std::floating_point T> T reciprocal_sqrt(T x) { return T(1) / std::sqrt(x); }
+
+// a / b; integers are rounded towards zero, and what has no quotient (b = 0, the lowest number by -1) gives 0.
+template <class T> constexpr T quotient(T a, T b) {
+  if constexpr (std::integral<T>) {
+    if (b == 0 || (std::is_signed_v<T> && b == T(-1) && a == std::numeric_limits<T>::lowest())) return 0;
+    return static_cast<T>(a / b);
+  } else return a / b;
 }
-template <number T>
-constexpr T maximum(T a, T b) {
-  return a != a ? a : (a < b || b != b ? b : a);
+
+// The other truth value, of a bool or of every lane of a mask.
+template <class T> constexpr T negation(T a) {
+  if constexpr (std::same_as<T, bool>) return !a;
+  else return ~a;
 }
-template <std::floating_point T>
-T sigmoid(T x) {
-  return T(1) / (T(1) + std::exp(-x));
+
+// The neutral elements of maximum and minimum, in every lane of a vector.
+template <class T> constexpr T lowest() {
+  if constexpr (!number<T>) return T(lowest<typename T::value_type>());
+  else if constexpr (std::floating_point<T>) return -std::numeric_limits<T>::infinity();
+  else return std::numeric_limits<T>::lowest();
 }
-template <std::floating_point T>
-T reciprocal_sqrt(T x) {
-  return T(1) / std::sqrt(x);
+template <class T> constexpr T highest() {
+  if constexpr (!number<T>) return T(highest<typename T::value_type>());
+  else if constexpr (std::floating_point<T>) return std::numeric_limits<T>::infinity();
+  else return std::numeric_limits<T>::max();
 }
 
 }  // namespace dnnkit

@@ -15,17 +15,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 
 #include "dnnkit/op/inference.hpp"
 
 namespace dnnkit {
 
-template <std::size_t P>
-using pass = std::integral_constant<std::size_t, P>;
+template <std::size_t P> using pass = std::integral_constant<std::size_t, P>;
 
-template <class T, std::size_t N>
-using statistics = std::array<T, N>;
+template <class T, std::size_t N> using statistics = std::array<T, N>;
 
 // Bit d set: axis d belongs to the set.
 struct axis_set {
@@ -42,6 +41,16 @@ constexpr axis_set axes_of(const int_list& list, std::size_t rank) {
     for (std::size_t d = 0; d < rank; ++d) s.add(d);
   return s;
 }
+
+// The attribute `axes` of an operator with statistics: written as a list, {.axes = {2, 3}}, read as axes(rank).
+struct row_axes {
+  int_list list;
+
+  constexpr row_axes() = default;
+  constexpr row_axes(std::initializer_list<std::int64_t> axes) : list(axes) {}
+  constexpr row_axes(const int_list& axes) : list(axes) {}
+  constexpr axis_set operator()(std::size_t rank) const { return axes_of(list, rank); }
+};
 
 constexpr bool check_axes(inference& c, const int_list& list) {
   for (std::int64_t a : list)

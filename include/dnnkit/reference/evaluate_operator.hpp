@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -47,6 +48,10 @@ struct reference_context {
   std::int64_t in(std::size_t i, std::size_t d) const { return ins[i].size[d]; }
   std::size_t out_rank() const { return output.rank; }
   std::int64_t out(std::size_t d) const { return output.size[d]; }
+  [[noreturn]] void index_out_of_range(std::int64_t i, std::int64_t n) const {
+    throw error("index is out of range", "indices", std::to_string(-n) + " to " + std::to_string(n - 1),
+                std::to_string(i));
+  }
 };
 
 // The elements of a tensor as the evaluator computes with them: double, std::int64_t or bool.

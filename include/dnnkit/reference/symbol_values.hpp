@@ -18,16 +18,16 @@ class symbol_values {
   symbol_values() = default;
   explicit symbol_values(const symbol_table& table) : table_(&table), values_(table.symbols.size()) {}
 
-  // Gives every symbol that stands alone in `dims` the extent found in its place. Throws dnnkit::error, naming `where`,
+  // Gives every symbol that stands alone in `dims` the extent found in its place. Throws dnnkit::error, naming `input`,
   // when the ranks differ, the extent is out of the symbol's bounds, or the symbol already has another value.
-  void bind(const shape& dims, const std::vector<std::int64_t>& extents, const std::string& where) {
+  void bind(const shape& dims, const std::vector<std::int64_t>& extents, const std::string& input) {
     if (dims.size() != extents.size())
-      throw error("rank differs", where, std::to_string(dims.size()), std::to_string(extents.size()));
+      throw error("rank differs", input, std::to_string(dims.size()), std::to_string(extents.size()));
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const std::optional<std::size_t> i = table_->symbol_of(dims[d]);
       if (!i) continue;
       const symbol& s = table_->symbols[*i];
-      const std::string culprit = where + ", symbol '" + s.name.str() + "'";
+      const std::string culprit = input + ", symbol '" + s.name.str() + "'";
       if (extents[d] < s.limits.min || extents[d] > s.limits.max)
         throw error("extent is out of bounds", culprit,
                     std::to_string(s.limits.min) + " to " + std::to_string(s.limits.max), std::to_string(extents[d]));

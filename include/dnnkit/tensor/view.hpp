@@ -38,6 +38,8 @@ class view_algebra {
  public:
   constexpr explicit view_algebra(symbol_table& table) : table_(table) {}
 
+  constexpr symbol_table& table() const { return table_; }
+
   // Extent of a logical dimension: the product of its axes.
   constexpr dim size(const axis_list& axes) const {
     dim n = 1;

@@ -79,14 +79,14 @@ inline void save_safetensors(const std::filesystem::path& path, std::span<const 
   }
   std::vector<const stored_tensor*> order;
   for (const stored_tensor& tensor : tensors) {
-    const std::string where = "tensor " + detail::quoted(tensor.name);
-    check_utf8(tensor.name, where);
-    if (tensor.name == "__metadata__") throw error("name is reserved", file + ", " + where);
+    const std::string culprit = "tensor " + detail::quoted(tensor.name);
+    check_utf8(tensor.name, culprit);
+    if (tensor.name == "__metadata__") throw error("name is reserved", file + ", " + culprit);
     const std::optional<std::uint64_t> bytes = detail::dense_bytes(tensor.dtype, tensor.shape);
     const std::string text = detail::tensor_text(tensor.dtype, tensor.shape);
-    if (!bytes) throw error("shape is negative or too large", file + ", " + where, {}, text);
+    if (!bytes) throw error("shape is negative or too large", file + ", " + culprit, {}, text);
     if (*bytes != tensor.data.size())
-      throw error("data does not have the size of the tensor", file + ", " + where,
+      throw error("data does not have the size of the tensor", file + ", " + culprit,
                   std::to_string(*bytes) + " bytes for " + text, std::to_string(tensor.data.size()));
     order.push_back(&tensor);
   }

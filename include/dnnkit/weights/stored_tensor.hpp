@@ -92,11 +92,11 @@ template <class T> std::string dtypes_of() {
 // (std::uint8_t also for bool, std::uint16_t also for the bits of f16 and bf16).
 // Throws dnnkit::error naming the tensor when the dtype or the number of elements differs.
 template <detail::stored_value T> void copy_values(const stored_tensor& tensor, std::span<T> out) {
-  const std::string where = "tensor " + detail::quoted(tensor.name);
+  const std::string culprit = "tensor " + detail::quoted(tensor.name);
   if (!detail::holds<T>(tensor.dtype))
-    throw error("elements are of another dtype", where, detail::dtypes_of<T>(), std::string(name(tensor.dtype)));
+    throw error("elements are of another dtype", culprit, detail::dtypes_of<T>(), std::string(name(tensor.dtype)));
   if (out.size_bytes() != tensor.data.size())
-    throw error("number of elements differs", where, std::to_string(out.size()),
+    throw error("number of elements differs", culprit, std::to_string(out.size()),
                 std::to_string(tensor.data.size() / sizeof(T)));
   if (!out.empty()) std::memcpy(out.data(), tensor.data.data(), out.size_bytes());
 }

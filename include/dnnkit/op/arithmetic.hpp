@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// Element-wise arithmetic with broadcast: ONNX's Add ... Sign, and C++ operators on tensors.
+// (DNNFusion Table 3.2: One-to-One; an input that is broadcast is One-to-Many on its own edge.)
+#pragma once
+
+#include <cmath>
+#include <string_view>
+
+#include "dnnkit/op/function.hpp"
+#include "dnnkit/op/scalar.hpp"
+
+namespace dnnkit {
+
+namespace op {
+
+struct add {
+  static constexpr std::string_view name = "Add";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.laws = algebra::associative | algebra::commutative | algebra::linear};
+
+  template <class T> static constexpr T apply(T a, T b) { return a + b; }
+};
+
+struct sub {
+  static constexpr std::string_view name = "Sub";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.laws = algebra::linear};
+
+  template <class T> static constexpr T apply(T a, T b) { return a - b; }
+};
+
+struct mul {
+  static constexpr std::string_view name = "Mul";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.laws =
+                                         algebra::associative | algebra::commutative | algebra::distributes_over_add};
+
+  template <class T> static constexpr T apply(T a, T b) { return a * b; }
+};
+
+// Integers are rounded towards zero.
+struct div {
+  static constexpr std::string_view name = "Div";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.laws = algebra::distributes_over_add};
+
+  template <class T> static constexpr T apply(T a, T b) { return quotient(a, b); }
+};
+
+struct pow {
+  static constexpr std::string_view name = "Pow";
+  static constexpr form kind = form::elementwise;
+  static constexpr traits properties{};
+
+  template <class T> static T apply(T a, T b) {
+    using std::pow;
+    return pow(a, b);
+  }
+};
+
+// NaN if either input is.
+struct min {
+  static constexpr std::string_view name = "Min";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.laws = algebra::associative | algebra::commutative | algebra::idempotent};
+
+  template <class T> static constexpr T apply(T a, T b) { return minimum(a, b); }
+};
+
+// NaN if either input is.
+struct max {
+  static constexpr std::string_view name = "Max";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.laws = algebra::associative | algebra::commutative | algebra::idempotent};
+
+  template <class T> static constexpr T apply(T a, T b) { return maximum(a, b); }
+};
+
+// The remainder of a / b: with the sign of b for integers (fmod = false), with that of a for any number (fmod = true).
+struct mod {
+  bool fmod = false;
+
+  static constexpr std::string_view name = "Mod";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{};
+  static constexpr void attributes(auto& self, auto&& visit) { visit("fmod", self.fmod); }
+  constexpr void infer(inference& c) const {
+    if (c.require(fmod || !is_floating(c.type(0)), "floating-point numbers need fmod = true"))
+      c.out_broadcast(c.type(0));
+  }
+
+  template <class T> T apply(T a, T b) const {
+    if constexpr (holds_reals<T>()) {
+      using std::fmod;
+      return fmod(a, b);
+    } else {
+      const T r = a - quotient(a, b) * b;
+      if (fmod) return r;
+      return select((r < T(0)) == (b < T(0)), r, select(r == T(0), r, r + b));
+    }
+  }
+};
+
+struct neg {
+  static constexpr std::string_view name = "Neg";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.laws = algebra::linear};
+
+  template <class T> static constexpr T apply(T x) { return -x; }
+};
+
+struct abs {
+  static constexpr std::string_view name = "Abs";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.laws = algebra::idempotent};
+
+  template <class T> static T apply(T x) {
+    using std::abs;
+    return abs(x);
+  }
+};
+
+struct reciprocal {
+  static constexpr std::string_view name = "Reciprocal";
+  static constexpr form kind = form::elementwise;
+  static constexpr traits properties{};
+
+  template <class T> static constexpr T apply(T x) { return T(1) / x; }
+};
+
+struct floor {
+  static constexpr std::string_view name = "Floor";
+  static constexpr form kind = form::elementwise;
+  static constexpr traits properties{.laws = algebra::idempotent};
+
+  template <class T> static T apply(T x) {
+    using std::floor;
+    return floor(x);
+  }
+};
+
+struct ceil {
+  static constexpr std::string_view name = "Ceil";
+  static constexpr form kind = form::elementwise;
+  static constexpr traits properties{.laws = algebra::idempotent};
+
+  template <class T> static T apply(T x) {
+    using std::ceil;
+    return ceil(x);
+  }
+};
+
+// Halves go to the even neighbour.
+struct round {
+  static constexpr std::string_view name = "Round";
+  static constexpr form kind = form::elementwise;
+  static constexpr traits properties{.laws = algebra::idempotent};
+
+  template <class T> static T apply(T x) {
+    using std::nearbyint;
+    return nearbyint(x);
+  }
+};
+
+// -1, 0 or 1; NaN stays NaN.
+struct sign {
+  static constexpr std::string_view name = "Sign";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.laws = algebra::idempotent};
+
+  template <class T> static constexpr T apply(T x) { return select(x > T(0), T(1), select(x < T(0), T(-1), x)); }
+};
+
+}  // namespace op
+
+inline constexpr function<op::add> add;
+inline constexpr function<op::sub> sub;
+inline constexpr function<op::mul> mul;
+inline constexpr function<op::div> div;
+inline constexpr function<op::pow> pow;
+inline constexpr function<op::min> min;
+inline constexpr function<op::max> max;
+inline constexpr function<op::mod> mod;
+inline constexpr function<op::neg> neg;
+inline constexpr function<op::abs> abs;
+inline constexpr function<op::reciprocal> reciprocal;
+inline constexpr function<op::floor> floor;
+inline constexpr function<op::ceil> ceil;
+inline constexpr function<op::round> round;
+inline constexpr function<op::sign> sign;
+
+template <graph_tensor T> constexpr T operator+(T a, T b) { return add(a, b); }
+template <graph_tensor T> constexpr T operator+(T a, double b) { return add(a, a.owner().scalar(b, a.type())); }
+template <graph_tensor T> constexpr T operator+(double a, T b) { return b + a; }
+template <graph_tensor T> constexpr T operator-(T a, T b) { return sub(a, b); }
+template <graph_tensor T> constexpr T operator-(T a, double b) { return sub(a, a.owner().scalar(b, a.type())); }
+template <graph_tensor T> constexpr T operator-(double a, T b) { return sub(b.owner().scalar(a, b.type()), b); }
+template <graph_tensor T> constexpr T operator*(T a, T b) { return mul(a, b); }
+template <graph_tensor T> constexpr T operator*(T a, double b) { return mul(a, a.owner().scalar(b, a.type())); }
+template <graph_tensor T> constexpr T operator*(double a, T b) { return b * a; }
+template <graph_tensor T> constexpr T operator/(T a, T b) { return div(a, b); }
+template <graph_tensor T> constexpr T operator/(T a, double b) { return div(a, a.owner().scalar(b, a.type())); }
+template <graph_tensor T> constexpr T operator/(double a, T b) { return div(b.owner().scalar(a, b.type()), b); }
+template <graph_tensor T> constexpr T operator-(T x) { return neg(x); }
+
+}  // namespace dnnkit

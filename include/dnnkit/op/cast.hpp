@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Conversion between element types: ONNX's Cast.
+#pragma once
+
+#include <string_view>
+
+#include "dnnkit/op/function.hpp"
+
+namespace dnnkit {
+
+namespace op {
+
+// Storing an element converts it to the element type of the output, so that is all Cast needs: to floating-point types
+// rounded to the nearest, to integers without the fraction (what does not fit is unspecified), to bool whether it is
+// not 0.
+struct cast {
+  dtype to = f32;
+
+  static constexpr std::string_view name = "Cast";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr traits properties{.laws = algebra::idempotent};
+  static constexpr void attributes(auto& self, auto&& visit) { visit("to", self.to); }
+  constexpr dtype result(dtype) const { return to; }
+
+  template <class T> static constexpr T apply(T x) { return x; }
+};
+
+}  // namespace op
+
+inline constexpr function<op::cast> cast;
+
+}  // namespace dnnkit

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// A border around a tensor: ONNX's Pad, a guarded index map.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/op/access.hpp"
+#include "dnnkit/op/function.hpp"
+
+namespace dnnkit {
+
+enum class pad_mode : std::int64_t { constant, reflect, edge };
+
+namespace op {
+
+// pads: elements added before each axis, then after each axis; negative ones are taken away. New elements are `value`
+// (constant), the nearest one of the input (edge), or its mirror image about the first or last one (reflect).
+struct pad {
+  int_list pads = {};
+  pad_mode mode = pad_mode::constant;
+  float value = 0;
+
+  static constexpr std::string_view name = "Pad";
+  static constexpr form kind = form::point;
+  static constexpr std::size_t inputs = 1;
+  static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr traits properties{.map = mapping::one_to_many, .layout = layout_class::ili_fixed};
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("pads", self.pads);
+    visit("mode", self.mode);
+    visit("value", self.value);
+  }
+
+  constexpr void infer(inference& c) const {
+    const std::size_t rank = c.rank(0);
+    if (!c.require(pads.size() == 2 * rank, "pads must name two numbers for each axis")) return;
+    shape s;
+    for (std::size_t d = 0; d < rank; ++d) {
+      const bool negative = pads[d] < 0 || pads[d + rank] < 0;
+      if (!c.require(mode == pad_mode::constant || !negative, "negative pads need mode constant")) return;
+      const extent n = c.size(0, d) + pads[d] + pads[d + rank];
+      if (!c.require(c.table().range(n).max >= 0, "pads take away more than there is")) return;
+      if (!c.require(mode == pad_mode::constant || !(c.in(0)[d] == dim(0)), "there is no element to repeat")) return;
+      s.push_back(n);
+    }
+    c.out(c.type(0), s);
+  }
+  // The coordinate that mirroring about 0 and n - 1 takes p to.
+  static constexpr std::int64_t reflected(std::int64_t p, std::int64_t n) {
+    if (n == 1) return 0;
+    const std::int64_t period = 2 * (n - 1), r = (p % period + period) % period;
+    return r < n ? r : period - r;
+  }
+  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
+    using T = decltype(x(o));
+    coordinates i{};
+    for (std::size_t d = 0; d < c.rank(0); ++d) {
+      const std::int64_t n = c.in(0, d), p = o[d] - pads[d];
+      const bool inside = p >= 0 && p < n;
+      if (!inside && mode == pad_mode::constant) return static_cast<T>(value);
+      i[d] = inside ? p : mode == pad_mode::reflect ? reflected(p, n) : p < 0 ? 0 : n - 1;
+    }
+    return x(i);
+  }
+  static constexpr dim flops(const inference&) { return 0; }
+};
+
+}  // namespace op
+
+inline constexpr function<op::pad> pad;
+
+}  // namespace dnnkit

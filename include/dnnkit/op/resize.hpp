@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Resampling along any axes: ONNX's Resize, nearest and linear.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/op/access.hpp"
+#include "dnnkit/op/function.hpp"
+
+namespace dnnkit {
+
+enum class resize_mode : std::int64_t { nearest, linear };
+// From an output coordinate x to an input coordinate, s being the scale: (x + 0.5) / s - 0.5 | the same, but 0 for an
+// output extent of 1 | x / s | first on first and last on last.
+enum class coordinate_mode : std::int64_t { half_pixel, pytorch_half_pixel, asymmetric, align_corners };
+// ONNX: round_prefer_floor, round_prefer_ceil, floor, ceil
+enum class nearest_rounding : std::int64_t { prefer_lower, prefer_upper, lower, upper };
+
+namespace op {
+
+// Either `scales` or `sizes` (known or symbolic extents) for all axes.
+struct resize {
+  float_list scales = {};
+  shape sizes = {};
+  resize_mode mode = resize_mode::nearest;
+  coordinate_mode coordinate_transformation_mode = coordinate_mode::half_pixel;
+  nearest_rounding nearest_mode = nearest_rounding::prefer_lower;
+
+  static constexpr std::string_view name = "Resize";
+  static constexpr form kind = form::point;
+  static constexpr std::size_t inputs = 1;
+  static constexpr traits properties{.map = mapping::one_to_many, .layout = layout_class::ild_variable};
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("scales", self.scales);
+    visit("sizes", self.sizes);
+    visit("mode", self.mode);
+    visit("coordinate_transformation_mode", self.coordinate_transformation_mode);
+    visit("nearest_mode", self.nearest_mode);
+  }
+
+  constexpr void infer(inference& c) const {
+    const std::size_t rank = c.rank(0);
+    if (!c.require(scales.size() == rank ? sizes.empty() : scales.empty() && sizes.size() == rank,
+                   "either scales or sizes must name one number for each axis"))
+      return;
+    shape s = sizes;
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (!sizes.empty()) {
+        if (!c.require(!(c.in(0)[d] == dim(0)) || s[d] == dim(0), "there is no element to resample")) return;
+        continue;
+      }
+      if (!c.require(scales[d] > 0 && scales[d] < 65536, "scales must be positive and below 65536")) return;
+      dim n;
+      if (!scaled(c, c.size(0, d), scales[d], n)) return;
+      s.push_back(n);
+    }
+    c.out(c.type(0), s);
+  }
+
+  template <class C> constexpr auto at(const C& c, const coordinates& o, auto x) const {
+    return mode == resize_mode::nearest ? static_cast<typename C::real>(nearest(c, o, x)) : linear(c, o, x);
+  }
+  constexpr dim flops(const inference& c) const {
+    return mode == resize_mode::nearest ? dim(0)
+                                        : dim(extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * 8);
+  }
+
+  // Where output coordinate o of axis d lies in the input: a real number that may lie outside.
+  constexpr float source(const auto& c, std::size_t d, std::int64_t o) const {
+    const auto at_output = static_cast<float>(o), n = static_cast<float>(c.in(0, d)), m = static_cast<float>(c.out(d));
+    const float scale = scales.empty() ? m / n : scales[d];
+    if (scale == 1) return at_output;
+    switch (coordinate_transformation_mode) {
+      case coordinate_mode::asymmetric:
+        return at_output / scale;
+      case coordinate_mode::align_corners:
+        return m == 1 ? 0 : at_output * (n - 1) / (m - 1);
+      case coordinate_mode::pytorch_half_pixel:
+        if (m == 1) return 0;
+        [[fallthrough]];
+      default:
+        return (at_output + 0.5f) / scale - 0.5f;
+    }
+  }
+
+ private:
+  // floor(n * scale)
+  static constexpr bool scaled(inference& c, extent n, float scale, dim& result) {
+    if (n.d.is_known()) {
+      result = static_cast<std::int64_t>(static_cast<float>(n.d.value()) * scale);
+      return true;
+    }
+    for (std::int64_t denominator = 1; denominator <= 64; denominator *= 2)
+      if (const float numerator = scale * static_cast<float>(denominator);
+          numerator == static_cast<float>(static_cast<std::int64_t>(numerator))) {
+        result = n * static_cast<std::int64_t>(numerator) / denominator;
+        return true;
+      }
+    return c.fail("an extent that is a symbol needs a scale that is a multiple of 1/64, or sizes");
+  }
+  static constexpr std::int64_t whole_below(float x) {
+    const auto n = static_cast<std::int64_t>(x);
+    return static_cast<float>(n) > x ? n - 1 : n;
+  }
+  static constexpr std::int64_t inside(std::int64_t p, std::int64_t n) { return p < 0 ? 0 : p >= n ? n - 1 : p; }
+
+  constexpr std::int64_t rounded(float x) const {
+    const std::int64_t below = whole_below(x);
+    const float rest = x - static_cast<float>(below);
+    switch (nearest_mode) {
+      case nearest_rounding::lower:
+        return below;
+      case nearest_rounding::upper:
+        return rest > 0 ? below + 1 : below;
+      case nearest_rounding::prefer_upper:
+        return rest >= 0.5f ? below + 1 : below;
+      default:
+        return rest > 0.5f ? below + 1 : below;
+    }
+  }
+  constexpr auto nearest(const auto& c, const coordinates& o, auto x) const {
+    coordinates i{};
+    for (std::size_t d = 0; d < c.rank(0); ++d) i[d] = inside(rounded(source(c, d, o[d])), c.in(0, d));
+    return x(i);
+  }
+  // The mean of the corners around the source, weighted by nearness along each axis.
+  template <class C> constexpr typename C::real linear(const C& c, const coordinates& o, auto x) const {
+    const std::size_t rank = c.rank(0);
+    coordinates below{};
+    std::array<float, max_rank> share{};  // of the upper neighbour
+    std::uint32_t between = 0;            // axes along which there are two
+    for (std::size_t d = 0; d < rank; ++d) {
+      const std::int64_t last = c.in(0, d) - 1;
+      float p = source(c, d, o[d]);
+      p = p < 0 ? 0 : p > static_cast<float>(last) ? static_cast<float>(last) : p;
+      below[d] = inside(whole_below(p), last + 1);
+      share[d] = p - static_cast<float>(below[d]);
+      if (share[d] > 0) between |= 1u << d;
+    }
+    typename C::real sum = 0;
+    std::uint32_t upper = between;
+    do {  // every subset of `between`, down to the empty one
+      coordinates i = below;
+      typename C::real weight = 1;
+      for (std::size_t d = 0; d < rank; ++d) {
+        if ((between >> d & 1) == 0) continue;
+        const bool high = (upper >> d & 1) != 0;
+        i[d] += high;
+        weight *= static_cast<typename C::real>(high ? share[d] : 1 - share[d]);
+      }
+      sum += weight * static_cast<typename C::real>(x(i));
+      upper = (upper - 1) & between;
+    } while (upper != between);
+    return sum;
+  }
+};
+
+}  // namespace op
+
+inline constexpr function<op::resize> resize;
+
+}  // namespace dnnkit

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Softmax and LogSoftmax along one axis: row operators of two passes, the maximum and the sum of exponentials.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/op/function.hpp"
+#include "dnnkit/op/scalar.hpp"
+#include "dnnkit/op/statistics.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+inline constexpr traits normalization{
+    .map = mapping::many_to_many, .layout = layout_class::ild_variable, .load = load_class::hierarchical};
+}  // namespace detail
+
+namespace op {
+
+// exp(x - max) / sum of exp(x - max), along one axis
+struct softmax {
+  std::int64_t axis = -1;
+
+  static constexpr std::string_view name = "Softmax";
+  static constexpr form kind = form::row;
+  static constexpr traits properties = detail::normalization;
+  static constexpr void attributes(auto& self, auto&& visit) { visit("axis", self.axis); }
+  constexpr void infer(inference& c) const {
+    if (check_axes(c, {axis})) c.out(c.type(0), c.in(0));
+  }
+
+  static constexpr std::size_t passes = 2;
+  constexpr axis_set axes(std::size_t rank) const { return axes_of({axis}, rank); }
+  template <class T, std::size_t P> static constexpr T start(pass<P>) { return P == 0 ? lowest<T>() : T(0); }
+  template <class T, std::size_t P> static T accumulate(pass<P>, T sum, T x, const statistics<T, passes>& s) {
+    using std::exp;
+    if constexpr (P == 0) return maximum(sum, x);
+    else return sum + exp(x - s[0]);
+  }
+  template <class T, std::size_t P> static T merge(pass<P>, T a, T b) {
+    if constexpr (P == 0) return maximum(a, b);
+    else return a + b;
+  }
+  template <class T, std::size_t P> static T close(pass<P>, T sum, T, const statistics<T, passes>&) {
+    if constexpr (P == 0) return sum;
+    else return T(1) / sum;
+  }
+  template <class T> static T finish(T x, const statistics<T, passes>& s) {
+    using std::exp;
+    return exp(x - s[0]) * s[1];
+  }
+};
+
+// x - max - log(sum of exp(x - max)), along one axis
+struct log_softmax {
+  std::int64_t axis = -1;
+
+  static constexpr std::string_view name = "LogSoftmax";
+  static constexpr form kind = form::row;
+  static constexpr traits properties = detail::normalization;
+  static constexpr void attributes(auto& self, auto&& visit) { visit("axis", self.axis); }
+  constexpr void infer(inference& c) const { softmax{axis}.infer(c); }
+
+  static constexpr std::size_t passes = softmax::passes;
+  constexpr axis_set axes(std::size_t rank) const { return axes_of({axis}, rank); }
+  template <class T, std::size_t P> static constexpr T start(pass<P> p) { return softmax::start<T>(p); }
+  template <class T, std::size_t P> static T accumulate(pass<P> p, T sum, T x, const statistics<T, passes>& s) {
+    return softmax::accumulate<T>(p, sum, x, s);
+  }
+  template <class T, std::size_t P> static T merge(pass<P> p, T a, T b) { return softmax::merge<T>(p, a, b); }
+  template <class T, std::size_t P> static T close(pass<P>, T sum, T, const statistics<T, passes>&) {
+    using std::log;
+    if constexpr (P == 0) return sum;
+    else return log(sum);
+  }
+  template <class T> static constexpr T finish(T x, const statistics<T, passes>& s) { return x - s[0] - s[1]; }
+};
+
+}  // namespace op
+
+inline constexpr function<op::softmax> softmax;
+inline constexpr function<op::log_softmax> log_softmax;
+
+}  // namespace dnnkit
