@@ -206,7 +206,8 @@ class safetensors {
       throw error("data is truncated: data_offsets exceed the data section", cursor.where(),
                   "at most " + std::to_string(data.size()), range);
     const std::optional<std::uint64_t> bytes = detail::dense_bytes(*type, *extents);
-    if (!bytes) throw error("shape is too large", cursor.where(), "fewer than 2^63 bytes", detail::shape_text(*extents));
+    if (!bytes)
+      throw error("shape is too large", cursor.where(), "fewer than 2^63 bytes", detail::shape_text(*extents));
     if (end - begin != *bytes)
       throw error("data_offsets do not fit the shape", cursor.where(),
                   std::to_string(*bytes) + " bytes for " + detail::tensor_text(*type, *extents),
