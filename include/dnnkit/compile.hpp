@@ -63,7 +63,7 @@ struct compile {
   static_assert(detail::check_model<Model>());
 
   struct make {
-    constexpr dnnkit::plan operator()() const {
+    constexpr plan_draft operator()() const {
       graph g = detail::build_graph<Model>();
       return Pipeline::run(g);
     }

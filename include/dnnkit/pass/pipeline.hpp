@@ -26,7 +26,7 @@ struct pipeline {
   using layouts = Layouts;
 
   // All passes: a graph as it was built, to its plan. `g` is left as the passes left it.
-  static constexpr plan run(graph& g) {
+  static constexpr plan_draft run(graph& g) {
     g = Rewrites::run(g);
     const fusion_plan groups = Fusion::run(g);
     return make_plan(g, groups, Layouts::run(g, groups));

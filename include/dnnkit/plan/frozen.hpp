@@ -37,7 +37,7 @@ struct freeze {
   static constexpr table_sizes sizes = sizes_of(Make{}());
   static constexpr frozen_plan<sizes> value = [] {
     frozen_plan<sizes> result{};
-    const plan p = Make{}();
+    const plan_draft p = Make{}();
     for_each_table([&](auto table) {
       auto& to = table(result);
       const auto& from = table(p);

@@ -36,9 +36,9 @@ constexpr shape room_of(symbol_table& table, const buffer& b) {
 class plan_maker {
  public:
   constexpr plan_maker(graph& g, const fusion_plan& fusion, const std::vector<buffer_layout>& layouts)
-      : g_(g), fusion_(fusion), layouts_(layouts), buffer_of_(g.values.size(), none), stored_(g.values.size(), 0) {}
+      : g_(g), fusion_(fusion), layouts_(layouts), buffer_of_(g.values.size(), none), stored_(g.values.size(), 0), setup_(setup_values(g)) {}
 
-  constexpr plan run() {
+  constexpr plan_draft run() {
     for (const fusion_group& group : fusion_.groups)
       for (value_id o : group.outputs) stored_[static_cast<std::size_t>(o)] = 1;
     for (value_id v : g_.inputs) p_.inputs.push_back(buffer_for(v));
@@ -101,7 +101,7 @@ class plan_maker {
   }
 
   constexpr void add_step(const fusion_group& group) {
-    recipe_builder r(g_, group, stored_, layouts_, p_);
+    recipe_builder r(g_, group, stored_, setup_, layouts_, p_);
     const step_recipe made = r.run();
     step s{};
     std::vector<std::int32_t> operands, borders, nodes(group.nodes.begin(), group.nodes.end());
@@ -160,13 +160,13 @@ class plan_maker {
   const fusion_plan& fusion_;
   const std::vector<buffer_layout>& layouts_;
   std::vector<std::int32_t> buffer_of_;
-  std::vector<std::uint8_t> stored_;
-  plan p_;
+  std::vector<std::uint8_t> stored_, setup_;
+  plan_draft p_;
 };
 
 }  // namespace detail
 
-constexpr plan make_plan(graph& g, const fusion_plan& fusion, const std::vector<buffer_layout>& layouts) {
+constexpr plan_draft make_plan(graph& g, const fusion_plan& fusion, const std::vector<buffer_layout>& layouts) {
   return detail::plan_maker(g, fusion, layouts).run();
 }
 

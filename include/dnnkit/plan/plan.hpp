@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The plan: flat tables of symbols, buffers and steps, which executors, printers and code generators read and nothing
-// else (design, "The plan value"). `plan` is the table under construction, `plan_view` what everybody reads.
+// else (design, "The plan value"). `plan_draft` is the table under construction, `plan_view` what everybody reads.
 #pragma once
 
 #include <cstddef>
@@ -134,7 +134,7 @@ template <class T, std::size_t>
 using span_table = std::span<const T>;
 }  // namespace detail
 
-using plan = plan_tables<detail::vector_table>;
+using plan_draft = plan_tables<detail::vector_table>;
 using plan_view = plan_tables<detail::span_table>;
 
 // A plan_view of any plan-like object that outlives it.

@@ -7,6 +7,7 @@
 // Dimensions in a recipe are known or number the step's own list of extents: dim::of_expression(i) is extent i.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "dnnkit/core/dtype.hpp"
@@ -42,6 +43,10 @@ struct recipe_load {
   slice_of axes;              // the view, in the step's coordinates, or in those behind the last movement step
   dim offset = 0;
   slice_of movement;
+  bool setup = false;  // a weight, a constant or computed from such: the same in every run
+  bool whole = false;  // the buffer in its own coordinates, untransformed
+  // the buffer's border in each of its dimensions
+  std::array<std::uint8_t, max_rank> before{}, after{};
 };
 
 struct recipe_constant {

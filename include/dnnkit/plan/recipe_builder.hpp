@@ -23,8 +23,8 @@ struct step_recipe {
 class recipe_builder {
  public:
   constexpr recipe_builder(graph& g, const fusion_group& group, const std::vector<std::uint8_t>& stored,
-                           const std::vector<buffer_layout>& layouts, plan& p)
-      : g_(g), group_(group), stored_(stored), layouts_(layouts), p_(p) {}
+                           const std::vector<std::uint8_t>& setup, const std::vector<buffer_layout>& layouts, plan_draft& p)
+      : g_(g), group_(group), stored_(stored), setup_(setup), layouts_(layouts), p_(p) {}
 
   constexpr step_recipe run() {
     const plan_marks before(p_);
@@ -78,7 +78,7 @@ class recipe_builder {
   // Sizes of the pools a recipe writes to, for taking an unneeded recipe back.
   struct plan_marks {
     std::size_t loads, nodes, outputs, constants, refs, axes, movement, shapes, dims, attributes;
-    constexpr explicit plan_marks(const plan& p)
+    constexpr explicit plan_marks(const plan_draft& p)
         : loads(p.loads.size()),
           nodes(p.nodes.size()),
           outputs(p.outputs.size()),
@@ -89,7 +89,7 @@ class recipe_builder {
           shapes(p.shapes.size()),
           dims(p.dims.size()),
           attributes(p.attributes.size()) {}
-    constexpr void take_back(plan& p) const {
+    constexpr void take_back(plan_draft& p) const {
       p.loads.resize(loads);
       p.nodes.resize(nodes);
       p.outputs.resize(outputs);
@@ -222,7 +222,14 @@ class recipe_builder {
   }
 
   constexpr operand_ref load(value_id v, const path& way) {
-    recipe_load l{operand(v), g_.at(v).type.type, 0, {}, 0, {}};
+    recipe_load l{};
+    l.operand = operand(v);
+    l.type = g_.at(v).type.type;
+    l.setup = setup_[static_cast<std::size_t>(v)] != 0;
+    l.whole = way.empty();
+    const buffer_layout& layout = layouts_[static_cast<std::size_t>(v)];
+    std::copy(layout.before.begin(), layout.before.end(), l.before.begin());
+    std::copy(layout.after.begin(), layout.after.end(), l.after.begin());
     view w = storage_view(v);
     std::size_t done = 0;
     while (done < way.size() && apply(way[done], w)) ++done;
@@ -330,6 +337,7 @@ class recipe_builder {
            same(p_.loads, a.loads, b.loads,
                 [&](const recipe_load& x, const recipe_load& y) {
                   return x.operand == y.operand && x.type == y.type && x.rank == y.rank && x.offset == y.offset &&
+                         x.setup == y.setup && x.whole == y.whole && x.before == y.before && x.after == y.after &&
                          same_axes(x.axes, y.axes) &&
                          same(p_.movement, x.movement, y.movement, [&](const movement_step& m, const movement_step& o) {
                            return id_of(m.op) == id_of(o.op) && same_attributes(m.attributes, o.attributes) &&
@@ -351,9 +359,9 @@ class recipe_builder {
 
   graph& g_;
   const fusion_group& group_;
-  const std::vector<std::uint8_t>& stored_;
+  const std::vector<std::uint8_t>&stored_, &setup_;
   const std::vector<buffer_layout>& layouts_;
-  plan& p_;
+  plan_draft& p_;
   step_recipe made_;
   std::size_t region_ = 0;  // 0: iteration space; i + 1: coordinates of anchor input i
   std::vector<known_node> known_;

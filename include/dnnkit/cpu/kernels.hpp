@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// From recipes to kernels: the family each recipe belongs to, and the table of a network's kernels.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "dnnkit/cpu/convolution_kernel.hpp"
+#include "dnnkit/cpu/map_kernel.hpp"
+#include "dnnkit/cpu/point_kernel.hpp"
+#include "dnnkit/cpu/product_kernel.hpp"
+#include "dnnkit/cpu/row_kernel.hpp"
+
+namespace dnnkit::cpu {
+
+// The kernel of recipe R of a network.
+template <class Net, std::size_t R>
+constexpr const kernel_entry& kernel_of() {
+  constexpr const op_info* anchor = Net::plan.recipes[R].anchor;
+  if constexpr (anchor == nullptr) {
+    return map_kernel<Net, R>::entry;
+  } else if constexpr (anchor->kind == form::row || anchor->kind == form::reduction) {
+    return row_kernel<Net, R>::entry;
+  } else if constexpr (anchor->id == &dnnkit::detail::op_tag<op::conv>) {
+    if constexpr (convolution_kernel<Net, R>::supported) return convolution_kernel<Net, R>::entry;
+    else return point_kernel<Net, R>::entry;
+  } else if constexpr (anchor->id == &dnnkit::detail::op_tag<op::matmul>) {
+    if constexpr (product_kernel<Net, R>::supported) return product_kernel<Net, R>::entry;
+    else return point_kernel<Net, R>::entry;
+  } else {
+    return point_kernel<Net, R>::entry;
+  }
+}
+
+// One entry a recipe.
+template <class Net>
+inline constexpr auto kernel_table = []<std::size_t... R>(std::index_sequence<R...>) {
+  return std::array<kernel_entry, sizeof...(R)>{kernel_of<Net, R>()...};
+}(std::make_index_sequence<Net::plan.recipes.size()>{});
+
+}  // namespace dnnkit::cpu

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Loops of kernels over an iteration space: which axis runs in vector lanes, and the walk over all others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dnnkit/cpu/tree.hpp"
+
+namespace dnnkit::cpu {
+
+// The axis along which the first output is contiguous; the last one when there is none.
+template <class Net, std::size_t R>
+constexpr std::size_t lane_axis() {
+  using access = recipe_access<Net, R>;
+  for (std::size_t d = access::rank; d-- > 0;) {
+    const lane_stride s = stride_along<Net>(access::template output<0>.axes, d);
+    if (s.single && s.stride == dim(1) && !(access::space(d) == dim(1))) return d;
+  }
+  return access::rank == 0 ? 0 : access::rank - 1;
+}
+
+// Product of the extents of all axes but `without`.
+template <class Net, std::size_t R>
+index_t rows_without(const kernel_call& call, std::size_t without) {
+  using access = recipe_access<Net, R>;
+  index_t n = 1;
+  for (std::size_t d = 0; d < access::rank; ++d)
+    if (d != without) n *= access::bound(access::space(d), call);
+  return n;
+}
+
+// Coordinates of row number `row` (row-major over all axes but `without`, which stays 0).
+template <class Net, std::size_t R>
+coordinates row_coordinates(const kernel_call& call, std::size_t without, index_t row) {
+  using access = recipe_access<Net, R>;
+  coordinates c{};
+  for (std::size_t d = access::rank; d-- > 0;) {
+    if (d == without) continue;
+    const index_t n = access::bound(access::space(d), call);
+    c[d] = row % n;
+    row /= n;
+  }
+  return c;
+}
+
+// f(n) for each group of Lanes positions along axis `Along`, with c[Along] set to its start: n is constant<Lanes>, and a
+// smaller index_t for what is left.
+template <int Lanes, std::size_t Along>
+[[gnu::always_inline]] inline void for_lanes(coordinates& c, index_t extent, auto&& f) {
+  index_t i = 0;
+  for (; i + Lanes <= extent; i += Lanes) {
+    c[Along] = i;
+    f(constant<Lanes>{});
+  }
+  if (Lanes > 1 && i < extent) {
+    c[Along] = i;
+    f(extent - i);
+  }
+}
+
+}  // namespace dnnkit::cpu

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The kernel of any anchor, from its definition at(): every output element computed on its own, its operands' prologues
+// evaluated where it reads them. Vectors run along an axis the operator treats element by element (a pool's channels),
+// when there is one.
+#pragma once
+
+#include "dnnkit/cpu/loop.hpp"
+
+namespace dnnkit::cpu {
+
+// Shapes of an anchor's inputs and output, as op/access.hpp's context.
+template <class Net, std::size_t R>
+struct anchor_context {
+  using access = recipe_access<Net, R>;
+  const kernel_call& call;
+  using real = float;
+  static constexpr std::size_t rank(std::size_t i) { return access::anchor_shape(i).count; }
+  static constexpr std::size_t out_rank() { return access::rank; }
+  constexpr index_t in(std::size_t i, std::size_t d) const {
+    return access::bound(Net::plan.dims[access::anchor_shape(i).first + d], call);
+  }
+  constexpr index_t out(std::size_t d) const { return access::bound(access::space(d), call); }
+};
+
+template <class Net, std::size_t R>
+struct anchor_of {
+  using type = typename find_operator<Net, Net::plan.recipes[R].anchor->id>::type;
+  static constexpr type value = decode<type>(Net::plan.attributes.data() + Net::plan.recipes[R].anchor_attributes.first);
+};
+
+template <class Net, std::size_t R>
+struct point_kernel {
+  using access = recipe_access<Net, R>;
+  using values = tree<Net, R>;
+  using anchor = anchor_of<Net, R>;
+
+  // Pools: the channel axis, when input and output run along it contiguously or not at all.
+  static constexpr bool vectorizes = [] {
+    if (access::rank == 0 || !values::outputs_vectorize() || access::anchor_inputs != 1) return false;
+    if (!values::vectorizes(access::anchor_input(0)) || access::self.anchor_type != dtype::f32) return false;
+    if constexpr (requires { anchor::type::independent_channels; }) return anchor::type::independent_channels;
+    else return false;
+  }();
+  static constexpr std::size_t along = vectorizes ? 1 : lane_axis<Net, R>();
+  static constexpr int width = vectorizes ? float_lanes : 1;
+
+  static index_t units(const kernel_call& call) noexcept { return rows_without<Net, R>(call, along); }
+
+  static void run(const kernel_call& call, index_t first, index_t last) noexcept {
+    const anchor_context<Net, R> context{call};
+    const index_t extent = access::rank == 0 ? 1 : access::bound(access::space(along), call);
+    for (index_t row = first; row < last; ++row) {
+      coordinates c = row_coordinates<Net, R>(call, along, row);
+      for_lanes<width, along>(c, extent, [&](auto n) {
+        const auto input = [&](auto number) {
+          constexpr operand_ref ref = access::anchor_input(decltype(number)::value);
+          if constexpr (ref.from == source::nothing) return absent{};
+          else return [&call, n](const coordinates& at) {
+            return values::template evaluate<ref, width, along>(call, at, n, 0);
+          };
+        };
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+          using result = lanes<access::self.anchor_type, width>;
+          const auto y = static_cast<result>(anchor::value.at(context, c, input(std::integral_constant<std::size_t, I>{})...));
+          values::template finish<width, along>(call, c, n, y);
+        }(std::make_index_sequence<access::anchor_inputs>{});
+      });
+    }
+  }
+
+  static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
+};
+
+}  // namespace dnnkit::cpu

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// Evaluates a recipe's tree of loads and element-wise operators, an element or a vector of elements at a time
+// (DNNFusion, section 3.4.4: intermediates live in registers, common subtrees are computed once).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "dnnkit/cpu/vector_scalar.hpp"
+#include "dnnkit/cpu/recipe_access.hpp"
+#include "dnnkit/op/attributes.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/op/scalar.hpp"
+
+namespace dnnkit::cpu {
+
+// The operator set of a network: the library's, or its model's own.
+template <class Net>
+struct operators_of {
+  using type = builtin_set;
+};
+template <class Net>
+  requires requires { Net::model::ops; }
+struct operators_of<Net> {
+  using type = std::remove_cvref_t<decltype(Net::model::ops)>;
+};
+
+// The operator type behind an op_info.
+template <class Net, const char* Id>
+struct find_operator {
+  using set = typename operators_of<Net>::type;
+  static constexpr std::size_t position = set::find(Id);
+  static_assert(position < set::size,
+                "dnnkit: the model uses an operator that is in no op_set; give the model a member "
+                "`static constexpr auto ops = dnnkit::builtin_ops + dnnkit::op_set<...>{}`");
+  using type = typename set::template at<position>;
+};
+
+// Lanes consecutive elements along one axis; Lanes == 1 is a plain number.
+template <dtype D, int Lanes>
+struct lanes_of {
+  using type = element<D>;
+};
+template <int Lanes>
+  requires(Lanes > 1)
+struct lanes_of<dtype::f32, Lanes> {
+  using type = vec<float, Lanes>;
+};
+template <int Lanes>
+  requires(Lanes > 1)
+struct lanes_of<dtype::i32, Lanes> {
+  using type = vec<std::int32_t, Lanes>;
+};
+template <int Lanes>
+  requires(Lanes > 1)
+struct lanes_of<dtype::boolean, Lanes> {
+  using type = vec<std::int32_t, Lanes>;
+};
+template <dtype D, int Lanes>
+using lanes = typename lanes_of<D, Lanes>::type;
+
+constexpr bool has_lanes(dtype t) { return t == dtype::f32 || t == dtype::boolean; }
+
+template <class Net, std::size_t R>
+struct tree {
+  using access = recipe_access<Net, R>;
+  static constexpr recipe self = access::self;
+
+  // --- which nodes a value needs, and whether all of them work on vectors
+  static constexpr std::size_t node_count = self.nodes.count;
+  using node_set = std::array<bool, (node_count == 0 ? 1 : node_count)>;
+
+  static constexpr void need(operand_ref r, node_set& set) {
+    if (r.from != source::node || set[r.index]) return;
+    set[r.index] = true;
+    for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs)) need(in, set);
+  }
+  template <operand_ref... Roots>
+  static constexpr node_set needed = [] {
+    node_set set{};
+    (need(Roots, set), ...);
+    return set;
+  }();
+
+  static constexpr dtype type_of(operand_ref r) {
+    switch (r.from) {
+      case source::load: return Net::plan.loads[self.loads.first + r.index].type;
+      case source::node: return Net::plan.nodes[self.nodes.first + r.index].type;
+      case source::constant: return Net::plan.recipe_constants[self.constants.first + r.index].type;
+      default: return self.anchor_type;
+    }
+  }
+  static constexpr bool vectorizes(operand_ref r) {
+    if (!has_lanes(type_of(r))) return false;
+    if (r.from == source::node)
+      for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs))
+        if (!vectorizes(in)) return false;
+    return true;
+  }
+  static constexpr bool outputs_vectorize() {
+    for (std::size_t i = 0; i < self.outputs.count; ++i)
+      if (!vectorizes(Net::plan.outputs[self.outputs.first + i].value)) return false;
+    return true;
+  }
+
+  // Does a load, or all loads of a tree, read what is the same in every run?
+  static constexpr bool is_setup(operand_ref r) {
+    if (r.from == source::load) return Net::plan.loads[self.loads.first + r.index].setup;
+    if (r.from == source::node)
+      for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs))
+        if (!is_setup(in)) return false;
+    return true;
+  }
+  // Does the recipe run when a session is made only?
+  static constexpr bool is_setup() {
+    for (std::size_t i = 0; i < self.loads.count; ++i)
+      if (!Net::plan.loads[self.loads.first + i].setup) return false;
+    return true;
+  }
+
+  // --- loads
+  template <std::size_t L>
+  [[gnu::always_inline]] static auto pointer(const kernel_call& call) {
+    constexpr recipe_load l = access::template load<L>;
+    return reinterpret_cast<const element<l.type>*>(call.operands[l.operand]);
+  }
+  template <std::size_t L, std::size_t Step = 0>
+  [[gnu::always_inline]] static element<access::template load<L>.type> load_element(const kernel_call& call,
+                                                                                     const coordinates& c) {
+    constexpr recipe_load l = access::template load<L>;
+    if constexpr (Step == l.movement.count) {
+      return pointer<L>(call)[view_address<Net, l.axes, l.offset>(call, c)];
+    } else {
+      constexpr movement_step m = Net::plan.movement[l.movement.first + Step];
+      const movement_context<m.in_shape, m.out_shape> context{call};
+      if constexpr (m.op == nullptr) {
+        return load_element<L, Step + 1>(call, broadcast_coordinates(context, 0, c));
+      } else {
+        using Op = typename find_operator<Net, m.op->id>::type;
+        constexpr Op op = decode<Op>(Net::plan.attributes.data() + m.attributes.first);
+        return op.at(context, c, [&](const coordinates& in) { return load_element<L, Step + 1>(call, in); });
+      }
+    }
+  }
+  // Lanes elements from coordinates c on along axis Along, of which the first n are there; the others are zero.
+  template <std::size_t L, int Lanes, std::size_t Along>
+  [[gnu::always_inline]] static auto load_lanes(const kernel_call& call, const coordinates& c, auto n) {
+    constexpr recipe_load l = access::template load<L>;
+    if constexpr (Lanes == 1) {
+      return load_element<L>(call, c);
+    } else {
+      using vector = lanes<l.type, Lanes>;
+      constexpr lane_stride s = stride_along<Net>(l.axes, Along);
+      if constexpr (l.movement.count == 0 && s.single && s.stride == dim(0)) {
+        const auto x = load_element<L>(call, c);
+        if constexpr (l.type == dtype::boolean) return vector(x ? -1 : 0);
+        else return vector(x);
+      } else if constexpr (l.type == dtype::f32 && l.movement.count == 0 && s.single && s.stride == dim(1)) {
+        const float* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
+        if constexpr (is_constant<decltype(n)>) return vector::load(p);
+        else return vector::load(p, n);
+      } else if constexpr (l.type == dtype::f32 && l.movement.count == 0 && s.single) {
+        const float* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
+        return vector::gather(p, extent_value<s.stride>(call), n);
+      } else {
+        vector v(0);
+        coordinates each = c;
+        for (int i = 0; i < n; ++i, ++each[Along]) {
+          const auto x = load_element<L>(call, each);
+          if constexpr (l.type == dtype::boolean) v.v[i] = x ? -1 : 0;
+          else v.v[i] = x;
+        }
+        return v;
+      }
+    }
+  }
+
+  // Shapes of one movement operator, as op/access.hpp's context.
+  template <slice_of In, slice_of Out>
+  struct movement_context {
+    const kernel_call& call;
+    using real = float;
+    static constexpr std::size_t rank(std::size_t) { return In.count; }
+    static constexpr std::size_t out_rank() { return Out.count; }
+    constexpr index_t in(std::size_t, std::size_t d) const {
+      return access::bound(Net::plan.dims[In.first + d], call);
+    }
+    constexpr index_t out(std::size_t d) const { return access::bound(Net::plan.dims[Out.first + d], call); }
+  };
+
+  // --- values
+  template <operand_ref Ref, int Lanes>
+  [[gnu::always_inline]] static constexpr auto literal() {
+    constexpr recipe_constant c = access::template literal<Ref.index>;
+    using number = element<c.type>;
+    constexpr number x = is_floating(c.type) ? static_cast<number>(std::bit_cast<double>(c.code))
+                                             : static_cast<number>(c.code);
+    if constexpr (Lanes > 1 && c.type == dtype::boolean) return lanes<c.type, Lanes>(x ? -1 : 0);
+    else return lanes<c.type, Lanes>(x);
+  }
+
+  // The nodes' values of one evaluation.
+  template <int Lanes>
+  static auto make_frame() {
+    return []<std::size_t... K>(std::index_sequence<K...>) {
+      return std::tuple<lanes<access::template node<K>.type, (has_lanes(access::template node<K>.type) ? Lanes : 1)>...>{};
+    }(std::make_index_sequence<node_count>{});
+  }
+
+  template <int Lanes, std::size_t Along, class Anchor>
+  struct evaluation {
+    const kernel_call& call;
+    const coordinates& c;
+    Anchor anchor;
+    decltype(make_frame<Lanes>()) frame;
+
+    template <operand_ref Ref>
+    [[gnu::always_inline]] auto value(auto n) const {
+      if constexpr (Ref.from == source::load) return load_lanes<Ref.index, Lanes, Along>(call, c, n);
+      else if constexpr (Ref.from == source::node) return std::get<Ref.index>(frame);
+      else if constexpr (Ref.from == source::constant) return literal<Ref, Lanes>();
+      else return anchor;
+    }
+    template <std::size_t K>
+    [[gnu::always_inline]] void compute(auto n) {
+      constexpr recipe_node x = access::template node<K>;
+      using Op = typename find_operator<Net, x.op->id>::type;
+      constexpr Op op = decode<Op>(Net::plan.attributes.data() + x.attributes.first);
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        std::get<K>(frame) = static_cast<std::remove_reference_t<decltype(std::get<K>(frame))>>(
+            op.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...));
+      }(std::make_index_sequence<x.inputs.count>{});
+    }
+    template <node_set Needed>
+    [[gnu::always_inline]] void compute_all(auto n) {
+      [&]<std::size_t... K>(std::index_sequence<K...>) {
+        (
+            [&] {
+              if constexpr (Needed[K]) compute<K>(n);
+            }(),
+            ...);
+      }(std::make_index_sequence<node_count>{});
+    }
+  };
+
+  // The value of Ref at coordinates c: Lanes elements along axis Along, the first n of them valid (n: constant<Lanes> or
+  // a smaller index_t). `anchor` is the anchor's result there, anything where there is none.
+  template <operand_ref Ref, int Lanes, std::size_t Along>
+  [[gnu::always_inline]] static auto evaluate(const kernel_call& call, const coordinates& c, auto n, auto anchor) {
+    evaluation<Lanes, Along, decltype(anchor)> e{call, c, anchor, {}};
+    e.template compute_all<needed<Ref>>(n);
+    return e.template value<Ref>(n);
+  }
+
+  // --- outputs
+  template <std::size_t O, int Lanes, std::size_t Along>
+  [[gnu::always_inline]] static void store(const kernel_call& call, const coordinates& c, auto n, auto x) {
+    constexpr recipe_output o = access::template output<O>;
+    auto* base = reinterpret_cast<element<o.type>*>(call.operands[o.operand]);
+    if constexpr (Lanes == 1) {
+      base[view_address<Net, o.axes, o.offset>(call, c)] = static_cast<element<o.type>>(x);
+    } else {
+      constexpr lane_stride s = stride_along<Net>(o.axes, Along);
+      if constexpr (o.type == dtype::f32 && s.single && s.stride == dim(1)) {
+        float* p = base + view_address<Net, o.axes, o.offset>(call, c);
+        if constexpr (is_constant<decltype(n)>) x.store(p);
+        else x.store(p, n);
+      } else if constexpr (s.single) {
+        auto* p = base + view_address<Net, o.axes, o.offset>(call, c);
+        const index_t step = extent_value<s.stride>(call);
+        for (int i = 0; i < n; ++i) p[i * step] = static_cast<element<o.type>>(x.v[i]);
+      } else {
+        coordinates each = c;
+        for (int i = 0; i < n; ++i, ++each[Along])
+          base[view_address<Net, o.axes, o.offset>(call, each)] = static_cast<element<o.type>>(x.v[i]);
+      }
+    }
+  }
+
+  // Computes and stores all outputs at coordinates c, given the anchor's result there.
+  template <int Lanes, std::size_t Along>
+  [[gnu::always_inline]] static void finish(const kernel_call& call, const coordinates& c, auto n, auto anchor) {
+    [&]<std::size_t... O>(std::index_sequence<O...>) {
+      evaluation<Lanes, Along, decltype(anchor)> e{call, c, anchor, {}};
+      e.template compute_all<needed<access::template output<O>.value...>>(n);
+      (store<O, Lanes, Along>(call, c, n, e.template value<access::template output<O>.value>(n)), ...);
+    }(std::make_index_sequence<self.outputs.count>{});
+  }
+};
+
+}  // namespace dnnkit::cpu

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// dnnkit's front door: build a graph, compile it, run it on the CPU.
+#pragma once
+
+#include "dnnkit/compile.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/runtime/session.hpp"
+#include "dnnkit/runtime/thread_pool.hpp"
+#include "dnnkit/weights/safetensors.hpp"

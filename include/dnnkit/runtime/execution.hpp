@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// Runs a plan: one arena, one table of pointers, one walk over the steps. Everything a session does that does not depend
+// on the network's type.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/plan/make_plan.hpp"
+#include "dnnkit/runtime/border.hpp"
+#include "dnnkit/runtime/packed_weights.hpp"
+#include "dnnkit/runtime/parallel_for.hpp"
+
+namespace dnnkit {
+
+// A symbol and the value it takes.
+struct binding {
+  std::string_view symbol;
+  std::int64_t value;
+};
+
+// What run() tells an observer; the default tells nobody, and the calls are compiled out.
+struct no_observer {
+  static constexpr bool before(const plan_view&, std::size_t) noexcept { return true; }
+  static constexpr void after(const plan_view&, std::size_t) noexcept {}
+};
+
+class execution {
+ public:
+  execution(const plan_view& plan, std::span<const cpu::kernel_entry> kernels,
+            std::shared_ptr<const packed_tables> weights)
+      : plan_(plan), kernels_(kernels), weights_(std::move(weights)) {
+    table_.symbols.assign(plan.symbols.begin(), plan.symbols.end());
+    table_.atoms.assign(plan.atoms.begin(), plan.atoms.end());
+    table_.polynomials.assign(plan.polynomials.begin(), plan.polynomials.end());
+    if (plan_.is_static) bind({});
+  }
+
+  // Gives every symbol its value, plans memory and takes what it needs of it (kept when it is enough already). Throws
+  // dnnkit::error for a symbol that is unknown, missing or out of its bounds; the session then stays as it was.
+  void bind(std::span<const binding> bindings) {
+    std::vector<std::int64_t> values(plan_.symbols.size(), -1);
+    for (const binding& b : bindings) values[index_of(b.symbol)] = b.value;
+    for (std::size_t i = 0; i < values.size(); ++i) check_bounds(plan_.symbols[i], values[i]);
+    values_ = values;
+    bind_extents();
+    place_buffers();
+    bound_ = true;
+  }
+
+  bool is_bound() const noexcept { return bound_; }
+  // Extent d of buffer b under the present binding.
+  std::int64_t elements(std::int32_t b) const {
+    const buffer& x = plan_.buffers[static_cast<std::size_t>(b)];
+    std::int64_t n = 1;
+    for (dim d : x.type.dims) n *= table_.evaluate(d, values_.data());
+    return n;
+  }
+  std::size_t arena_bytes() const noexcept { return arena_.size(); }
+  const packed_tables& weights() const noexcept { return *weights_; }
+
+  // Pointers of all graph inputs and outputs, in order. Returns false when the observer stopped it.
+  template <class Observer>
+  bool run(std::byte* const* inputs, std::byte* const* outputs, const parallel_for& loop, Observer& observer) noexcept {
+    for (const port& p : ports_) operands_[p.operand] = (p.is_input ? inputs : outputs)[p.number];
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      if (!observer.before(plan_, i)) return false;
+      run_step(i, loop);
+      observer.after(plan_, i);
+    }
+    return true;
+  }
+
+ private:
+  struct bound_step {
+    std::size_t operands, extents;  // first entry of each
+  };
+  struct bound_border {
+    std::size_t step;
+    const buffer* of;
+    std::byte* data;
+    std::size_t extents;
+  };
+  // An operand that is the caller's.
+  struct port {
+    std::size_t operand;
+    bool is_input;
+    std::size_t number;
+  };
+
+  std::size_t index_of(std::string_view symbol) const {
+    std::string known;
+    for (std::size_t i = 0; i < plan_.symbols.size(); ++i) {
+      if (plan_.symbols[i].name.view() == symbol) return i;
+      known += (i ? ", " : "") + plan_.symbols[i].name.str();
+    }
+    throw error("no such symbol", "bind", known.empty() ? "none" : known, std::string(symbol));
+  }
+  static void check_bounds(const symbol& s, std::int64_t value) {
+    if (value >= s.limits.min && value <= s.limits.max) return;
+    throw error("symbol is " + std::string(value < 0 ? "not given a value" : "out of its bounds"),
+                "symbol '" + s.name.str() + "'",
+                std::to_string(s.limits.min) + " to " + std::to_string(s.limits.max),
+                value < 0 ? std::string{} : std::to_string(value));
+  }
+
+  void bind_extents() {
+    steps_.clear();
+    extents_.clear();
+    for (const step& s : plan_.steps) {
+      steps_.push_back({0, extents_.size()});
+      for (dim d : plan_.dims_of(s.extents)) extents_.push_back(table_.evaluate(d, values_.data()));
+    }
+  }
+
+  std::size_t bytes_of(const buffer& b) const {
+    return static_cast<std::size_t>(table_.evaluate(b.elements, values_.data())) * size_of(b.type.type);
+  }
+
+  void place_buffers() {
+    std::vector<memory_block> blocks;
+    std::vector<std::int64_t> offsets(plan_.buffers.size(), 0);
+    for (const buffer& b : plan_.buffers)
+      if (b.where == storage::arena)
+        blocks.push_back({aligned(static_cast<std::int64_t>(bytes_of(b))), b.first, b.last, b.offset});
+    std::int64_t bytes = plan_.arena_bytes;
+    if (!plan_.is_static) bytes = plan_memory(blocks, static_cast<std::int32_t>(plan_.steps.size()));
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+      if (plan_.buffers[i].where == storage::arena) offsets[i] = blocks[next++].offset;
+    // scratch of one kernel at a time, behind the buffers
+    std::int64_t scratch = 0;
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+      if (const auto& k = kernels_[plan_.steps[i].kernel]; k.scratch_bytes != nullptr)
+        scratch = std::max(scratch, aligned(k.scratch_bytes({nullptr, extents_.data() + steps_[i].extents, nullptr, nullptr})));
+    if (arena_.size() < static_cast<std::size_t>(bytes + scratch))
+      arena_ = aligned_memory(static_cast<std::size_t>(bytes + scratch));
+    scratch_ = arena_.data() + bytes;
+    set_pointers(offsets);
+  }
+
+  void set_pointers(const std::vector<std::int64_t>& offsets) {
+    operands_.clear();
+    ports_.clear();
+    borders_.clear();
+    border_extents_.clear();
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      steps_[i].operands = operands_.size();
+      for (std::int32_t n : plan_.numbers_of(plan_.steps[i].operands)) {
+        const auto b = static_cast<std::size_t>(n);
+        const buffer& x = plan_.buffers[b];
+        std::byte* data = weights_->data(b);
+        if (x.where == storage::arena) data = arena_.data() + offsets[b];
+        if (x.where == storage::input || x.where == storage::output)
+          ports_.push_back({operands_.size(), x.where == storage::input, static_cast<std::size_t>(x.port)});
+        operands_.push_back(data);
+      }
+      for (std::int32_t n : plan_.numbers_of(plan_.steps[i].borders)) {
+        const buffer& x = plan_.buffers[static_cast<std::size_t>(n)];
+        borders_.push_back({i, &x, arena_.data() + offsets[static_cast<std::size_t>(n)], border_extents_.size()});
+        for (dim d : x.type.dims) border_extents_.push_back(table_.evaluate(d, values_.data()));
+      }
+    }
+  }
+
+  void run_step(std::size_t i, const parallel_for& loop) noexcept {
+    for (const bound_border& b : borders_)
+      if (b.step == i) clear_border(*b.of, border_extents_.data() + b.extents, b.data);
+    const cpu::kernel_entry& k = kernels_[plan_.steps[i].kernel];
+    const cpu::kernel_call call{operands_.data() + steps_[i].operands, extents_.data() + steps_[i].extents,
+                                weights_->packed(i), scratch_};
+    if (k.prepare != nullptr) divide(call, k.prepare, k.prepare_units(call), loop);
+    divide(call, k.run, k.units(call), loop);
+  }
+
+  // A few pieces for each thread, so that threads that are slowed down do not hold up the others.
+  static void divide(const cpu::kernel_call& call, void (*run)(const cpu::kernel_call&, cpu::index_t, cpu::index_t) noexcept,
+                     cpu::index_t units, const parallel_for& loop) noexcept {
+    const std::size_t threads = loop.concurrency() == 0 ? 16 : loop.concurrency();
+    const auto count = static_cast<std::size_t>(units);
+    const std::size_t pieces = threads == 1 ? 1 : std::min(count, threads * 4);
+    if (pieces <= 1) return run(call, 0, units);
+    loop(pieces, [&](std::size_t piece) noexcept {
+      const index_range r = split(count, pieces, piece);
+      run(call, static_cast<cpu::index_t>(r.begin), static_cast<cpu::index_t>(r.end));
+    });
+  }
+
+  plan_view plan_;
+  std::span<const cpu::kernel_entry> kernels_;
+  std::shared_ptr<const packed_tables> weights_;
+  symbol_table table_;
+  std::vector<std::int64_t> values_, extents_, border_extents_;
+  std::vector<bound_step> steps_;
+  std::vector<bound_border> borders_;
+  std::vector<std::byte*> operands_;
+  std::vector<port> ports_;
+  aligned_memory arena_;
+  std::byte* scratch_ = nullptr;
+  bool bound_ = false;
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// A network's weights, ready for its kernels: what depends on weights alone is computed, and panels are packed, once.
+// Immutable afterwards, so several sessions in several threads may share one.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/cpu/kernel.hpp"
+#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/runtime/aligned_memory.hpp"
+#include "dnnkit/weights/safetensors.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+
+// Writes one constant element (plan: integers, or the bits of doubles) as the element type it has.
+inline void write_element(dtype type, std::int64_t code, std::byte* to) {
+  const auto put = [&](auto x) { std::memcpy(to, &x, sizeof x); };
+  switch (type) {
+    case dtype::f32: return put(static_cast<float>(std::bit_cast<double>(code)));
+    case dtype::f64: return put(std::bit_cast<double>(code));
+    case dtype::i8:
+    case dtype::u8:
+    case dtype::boolean: return put(static_cast<std::uint8_t>(code));
+    case dtype::i16:
+    case dtype::u16: return put(static_cast<std::uint16_t>(code));
+    case dtype::i32:
+    case dtype::u32: return put(static_cast<std::uint32_t>(code));
+    case dtype::i64:
+    case dtype::u64: return put(code);
+    case dtype::f16:
+    case dtype::bf16: break;
+  }
+  throw error("constants of this element type are not supported", "plan", {}, std::string(name(type)));
+}
+
+}  // namespace detail
+
+class packed_tables {
+ public:
+  // `kernels`: one entry for each recipe of `plan`; both outlive this object. The file is kept: weights that kernels
+  // read as they are stay in it. Throws dnnkit::error listing every tensor that is missing or has another shape or type.
+  packed_tables(const plan_view& plan, std::span<const cpu::kernel_entry> kernels, safetensors file)
+      : file_(std::move(file)), data_(plan.buffers.size(), nullptr), packed_(plan.steps.size(), nullptr) {
+    find_weights(plan);
+    place(plan, kernels);
+    write_constants(plan);
+    run_setup(plan, kernels);
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+      if (const auto& k = kernels[plan.steps[i].kernel]; k.pack != nullptr) k.pack(call_of(plan, plan.steps[i], packed_[i]));
+  }
+
+  packed_tables(packed_tables&&) = default;
+  packed_tables(const packed_tables&) = delete;
+
+  // Data of buffer b when it is a weight, a constant or computed from such; else null.
+  std::byte* data(std::size_t b) const noexcept { return data_[b]; }
+  // Packed weights of step s; null when it has none.
+  std::byte* packed(std::size_t s) const noexcept { return packed_[s]; }
+  // Bytes beside the file itself.
+  std::size_t bytes() const noexcept { return memory_.size(); }
+
+ private:
+  static std::vector<std::int64_t> extents_of(const plan_view& plan, const buffer& b) {
+    std::vector<std::int64_t> e;
+    for (dim d : b.type.dims) {
+      if (!d.is_known())
+        throw error("a weight or what is computed from weights has a symbolic shape", std::string(plan.text_of(b.name)));
+      e.push_back(d.value());
+    }
+    return e;
+  }
+  static std::size_t bytes_of(const buffer& b) {
+    return static_cast<std::size_t>(b.elements.value()) * size_of(b.type.type);
+  }
+
+  void find_weights(const plan_view& plan) {
+    std::vector<required_tensor> required;
+    for (const buffer& b : plan.buffers)
+      if (b.where == storage::weight)
+        required.push_back({std::string(plan.text_of(b.name)), b.type.type, extents_of(plan, b)});
+    file_.check_all(required);
+  }
+
+  // One block of memory for constants, results of the setup, misaligned weights and packed panels.
+  void place(const plan_view& plan, std::span<const cpu::kernel_entry> kernels) {
+    std::size_t bytes = 0;
+    constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
+    const auto reserve = [&](std::size_t n) {
+      const std::size_t at = bytes;
+      bytes += (n + aligned_memory::alignment - 1) / aligned_memory::alignment * aligned_memory::alignment;
+      return at;
+    };
+    std::vector<std::size_t> buffer_at(plan.buffers.size(), nowhere), packed_at(plan.steps.size(), nowhere);
+    for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+      const buffer& b = plan.buffers[i];
+      if (b.where == storage::constant || b.where == storage::setup) buffer_at[i] = reserve(bytes_of(b));
+      if (b.where == storage::weight) {
+        const std::span<const std::byte> stored = file_.at(plan.text_of(b.name)).data;
+        if (reinterpret_cast<std::uintptr_t>(stored.data()) % size_of(b.type.type) != 0) buffer_at[i] = reserve(stored.size());
+        else data_[i] = const_cast<std::byte*>(stored.data());  // operands are untyped pointers; weights are only read
+      }
+    }
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+      if (const std::int64_t n = kernels[plan.steps[i].kernel].packed_bytes; n > 0)
+        packed_at[i] = reserve(static_cast<std::size_t>(n));
+    memory_ = aligned_memory(bytes);
+    for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+      if (buffer_at[i] == nowhere) continue;
+      data_[i] = memory_.data() + buffer_at[i];
+      if (plan.buffers[i].where != storage::weight) continue;
+      const std::span<const std::byte> stored = file_.at(plan.text_of(plan.buffers[i].name)).data;
+      std::memcpy(data_[i], stored.data(), stored.size());
+    }
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+      if (packed_at[i] != nowhere) packed_[i] = memory_.data() + packed_at[i];
+  }
+
+  void write_constants(const plan_view& plan) {
+    for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+      const buffer& b = plan.buffers[i];
+      if (b.where != storage::constant) continue;
+      const std::size_t each = size_of(b.type.type);
+      for (std::size_t e = 0; e < bytes_of(b) / each; ++e)
+        detail::write_element(b.type.type, plan.constants[b.data.first + (b.data.count == 1 ? 0 : e)],
+                              data_[i] + e * each);
+    }
+  }
+
+  cpu::kernel_call call_of(const plan_view& plan, const step& s, std::byte* packed) {
+    operands_.clear();
+    for (std::int32_t b : plan.numbers_of(s.operands)) operands_.push_back(data_[static_cast<std::size_t>(b)]);
+    return {operands_.data(), nullptr, packed, nullptr};
+  }
+
+  void run_setup(const plan_view& plan, std::span<const cpu::kernel_entry> kernels) {
+    for (const step& s : plan.setup_steps) {
+      const cpu::kernel_entry& k = kernels[s.kernel];
+      if (s.extents.count != 0)
+        throw error("what is computed from weights alone has a symbolic shape", std::string(plan.text_of(s.name)));
+      cpu::kernel_call call = call_of(plan, s, nullptr);
+      const aligned_memory packed(static_cast<std::size_t>(k.packed_bytes));
+      const aligned_memory scratch(k.scratch_bytes ? static_cast<std::size_t>(k.scratch_bytes(call)) : 0);
+      call.packed = packed.data();
+      call.scratch = scratch.data();
+      if (k.pack != nullptr) k.pack(call);
+      if (k.prepare != nullptr) k.prepare(call, 0, k.prepare_units(call));
+      k.run(call, 0, k.units(call));
+    }
+  }
+
+  safetensors file_;
+  aligned_memory memory_;
+  std::vector<std::byte*> data_, packed_;
+  std::vector<std::byte*> operands_;
+};
+
+}  // namespace dnnkit
