@@ -140,7 +140,7 @@ struct global_average_pool {
   static constexpr traits properties = detail::reduction;
   static constexpr void infer(inference& c) { detail::infer_global_pool(c); }
   template <class T> static constexpr T expand(const std::vector<T>& in) {
-    return reduce_mean(in[0], {.axes = detail::spatial_axes(in[0])});
+    return dnnkit::reduce_mean(in[0], {.axes = detail::spatial_axes(in[0])});
   }
 };
 
@@ -152,7 +152,7 @@ struct global_max_pool {
   static constexpr traits properties = detail::reduction;
   static constexpr void infer(inference& c) { detail::infer_global_pool(c); }
   template <class T> static constexpr T expand(const std::vector<T>& in) {
-    return reduce_max(in[0], {.axes = detail::spatial_axes(in[0])});
+    return dnnkit::reduce_max(in[0], {.axes = detail::spatial_axes(in[0])});
   }
 };
 

@@ -48,9 +48,11 @@ struct window {
       return c.fail(t << c.table().print(in + (pad_begin(i) + pad_end(i))));
     }
     extent n = (ceil_mode ? room + (stride(i) - 1) : room) / stride(i) + 1;
-    // the last window of ceil mode must start inside the input or its leading padding
-    if (ceil_mode && n.d.is_known() && in.d.is_known() && (n.d.value() - 1) * stride(i) >= in.d.value() + pad_begin(i))
-      n = n - 1;
+    if (ceil_mode && pad_end(i) + stride(i) > reach(i)) {
+      // the last window must start inside the input or its leading padding
+      const extent starts = (in + (pad_begin(i) - 1)) / stride(i) + 1;
+      n.d = c.table().min(n, starts);
+    }
     result = n;
     return true;
   }

@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: MIT
+"""Writes tests/op/cases/*.safetensors: inputs, attributes and outputs of single operators, computed by ONNX Runtime.
+
+Needs `pip install numpy onnx onnxruntime`, and is needed only when cases change: the files are kept in the repository.
+Where ONNX Runtime lacks an operator, onnx.reference computes it; where ONNX has no such operator, numpy does.
+
+A case `name` is the tensors name/0, name/1, ... (inputs, a left-out one missing) and name/y (output), and a metadata entry
+name -> "Operator attribute=value value;attribute=value": the operator and its attributes as dnnkit spells them, numbers only.
+"""
+import json
+import pathlib
+import struct
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+FOLDER = pathlib.Path(__file__).parent / "cases"
+DTYPES = ["F32", "F64", "F16", "BF16", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "BOOL"]  # core/dtype.hpp
+STORED = {"float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64", "bool": "BOOL", "uint8": "U8", "int8": "I8"}
+random = np.random.default_rng(20240517)
+files = {}
+engines = {"onnxruntime": 0, "onnx.reference": 0, "numpy": 0}
+onnxruntime.set_default_logger_severity(4)
+
+
+def f(*shape, low=None, high=None):
+    """Random float32 numbers, normally distributed or uniform in [low, high)."""
+    if low is None:
+        return random.standard_normal(shape).astype(np.float32)
+    return random.uniform(low, high, shape).astype(np.float32)
+
+
+def ints(*shape, low=-9, high=10, dtype=np.int64):
+    return random.integers(low, high, shape).astype(dtype)
+
+
+def bools(*shape):
+    return random.integers(0, 2, shape).astype(np.bool_)
+
+
+def run_onnx(op, inputs, attributes, output, count):
+    """Output number `output` of the `count` of one node; inputs may be None."""
+    names = ["" if x is None else f"x{i}" for i, x in enumerate(inputs)]
+    given = {n: x for n, x in zip(names, inputs) if n}
+    for opset in [21, 23, 24]:
+        node = helper.make_node(op, names, [f"y{i}" for i in range(count)], **attributes)
+        infos = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for n, x in given.items()]
+        outs = [helper.make_empty_tensor_value_info(f"y{i}") for i in range(count)]
+        graph = helper.make_graph([node], "g", infos, outs)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+        try:
+            model = onnx.shape_inference.infer_shapes(model, strict_mode=True)
+            session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+            result = session.run([f"y{output}"], given)[0]
+            engines["onnxruntime"] += 1
+            return result
+        except Exception as problem:  # not in this opset, or not implemented for these types
+            last = problem
+    for opset in [21, 23, 24]:
+        try:
+            node = helper.make_node(op, names, [f"y{i}" for i in range(count)], **attributes)
+            model = helper.make_model(helper.make_graph([node], "g", infos, outs),
+                                      opset_imports=[helper.make_opsetid("", opset)])
+            result = ReferenceEvaluator(model).run(None, given)[output]
+            engines["onnx.reference"] += 1
+            print("onnx.reference:", op, attributes, [None if x is None else (x.dtype, x.shape) for x in inputs])
+            return np.asarray(result)
+        except Exception as problem:
+            last = (last, problem)
+    raise RuntimeError(f"{op} {attributes}: {last}")
+
+
+def number(x):
+    return str(int(x)) if isinstance(x, (bool, np.bool_)) else repr(float(x)) if isinstance(x, float) else str(int(x))
+
+
+def spell(attributes):
+    return ";".join(f"{k}=" + " ".join(map(number, v if isinstance(v, (list, tuple)) else [v])) for k, v in attributes.items())
+
+
+def case(family, op, inputs, ours=None, onnx_attributes=None, onnx_inputs=None, output=0, outputs=1, expected=None):
+    """One case. `ours` are dnnkit's attributes; ONNX's are the same unless given, with `onnx_inputs` behind the inputs."""
+    ours = ours or {}
+    if expected is None:
+        attributes = {k: int(v) if isinstance(v, bool) else v for k, v in (ours if onnx_attributes is None else onnx_attributes).items()}
+        expected = run_onnx(op, list(inputs) + list(onnx_inputs or []), attributes, output, outputs)
+    else:
+        engines["numpy"] += 1
+    tensors, metadata = files.setdefault(family, ({}, {}))
+    name = f"{op}_{sum(k.startswith(op + '_') for k in metadata)}"
+    metadata[name] = f"{op} {spell(ours)}".strip()
+    for i, x in enumerate(inputs):
+        if x is not None:
+            tensors[f"{name}/{i}"] = x
+    tensors[f"{name}/y"] = np.asarray(expected)
+
+
+def i64(*values):
+    return np.array(values, dtype=np.int64)
+
+
+# --- arithmetic
+BROADCAST = [((2, 3, 4), (2, 3, 4)), ((2, 3, 4), (4,)), ((2, 3, 1), (1, 5)), ((3,), ()), ((1, 4), (3, 1, 1))]
+for op in ["Add", "Sub", "Mul", "Div", "Min", "Max"]:
+    for a, b in BROADCAST:
+        case("arithmetic", op, [f(*a), f(*b)])
+    case("arithmetic", op, [ints(3, 4), ints(4, low=1)])
+    case("arithmetic", op, [ints(5, dtype=np.int32), ints(5, low=1, dtype=np.int32)])
+    case("arithmetic", op, [f(4).astype(np.float64), f(4).astype(np.float64)])
+case("arithmetic", "Div", [ints(20), -ints(20, low=1)])
+case("arithmetic", "Pow", [f(3, 4, low=0.1, high=3), f(3, 4)])
+case("arithmetic", "Pow", [f(3, 4), np.array(2, np.float32)])
+case("arithmetic", "Mod", [ints(20), ints(20, low=1)])
+case("arithmetic", "Mod", [ints(20), -ints(20, low=1)])
+case("arithmetic", "Mod", [ints(20, dtype=np.int32), -ints(20, low=1, dtype=np.int32)], {"fmod": True})
+case("arithmetic", "Mod", [f(20, low=-9, high=9), f(20)], {"fmod": True})
+for op in ["Neg", "Abs", "Sign"]:
+    case("arithmetic", op, [f(3, 5)])
+    case("arithmetic", op, [ints(12)])
+    case("arithmetic", op, [ints(12, dtype=np.int32)])
+case("arithmetic", "Reciprocal", [f(3, 5)])
+for op in ["Floor", "Ceil", "Round"]:
+    case("arithmetic", op, [np.array([-2.5, -1.5, -0.5, -0.2, 0, 0.2, 0.5, 1.5, 2.5, 3.7, 1e9], np.float32)])
+
+# --- comparison
+for op in ["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"]:
+    case("comparison", op, [ints(3, 8, low=-2, high=3).astype(np.float32), ints(8, low=-2, high=3).astype(np.float32)])
+    case("comparison", op, [ints(3, 8, low=-2, high=3), ints(3, 1, low=-2, high=3)])
+    case("comparison", op, [ints(9, low=-2, high=3, dtype=np.int32), ints(9, low=-2, high=3, dtype=np.int32)])
+case("comparison", "Equal", [bools(10), bools(10)])
+for op in ["And", "Or", "Xor"]:
+    case("comparison", op, [bools(3, 4), bools(4)])
+case("comparison", "Not", [bools(7)])
+for shapes in [((3, 4), (3, 4), (3, 4)), ((3, 1), (4,), (1, 1)), ((4,), (3, 4), ()), ((2, 1, 4), (3, 1), (4,))]:
+    case("comparison", "Where", [bools(*shapes[0]), f(*shapes[1]), f(*shapes[2])])
+case("comparison", "Where", [bools(6), ints(6), ints(6)])
+case("comparison", "Where", [bools(6), ints(6, dtype=np.int32), ints(6, dtype=np.int32)])
+
+# --- cast
+ONNX_TYPE = {"F32": TensorProto.FLOAT, "F64": TensorProto.DOUBLE, "I32": TensorProto.INT32, "I64": TensorProto.INT64,
+             "BOOL": TensorProto.BOOL, "U8": TensorProto.UINT8, "I8": TensorProto.INT8}
+for x in [np.array([-3.7, -0.4, 0, 0.6, 2.5, 100.9], np.float32), i64(-3, 0, 1, 2, 127), bools(8), ints(6, dtype=np.int32),
+          f(5).astype(np.float64)]:
+    for to in ["F32", "F64", "I32", "I64", "BOOL"]:
+        case("cast", "Cast", [x], {"to": DTYPES.index(to)}, {"to": ONNX_TYPE[to]})
+case("cast", "Cast", [i64(0, 1, 255, 256, -1, 300)], {"to": DTYPES.index("U8")}, {"to": ONNX_TYPE["U8"]})
+case("cast", "Cast", [i64(0, 127, 128, 255, -129)], {"to": DTYPES.index("I8")}, {"to": ONNX_TYPE["I8"]})
+
+# --- transcendental
+for op in ["Exp", "Sin", "Cos", "Tanh", "Erf"]:
+    case("transcendental", op, [f(4, 8, low=-4, high=4)])
+for op in ["Log", "Sqrt"]:
+    case("transcendental", op, [f(4, 8, low=0.01, high=9)])
+case("transcendental", "Exp", [np.array([-200, -100, 0, 100], np.float32)])
+
+# --- activation
+wide = np.linspace(-9, 9, 37, dtype=np.float32).reshape(1, 37)
+for op in ["Relu", "LeakyRelu", "Sigmoid", "HardSigmoid", "HardSwish", "Swish", "Gelu", "Elu", "Selu", "Softplus", "Softsign", "Mish"]:
+    case("activation", op, [wide])
+    case("activation", op, [f(2, 3, 5)])
+case("activation", "Relu", [ints(9, dtype=np.int32)])
+case("activation", "LeakyRelu", [wide], {"alpha": 0.3})
+case("activation", "HardSigmoid", [wide], {"alpha": 0.1, "beta": 0.6})
+case("activation", "Swish", [wide], {"alpha": 1.702})
+case("activation", "Elu", [wide], {"alpha": 0.5})
+case("activation", "Selu", [wide], {"alpha": 1.5, "gamma": 1.1})
+case("activation", "Gelu", [wide], {"approximate": 1}, {"approximate": "tanh"})
+case("activation", "Softplus", [np.array([-100, -20, 20, 100], np.float32)])
+case("activation", "PRelu", [f(2, 3, 4), f(3, 1)])
+case("activation", "PRelu", [f(2, 3, 4), f(1)])
+for low, high in [(-1, 1), (0, 6), (None, 0.5), (0.5, None), (None, None)]:
+    ours = {k: float(v) for k, v in [("min", low), ("max", high)] if v is not None}
+    limits = [None if v is None else np.array(v, np.float32) for v in (low, high)]
+    case("activation", "Clip", [wide], ours, {}, limits)
+
+# --- movement
+x = f(2, 3, 4)
+for shape in [[6, 4], [24], [-1, 2], [0, -1], [2, 3, 2, 2], [0, 0, 4], [1, 2, 3, 4, 1]]:
+    case("movement", "Reshape", [x], {"shape": shape}, {}, [i64(*shape)])
+for axis in [0, 1, 2, 3, -1, -3]:
+    case("movement", "Flatten", [x], {"axis": axis})
+for axes in [[], [0], [2], [-1], [0, 2, 4]]:
+    case("movement", "Squeeze", [f(1, 3, 1, 2, 1)], {"axes": axes}, {}, [i64(*axes)] if axes else [])
+for axes in [[0], [1], [-1], [0, 4], [1, 2], [-1, -3]]:
+    case("movement", "Unsqueeze", [x], {"axes": axes}, {}, [i64(*axes)])
+for perm in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [2, 0, 1]]:
+    case("movement", "Transpose", [x], {"perm": perm})
+case("movement", "Transpose", [x], {})
+case("movement", "Transpose", [f(2, 3, 2, 2, 3)], {"perm": [0, 3, 1, 4, 2]})
+case("movement", "Transpose", [ints(2, 3)], {"perm": [1, 0]})
+case("movement", "Identity", [x])
+case("movement", "Identity", [bools(4)])
+
+# --- block_rearrangement
+for block in [1, 2, 3]:
+    for mode, name in enumerate(["DCR", "CRD"]):
+        case("block_rearrangement", "DepthToSpace", [f(2, 2 * block * block, 2, 3)], {"blocksize": block, "mode": mode},
+             {"blocksize": block, "mode": name})
+    case("block_rearrangement", "SpaceToDepth", [f(2, 2, 2 * block, 3 * block)], {"blocksize": block})
+
+# --- slice
+far = 2**63 - 1
+for starts, ends, axes, steps in [
+        ([1], [3], [1], [1]), ([0, 1], [2, 3], None, None), ([1], [far], [2], None), ([-3], [-1], [2], None),
+        ([-100], [100], [0], None), ([0, 1], [far, far], [1, 2], [2, 3]), ([3], [1], [2], None), ([-1], [-far], [2], [-1]),
+        ([3, 1], [0, -far], [2, 1], [-2, -1]), ([100], [-100], [0], [-1]), ([2], [far], [-1], [2]), ([1], [-1], [0], [1]),
+        ([-far - 1], [far], [2], [3])]:
+    ours = {"starts": starts, "ends": ends}
+    more = [i64(*starts), i64(*ends)]
+    if axes is not None:
+        ours["axes"], more = axes, more + [i64(*axes)]
+    elif steps is not None:
+        more.append(None)
+    if steps is not None:
+        ours["steps"], more = steps, more + [i64(*steps)]
+    case("slice", "Slice", [f(3, 4, 5)], ours, {}, more)
+for axis, sizes in [(1, [1, 3, 2]), (0, [1, 1]), (-1, [4, 1])]:
+    x = f(2, 6, 5)
+    for k in range(len(sizes)):
+        case("slice", "Split", [x], {"axis": axis, "begin": sum(sizes[:k]), "size": sizes[k]}, {"axis": axis}, [i64(*sizes)], output=k, outputs=len(sizes))
+
+# --- expand
+for shape, to in [((3, 1), (2, 3, 4)), ((1,), (5,)), ((), (2, 2)), ((2, 3), (1, 3)), ((2, 1, 3), (4, 1)), ((4,), (1,))]:
+    case("expand", "Expand", [f(*shape)], {"shape": list(to)}, {}, [i64(*to)])
+for shape, repeats in [((2, 3), [2, 2]), ((2, 3), [1, 3]), ((1, 2, 2), [3, 1, 2]), ((4,), [3]), ((2, 2), [1, 1])]:
+    case("expand", "Tile", [f(*shape)], {"repeats": repeats}, {}, [i64(*repeats)])
+case("expand", "Tile", [ints(2, 2)], {"repeats": [2, 1]}, {}, [i64(2, 1)])
+
+# --- concat
+for axis, shapes in [(0, [(2, 3), (1, 3)]), (1, [(2, 3), (2, 1), (2, 4)]), (-1, [(2, 2, 1), (2, 2, 3)]), (2, [(1, 1, 2)] * 5), (0, [(3,)])]:
+    case("concat", "Concat", [f(*s) for s in shapes], {"axis": axis})
+case("concat", "Concat", [ints(2), ints(3)], {"axis": 0})
+case("concat", "Concat", [bools(2), bools(1), bools(2)], {"axis": 0})
+
+# --- pad
+for mode, name in enumerate(["constant", "reflect", "edge"]):
+    for pads in [[0, 0, 1, 2, 0, 0, 2, 1], [0, 1, 0, 0, 0, 1, 0, 0], [0, 0, 0, 3, 0, 0, 3, 0], [0] * 8]:
+        case("pad", "Pad", [f(1, 2, 4, 5)], {"pads": pads, "mode": mode}, {"mode": name}, [i64(*pads)])
+case("pad", "Pad", [f(3, 4)], {"pads": [1, 1, 0, 2], "value": 2.5}, {}, [i64(1, 1, 0, 2), np.array(2.5, np.float32)])
+case("pad", "Pad", [f(4, 5)], {"pads": [-1, 1, 0, -2]}, {}, [i64(-1, 1, 0, -2)])
+case("pad", "Pad", [ints(3)], {"pads": [1, 2], "value": 7.0}, {}, [i64(1, 2), i64(7).reshape(())])
+x = f(2, 3)
+case("pad", "Pad", [x], {"pads": [0, 5, 0, 7], "mode": 1}, expected=np.pad(x, [(0, 0), (5, 7)], mode="reflect"))
+
+# --- gather
+for axis in [0, 1, -1]:
+    case("gather", "Gather", [f(3, 4, 3), ints(2, 2, low=-3, high=3)], {"axis": axis})
+case("gather", "Gather", [f(3, 4), np.array(2, np.int64)], {"axis": 1})
+case("gather", "Gather", [f(6, 4), ints(5, low=0, high=6, dtype=np.int32)])
+case("gather", "Gather", [ints(6), ints(3, low=0, high=6)])
+case("gather", "Gather", [bools(6), ints(3, low=0, high=6)])
+
+# --- resize
+COORDINATES = ["half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"]
+NEAREST = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
+empty = np.array([], np.float32)
+for scales in [[1, 1, 2, 2], [1, 1, 2, 3], [1, 1, 0.5, 0.5], [1, 1, 1.5, 0.75], [1, 1, 0.6, 2.4]]:
+    for c, name in enumerate(COORDINATES):
+        common = {"scales": [float(s) for s in scales], "coordinate_transformation_mode": c}
+        for n, rounding in enumerate(NEAREST):
+            if n in (0, c) or scales[2] == 1.5:
+                case("resize", "Resize", [f(1, 1, 4, 5)], {**common, "nearest_mode": n},
+                     {"coordinate_transformation_mode": name, "nearest_mode": rounding}, [None, np.array(scales, np.float32)])
+        case("resize", "Resize", [f(1, 2, 4, 5)], {**common, "mode": 1}, {"coordinate_transformation_mode": name, "mode": "linear"},
+             [None, np.array(scales, np.float32)])
+for sizes in [[1, 2, 7, 3], [1, 2, 1, 9], [1, 2, 4, 4]]:
+    for c, name in enumerate(COORDINATES):
+        for mode, mode_name in enumerate(["nearest", "linear"]):
+            case("resize", "Resize", [f(1, 2, 4, 4)], {"sizes": sizes, "coordinate_transformation_mode": c, "mode": mode},
+                 {"coordinate_transformation_mode": name, "mode": mode_name}, [None, None, i64(*sizes)])
+case("resize", "Resize", [f(1, 1, 6)], {"scales": [1.0, 1.0, 2.0], "mode": 1}, {"mode": "linear"}, [None, np.array([1, 1, 2], np.float32)])
+case("resize", "Resize", [f(1, 1, 2, 3, 2)], {"scales": [1.0, 1.0, 2.0, 2.0, 1.5], "mode": 1}, {"mode": "linear"},
+     [None, np.array([1, 1, 2, 2, 1.5], np.float32)])
+
+# --- matmul
+for a, b in [((3, 4), (4, 5)), ((2, 3, 4), (4, 2)), ((2, 1, 3, 4), (5, 4, 2)), ((4,), (4, 3)), ((3, 4), (4,)), ((4,), (4,)), ((2, 3, 4), (2, 4, 1)), ((4,), (2, 4, 3)), ((2, 3, 4), (4,))]:
+    case("matmul", "MatMul", [f(*a), f(*b)])
+for ta in (False, True):
+    for tb in (False, True):
+        case("matmul", "Gemm", [f(*((4, 3) if ta else (3, 4))), f(*((5, 4) if tb else (4, 5))), f(5)], {"trans_a": ta, "trans_b": tb},
+             {"transA": int(ta), "transB": int(tb)})
+for c in [None, f(3, 5), f(3, 1), f(1), f()]:
+    case("matmul", "Gemm", [f(3, 4), f(4, 5)] + ([] if c is None else [c]), {"alpha": 0.5, "beta": 2.0})
+
+# --- convolution
+def pads(*p):
+    return list(p)
+
+for x, w, attributes in [
+        ((1, 2, 5, 6), (3, 2, 3, 3), {}), ((2, 2, 5, 5), (3, 2, 3, 3), {"pads": [1, 1, 1, 1]}),
+        ((1, 2, 7, 6), (2, 2, 3, 2), {"strides": [2, 3], "pads": [0, 1, 2, 0]}),
+        ((1, 1, 8, 8), (2, 1, 3, 3), {"dilations": [2, 3], "pads": [2, 2, 2, 2]}),
+        ((1, 4, 5, 5), (4, 1, 3, 3), {"group": 4, "pads": [1, 1, 1, 1]}), ((1, 4, 4, 4), (6, 2, 3, 3), {"group": 2}),
+        ((1, 3, 4, 4), (4, 3, 1, 1), {}), ((1, 3, 5, 5), (4, 3, 1, 1), {"strides": [2, 2]}), ((1, 2, 9), (3, 2, 3), {"pads": [1, 1], "strides": [2]}),
+        ((1, 2, 4, 3, 4), (2, 2, 2, 3, 2), {"pads": [0, 1, 1, 1, 1, 0]}), ((1, 1, 7, 7), (1, 1, 7, 7), {"pads": [3, 3, 3, 3], "strides": [2, 2]}),
+        ((1, 4, 6), (4, 2, 3), {"group": 2, "dilations": [2]})]:
+    for bias in (False, True):
+        case("convolution", "Conv", [f(*x), f(*w)] + ([f(w[0])] if bias else []), {**attributes, "kernel_shape": list(w[2:])} if bias else attributes)
+
+# --- transposed_convolution
+for x, w, attributes in [
+        ((1, 2, 3, 4), (2, 3, 3, 3), {}), ((1, 2, 3, 3), (2, 2, 2, 2), {"strides": [2, 2]}),
+        ((2, 2, 3, 3), (2, 1, 3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}),
+        ((1, 2, 4, 3), (2, 2, 3, 2), {"strides": [3, 1], "pads": [0, 1, 2, 0]}), ((1, 4, 3, 3), (4, 2, 3, 3), {"group": 2, "strides": [2, 2]}),
+        ((1, 3, 3, 3), (3, 1, 2, 2), {"group": 3}), ((1, 1, 4, 4), (1, 2, 3, 3), {"dilations": [2, 2]}), ((1, 2, 5), (2, 3, 4), {"strides": [2], "pads": [1, 1]}),
+        ((1, 1, 2, 2, 3), (1, 2, 2, 2, 2), {"strides": [2, 1, 2]}), ((1, 1, 3, 3), (1, 1, 3, 3), {"strides": [2, 3], "dilations": [3, 1], "output_padding": [1, 2]})]:
+    for bias in (False, True):
+        channels = w[1] * attributes.get("group", 1)
+        case("transposed_convolution", "ConvTranspose", [f(*x), f(*w)] + ([f(channels)] if bias else []), attributes)
+
+# --- pooling
+for attributes in [{"kernel_shape": [2, 2]}, {"kernel_shape": [2, 2], "strides": [2, 2]}, {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]},
+                   {"kernel_shape": [3, 2], "strides": [2, 3], "pads": [1, 0, 0, 1]}, {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": True},
+                   {"kernel_shape": [2, 2], "strides": [3, 3], "pads": [1, 1, 1, 1], "ceil_mode": True}, {"kernel_shape": [2, 3], "dilations": [2, 1]},
+                   {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [0, 0, 1, 1], "ceil_mode": True}]:
+    case("pooling", "MaxPool", [f(1, 2, 6, 7)], attributes)
+    for include in (False, True):
+        case("pooling", "AveragePool", [f(1, 2, 6, 7)], {**attributes, "count_include_pad": include})
+case("pooling", "MaxPool", [f(2, 1, 9)], {"kernel_shape": [3], "strides": [2], "pads": [1, 1]})
+case("pooling", "MaxPool", [f(1, 1, 4, 4, 4)], {"kernel_shape": [2, 2, 2], "strides": [2, 2, 2]})
+case("pooling", "AveragePool", [f(1, 1, 4, 3, 4)], {"kernel_shape": [2, 2, 2], "pads": [0, 1, 0, 0, 1, 0]})
+for op in ["GlobalAveragePool", "GlobalMaxPool"]:
+    for shape in [(2, 3, 4, 5), (1, 2, 7), (1, 2, 2, 3, 2)]:
+        case("pooling", op, [f(*shape)])
+
+# --- reduction
+REDUCTIONS = ["Sum", "Mean", "Max", "Min", "Prod", "L1", "L2", "LogSum", "LogSumExp", "SumSquare"]
+for r in REDUCTIONS:
+    x = f(2, 3, 4, low=0.1, high=2) if r == "LogSum" else f(2, 3, 4)
+    for axes, keep in [([], True), ([], False), ([1], True), ([0, 2], False), ([-1], False), ([-1, -2], True)]:
+        case("reduction", "Reduce" + r, [x], {"axes": axes, "keepdims": keep}, {"keepdims": int(keep)}, [i64(*axes)] if axes else [])
+for r in ["Sum", "Max", "Min", "Prod", "Mean"]:
+    case("reduction", "Reduce" + r, [ints(3, 4, low=1, dtype=np.int32)], {"axes": [1]}, {}, [i64(1)])
+for r in ["Sum", "Max", "Min"]:
+    case("reduction", "Reduce" + r, [ints(3, 4)], {"axes": [0]}, {}, [i64(0)])
+case("reduction", "ReduceLogSumExp", [np.array([[100, 101], [-200, -201]], np.float32)], {"axes": [1]}, {}, [i64(1)])
+
+# --- arg_reduction
+for op in ["ArgMax", "ArgMin"]:
+    for axis, keep, last in [(0, True, False), (1, False, False), (-1, True, True), (2, False, True)]:
+        case("arg_reduction", op, [ints(3, 4, 6, low=-2, high=3).astype(np.float32)], {"axis": axis, "keepdims": keep, "select_last_index": last})
+    case("arg_reduction", op, [ints(5, 4, low=0, high=3, dtype=np.int32)], {"axis": 1})
+
+# --- softmax
+for op in ["Softmax", "LogSoftmax"]:
+    for axis in [-1, 0, 1]:
+        case("softmax", op, [f(3, 4, 5)], {"axis": axis})
+    case("softmax", op, [np.array([[1000, 1001], [-1000, -999]], np.float32)])
+    case("softmax", op, [f(7)])
+
+# --- normalization
+for axis in [-1, 1, 2, -3]:
+    x = f(2, 3, 4)
+    inner = x.shape[axis:]
+    case("normalization", "LayerNormalization", [x, f(*inner), f(*inner)], {"axis": axis, "epsilon": 1e-3})
+    case("normalization", "RMSNormalization", [x, f(*inner)], {"axis": axis, "epsilon": 1e-3})
+case("normalization", "LayerNormalization", [f(2, 5), f(5)])
+for shape in [(2, 3, 4, 5), (1, 2, 7), (2, 2, 2, 3, 2)]:
+    c = shape[1]
+    case("normalization", "InstanceNormalization", [f(*shape), f(c), f(c)], {"epsilon": 1e-4})
+    case("normalization", "BatchNormalization", [f(*shape), f(c), f(c), f(c), f(c, low=0.2, high=2)], {"epsilon": 1e-4})
+case("normalization", "BatchNormalization", [f(4, 3), f(3), f(3), f(3), f(3, low=0.2, high=2)])
+for shape, groups in [((2, 6, 3, 2), 3), ((1, 4, 5), 2), ((2, 4, 2, 2), 1), ((1, 4, 3, 3), 4)]:
+    case("normalization", "GroupNormalization", [f(*shape), f(shape[1]), f(shape[1])], {"num_groups": groups, "epsilon": 1e-4})
+for axes in [[-1], [0, 2], []]:
+    x = f(3, 4, 5)
+    over = tuple(axes) or None
+    wide_x = x.astype(np.float64)
+    mean = wide_x.mean(axis=over, keepdims=True)
+    case("normalization", "Standardize", [x], {"axes": axes, "epsilon": 0.01},
+         expected=((wide_x - mean) / np.sqrt(wide_x.var(axis=over, keepdims=True) + 0.01)).astype(np.float32))
+    case("normalization", "RootMeanSquare", [x], {"axes": axes, "epsilon": 0.01},
+         expected=(wide_x / np.sqrt((wide_x**2).mean(axis=over, keepdims=True) + 0.01)).astype(np.float32))
+
+
+def save(path, tensors, metadata):
+    order = sorted(tensors, key=lambda n: (-tensors[n].dtype.itemsize, n))
+    header, data = {"__metadata__": metadata}, b""
+    for n in order:
+        x = np.ascontiguousarray(tensors[n])
+        header[n] = {"dtype": STORED[x.dtype.name], "shape": list(tensors[n].shape), "data_offsets": [len(data), len(data) + x.nbytes]}
+        data += x.tobytes()
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+FOLDER.mkdir(exist_ok=True)
+for family, (tensors, metadata) in files.items():
+    save(FOLDER / f"{family}.safetensors", tensors, metadata)
+    print(f"{family}: {len(metadata)} cases")
+print(engines, sum(p.stat().st_size for p in FOLDER.glob("*.safetensors")), "bytes")
