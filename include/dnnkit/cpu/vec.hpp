@@ -55,8 +55,8 @@ concept has_load_first = requires(const float* p, F f) {
 
 }  // namespace detail
 
-// T is float, double, int32_t or int64_t. A comparison yields a mask: lanes of all ones (true) or zero, of the integer
-// as wide as T.
+// T is float, double, int32_t or int64_t; integers wrap around. A comparison yields a mask: lanes of all ones (true) or
+// zero, of the integer as wide as T.
 template <class T, int N> struct vec {
   using value_type = T;
   using native = typename detail::native_vector<T, N>::type;
@@ -123,11 +123,11 @@ template <class T, int N> struct vec {
   [[gnu::always_inline]] T operator[](int i) const noexcept { return v[i]; }
   [[gnu::always_inline]] void set(int i, T x) noexcept { v[i] = x; }
 
-  [[gnu::always_inline]] friend vec operator+(vec a, vec b) noexcept { return native(a.v + b.v); }
-  [[gnu::always_inline]] friend vec operator-(vec a, vec b) noexcept { return native(a.v - b.v); }
-  [[gnu::always_inline]] friend vec operator*(vec a, vec b) noexcept { return native(a.v * b.v); }
+  [[gnu::always_inline]] friend vec operator+(vec a, vec b) noexcept { return native(wrapping(a.v) + wrapping(b.v)); }
+  [[gnu::always_inline]] friend vec operator-(vec a, vec b) noexcept { return native(wrapping(a.v) - wrapping(b.v)); }
+  [[gnu::always_inline]] friend vec operator*(vec a, vec b) noexcept { return native(wrapping(a.v) * wrapping(b.v)); }
   [[gnu::always_inline]] friend vec operator/(vec a, vec b) noexcept { return native(a.v / b.v); }
-  [[gnu::always_inline]] friend vec operator-(vec a) noexcept { return native(-a.v); }
+  [[gnu::always_inline]] friend vec operator-(vec a) noexcept { return native(-wrapping(a.v)); }
   [[gnu::always_inline]] vec& operator+=(vec b) noexcept { return *this = *this + b; }
   [[gnu::always_inline]] vec& operator-=(vec b) noexcept { return *this = *this - b; }
   [[gnu::always_inline]] vec& operator*=(vec b) noexcept { return *this = *this * b; }
@@ -211,6 +211,14 @@ template <class T, int N> struct vec {
   }
 
  private:
+  // Integers as unsigned ones, whose overflow is defined; anything else as it is.
+  [[gnu::always_inline]] static constexpr auto wrapping(native x) noexcept {
+    if constexpr (std::is_integral_v<T>) {
+      return typename detail::native_vector<std::make_unsigned_t<T>, N>::type(x);
+    } else {
+      return x;
+    }
+  }
   static constexpr auto sign_bit =
       static_cast<std::make_unsigned_t<typename std::conditional_t<
           std::is_integral_v<T>, std::type_identity<T>, std::type_identity<detail::signed_of<sizeof(T)>>>::type>>(1)
