@@ -17,24 +17,27 @@ constexpr std::size_t operators = [] {{
 }}();
 extern const char operator_count[operators] = {{}};
 """,
-    "plan": """#include <dnnkit/graph.hpp>
+    "plan": """#include <dnnkit/compile.hpp>
+#include <dnnkit/op/builtin.hpp>
 
 {model}
 using net = dk::compile<model>;
 static_assert(net::kernels > 0);
-extern const char kernel_count[net::kernels] = {{}};
+extern const char kernel_count[net::kernels] = {{}}, distinct_kernel_count[net::distinct_kernels] = {{}};
 """,
     "kernels": """#include <dnnkit/graph.hpp>
 #include <span>
 
 {model}
 using net = dk::compile<model>;
-extern const char kernel_count[net::kernels] = {{}};
+extern const char kernel_count[net::kernels] = {{}}, distinct_kernel_count[net::distinct_kernels] = {{}};
 
-dk::session<net> open(const dk::safetensors& weights) {{ return dk::session<net>(weights); }}
+dk::session<net> open(const char* weights) {{ return dk::session<net>(dk::safetensors(weights)); }}
 void run(dk::session<net>& session, std::span<const float> x, std::span<float> y) {{ session.run(x, y); }}
 """,
 }
+
+COUNTED = ["operator", "kernel", "distinct_kernel"]
 
 MODEL = """namespace dk = dnnkit;
 
@@ -114,7 +117,7 @@ def all_models():
 
 
 def counts(made):
-    """The operators and kernels of a compiled model: the sizes of the arrays in it that are named after them."""
+    """Operators, kernels and distinct kernels of a compiled model: the sizes of the arrays in it named after them."""
     symbols = subprocess.run(["nm", "--print-size", made], check=True, stdout=subprocess.PIPE, text=True).stdout
     sizes = {fields[-1]: int(fields[1], 16) for fields in map(str.split, symbols.splitlines()) if len(fields) == 4}
-    return {key: sizes[f"{key[:-1]}_count"] for key in ["operators", "kernels"] if f"{key[:-1]}_count" in sizes}
+    return {f"{name}s": sizes[f"{name}_count"] for name in COUNTED if f"{name}_count" in sizes}
