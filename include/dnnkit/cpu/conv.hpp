@@ -176,10 +176,11 @@ struct conv {
 
   template <int Rows, int Vectors, class Epilogue>
   [[gnu::always_inline]] void run_tile(const float* a, const float* b, const float* bias, index_t n, index_t y,
-                                       index_t x, index_t group_first, index_t column, Epilogue& epilogue) const {
+                                       index_t x, index_t group_first, index_t column, fetch_ahead ahead,
+                                       Epilogue& epilogue) const {
     const index_t gemm_y = A.is_gemm() ? x / out_w : 0;
     tile<Rows, Vectors>(
-        a, A.stride_w * pixel_stride, b, walk<Vectors>(),
+        a, A.stride_w * pixel_stride, b, walk<Vectors>(), ahead,
         [&](int, int j) { return bias ? float_vec::load(bias + j * float_lanes) : float_vec(0.0f); },
         [&](int i, int j, float_vec acc) {
           constexpr bool full = A.group_out() % float_lanes == 0;

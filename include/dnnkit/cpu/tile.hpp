@@ -22,6 +22,20 @@ struct k_walk {
   k_loop depth, height, width, run;
 };
 
+// What to fetch into the second cache level meanwhile: the weights of the next panel, a piece an iteration of k.
+// Without it, the first tile of a panel waits for the third level, which costs ten to twenty per cent on a server.
+struct fetch_ahead {
+  const char* address;
+  index_t step;  // bytes an iteration
+};
+
+// Tile `t` of `tiles` that share a panel of k rows of `width` floats fetches its share of the next one.
+[[gnu::always_inline]] inline fetch_ahead share_of(const float* next, index_t k, index_t width, index_t t,
+                                                   index_t tiles) noexcept {
+  const index_t step = ceil_div(width * 4, tiles);
+  return {reinterpret_cast<const char*>(next) + t * step * k, step};
+}
+
 namespace detail {
 
 using native = float_vec::native;
@@ -49,7 +63,7 @@ template <int Rows, int Vectors>
 // apart.
 template <int Rows, int Vectors, class Start, class Finish>
 [[gnu::always_inline]] inline void tile(const float* a, index_t row_stride, const float* b, const k_walk& walk,
-                                        Start&& start, Finish&& finish) {
+                                        fetch_ahead ahead, Start&& start, Finish&& finish) {
   detail::native acc[Rows][Vectors];
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i)
@@ -61,8 +75,10 @@ template <int Rows, int Vectors, class Start, class Finish>
       for (index_t w = 0; w < walk.width.count; ++w) {
         const float* ak = a + d * walk.depth.step_a + h * walk.height.step_a + w * walk.width.step_a;
         const float* bk = b + d * walk.depth.step_b + h * walk.height.step_b + w * walk.width.step_b;
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (index_t k = 0; k < walk.run.count; ++k) {
+          __builtin_prefetch(ahead.address, 0, 2);
+          ahead.address += ahead.step;
           detail::multiply_add<Rows, Vectors>(acc, ak, row_stride, bk);
           ak += walk.run.step_a;
           bk += walk.run.step_b;
@@ -79,7 +95,7 @@ template <int Rows, int Vectors, class Start, class Finish>
 
 // The tallest tile of so many vectors: accumulators, one row of B and one broadcast value fit the registers.
 constexpr int tile_rows(int vectors) noexcept {
-  if (vector_registers == 32) return vectors == 1 ? 14 : vectors == 2 ? 13 : vectors == 3 ? 8 : 6;
+  if (vector_registers == 32) return vectors == 1 ? 14 : vectors == 2 ? 13 : vectors == 3 ? 9 : 6;
   return vectors == 1 ? 8 : vectors == 2 ? 6 : 3;
 }
 

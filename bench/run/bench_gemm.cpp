@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// GEMM against the multiply-add peak of one core: bench_gemm [part of a name] [--threads N], one JSON object a line.
+#include <dnnkit/cpu/gemm.hpp>
+
+#include "peak.hpp"
+
+namespace {
+
+using namespace dnnkit::cpu;
+
+template <class Gemm> void measure(const bench::options& o, const std::string& name, const Gemm& g) {
+  if (!o.wants(name)) return;
+  const index_t m = g.m, n = g.n, k = g.k;
+  const bench::buffer a(m * k), b(k * n), packed(g.packed_size(), false), c(m * n, false),
+      scratch(g.scratch_size(), false);
+  g.pack([&](index_t row, index_t column) { return b[row * n + column]; }, packed.data());
+  const auto work = [&](index_t first, index_t last) {
+    g.run(
+        a.data(), packed.data(), nullptr, first, last,
+        [&](float_vec acc, index_t row, index_t column, auto lanes) {
+          if constexpr (is_constant<decltype(lanes)>) {
+            acc.store(c.data() + row * n + column);
+          } else {
+            acc.store(c.data() + row * n + column, lanes);
+          }
+        },
+        g.scratch_size() ? scratch.data() : nullptr);
+  };
+  work(0, g.units());
+  for (index_t sample = 0; sample < 200; ++sample) {
+    const index_t i = sample * 7919 % m, j = sample * 104729 % n;
+    double want = 0;
+    for (index_t l = 0; l < k; ++l) want += static_cast<double>(a[i * k + l]) * static_cast<double>(b[l * n + j]);
+    bench::expect_close(name, static_cast<double>(c[i * n + j]), want, static_cast<double>(k));
+  }
+  bench::report(o, name, std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k), g.units(),
+                2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k), work);
+}
+
+template <index_t M, index_t N, index_t K> void known(const bench::options& o, const std::string& name) {
+  measure(o, name, gemm<constant<M>, constant<N>, constant<K>>{});
+}
+
+template <index_t N, index_t K> void symbolic(const bench::options& o, const std::string& name, index_t m) {
+  measure(o, name + "_symbolic", gemm<index_t, constant<N>, constant<K>>{.m = m});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::options o(argc, argv);
+  // M x N x K
+  known<768, 768, 768>(o, "gemm_768x768x768");
+  known<128, 3072, 768>(o, "gemm_128x3072x768");
+  known<128, 768, 3072>(o, "gemm_128x768x3072");
+  symbolic<768, 768>(o, "gemm_768x768x768", 768);
+  symbolic<3072, 768>(o, "gemm_128x3072x768", 128);
+  symbolic<768, 3072>(o, "gemm_128x768x3072", 128);
+  known<128, 768, 768>(o, "bert_projection");
+  known<197, 768, 768>(o, "vit_projection");
+  known<197, 3072, 768>(o, "vit_mlp_up");
+  known<197, 768, 3072>(o, "vit_mlp_down");
+  known<1500, 384, 384>(o, "whisper_projection");
+  known<3136, 96, 96>(o, "swin_projection");
+  known<49, 32, 49>(o, "swin_attention_v");
+  known<1, 3072, 768>(o, "gemv_3072x768");
+  known<1, 10, 128>(o, "gemv_10x128");
+  known<1024, 20, 144>(o, "narrow_20");
+  known<1024, 24, 96>(o, "narrow_24");
+}
