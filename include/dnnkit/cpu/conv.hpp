@@ -77,6 +77,7 @@ struct conv {
   index_t out_d = 1;
   index_t depth_stride = 0;
 
+  static constexpr index_t out_channels = A.out_channels;
   static constexpr index_t row_width = A.is_gemm() ? value_or<Height>(0) * value_or<Width>(0) : value_or<Width>(0);
   using panel_layout = panels<conv_panel_vectors(A.group_out(), row_width), constant<A.group_out()>>;
 
@@ -135,9 +136,13 @@ struct conv {
         const index_t end = A.is_gemm() ? columns.count() * (y + 1) / row_count : columns.count();
         const float* line = A.is_gemm() ? image : image + y * (A.stride_h * row_stride);
         for (index_t t = begin; t < end; ++t) {
+          const fetch_ahead ahead =
+              share_of(b + A.reduction() * width * float_lanes, A.reduction(), width * float_lanes,
+                       A.is_gemm() ? t : y * end + t, A.is_gemm() ? columns.count() : row_count * end);
           columns.visit(t, [&](auto height, index_t x) {
-            run_tile<static_cast<int>(decltype(height)::value), width>(
-                line + x * (A.stride_w * pixel_stride), b, start, n, y, x, group * A.group_out(), column, epilogue);
+            run_tile<static_cast<int>(decltype(height)::value), width>(line + x * (A.stride_w * pixel_stride), b, start,
+                                                                       n, y, x, group * A.group_out(), column, ahead,
+                                                                       epilogue);
           });
         }
       });
