@@ -32,6 +32,7 @@ template <class T> constexpr std::int64_t to_code(const T& x) {
 }
 template <class T> constexpr T from_code(std::int64_t code) {
   if constexpr (std::same_as<T, float>) return std::bit_cast<float>(static_cast<std::int32_t>(code));
+  else if constexpr (std::same_as<T, dim>) return dim::of_code(code);
   else return static_cast<T>(code);
 }
 

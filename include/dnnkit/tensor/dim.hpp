@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -18,10 +19,18 @@ namespace dnnkit {
 
 struct dim {
   constexpr dim() = default;
-  constexpr dim(std::int64_t extent) : code(extent) {}
+  // -1 means unknown. A known extent is not negative: std::invalid_argument, a compile error in a constant expression.
+  constexpr dim(std::int64_t extent) : code(extent) {
+    if (extent < -1) throw std::invalid_argument("dnnkit: a dimension is negative");
+  }
 
-  static constexpr dim unknown() { return dim(-1); }
-  static constexpr dim of_expression(std::size_t index) { return dim(-2 - static_cast<std::int64_t>(index)); }
+  static constexpr dim unknown() { return {}; }
+  static constexpr dim of_code(std::int64_t code) {
+    dim d;
+    d.code = code;
+    return d;
+  }
+  static constexpr dim of_expression(std::size_t index) { return of_code(-2 - static_cast<std::int64_t>(index)); }
 
   constexpr bool is_known() const { return code >= 0; }
   constexpr bool is_unknown() const { return code == -1; }
@@ -32,6 +41,22 @@ struct dim {
 
   std::int64_t code = -1;
 };
+
+namespace detail {
+// a + b and a * b, held at the ends of the 64-bit range.
+constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+  std::int64_t r = 0;
+  if (!__builtin_add_overflow(a, b, &r)) return r;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+}
+constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
+  std::int64_t r = 0;
+  if (!__builtin_mul_overflow(a, b, &r)) return r;
+  return (a < 0) != (b < 0) ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+}
+// rounded down; b > 0
+constexpr std::int64_t floor_quotient(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+}  // namespace detail
 
 struct bounds {
   std::int64_t min = 0;
@@ -75,46 +100,43 @@ class symbol_table {
     return from_atom({atom_kind::symbol, static_cast<std::int64_t>(symbols.size() - 1), 0});
   }
 
-  constexpr dim add(dim a, dim b) {
-    if (a.is_known() && b.is_known()) return a.value() + b.value();
-    if (a.is_unknown() || b.is_unknown()) return dim::unknown();
-    return intern(sum(terms(a), terms(b), 1));
-  }
-  constexpr dim sub(dim a, dim b) {
-    if (a.is_known() && b.is_known() && a.value() >= b.value()) return a.value() - b.value();
-    if (a.is_unknown() || b.is_unknown()) return dim::unknown();
-    return intern(sum(terms(a), terms(b), -1));
-  }
+  // The results below are `unknown` if an operand is, and where they fit neither 64 bits nor the capacity of a
+  // polynomial.
+  constexpr dim add(dim a, dim b) { return combine(a, b, 1); }
+  constexpr dim sub(dim a, dim b) { return combine(a, b, -1); }
   constexpr dim add(dim a, std::int64_t b) {
     if (a.is_unknown()) return a;
-    return intern(sum(terms(a), constant(b), 1));
+    if (std::int64_t n = 0; a.is_known() && !__builtin_add_overflow(a.value(), b, &n) && n >= 0) return n;
+    maybe r;
+    r.add(terms(a));
+    r.add(monomial{b, {}});
+    return intern(r);
   }
   constexpr dim mul(dim a, dim b) {
-    if (a.is_known() && b.is_known()) return a.value() * b.value();
     if (a == dim(0) || b == dim(0)) return 0;
     if (a.is_unknown() || b.is_unknown()) return dim::unknown();
-    polynomial result;
-    for (const monomial& x : terms(a))
-      for (const monomial& y : terms(b)) result = sum(result, polynomial{product(x, y)}, 1);
-    return intern(result);
+    if (std::int64_t n = 0; a.is_known() && b.is_known())
+      return __builtin_mul_overflow(a.value(), b.value(), &n) ? dim::unknown() : dim(n);
+    return intern(product(terms(a), terms(b)));
   }
 
-  // floor(a / b), b > 0. A part of the sum that b divides leaves the floor: floor((b q + r) / b) = q + floor(r / b).
+  // floor(a / b), b > 0. Whole multiples of b leave the floor, floor((b q + r) / b) = q + floor(r / b), and of known b
+  // as many as leave coefficients 0 ... b-1; floor((floor(x / c) + k) / b) = floor((x + c k) / (b c)).
   constexpr dim floor_div(dim a, dim b) {
     if (b == dim(1)) return a;
-    if (a.is_known() && b.is_known() && b.value() > 0) return a.value() / b.value();
     if (a.is_unknown() || b.is_unknown() || b == dim(0)) return dim::unknown();
-    polynomial quotient, rest;
-    split(a, b, quotient, rest);
-    if (rest.empty()) return intern(quotient);
-    if (b.is_known() && rest.size() == 1 && rest[0].factors.empty()) {
-      const std::int64_t r = rest[0].coefficient;
-      const std::int64_t floor_of_rest = r >= 0 ? r / b.value() : -((-r + b.value() - 1) / b.value());
-      return intern(sum(quotient, constant(floor_of_rest), 1));
-    }
-    const dim r = intern(rest);
-    if (r.is_unknown()) return r;
-    return intern(sum(quotient, terms(from_atom({atom_kind::floor_div, r, b})), 1));
+    if (a.is_known() && b.is_known()) return a.value() / b.value();
+    maybe quotient, rest;
+    if (b.is_known()) divide_coefficients(terms(a), b.value(), quotient, rest);
+    else split(a, b, quotient, rest);
+    if (!quotient.ok || !rest.ok) return dim::unknown();
+    if (b.is_known() && is_constant(rest.p)) return intern(quotient);  // 0 <= rest < b
+    if (rest.p.empty()) return intern(quotient);
+    dim numerator = intern(rest), denominator = b;
+    if (b.is_known()) unnest(numerator, denominator, rest.p);
+    if (numerator.is_unknown()) return numerator;
+    quotient.add(terms(from_atom({atom_kind::floor_div, numerator, denominator})));
+    return intern(quotient);
   }
   constexpr dim ceil_div(dim a, dim b) {
     if (b == dim(1)) return a;
@@ -122,31 +144,34 @@ class symbol_table {
   }
   // a / b when b divides a exactly as polynomials, else unknown.
   constexpr dim exact_div(dim a, dim b) {
-    if (b == dim(1) || a == b) return a == b ? dim(1) : a;
-    if (a.is_known() && b.is_known())
-      return b.value() != 0 && a.value() % b.value() == 0 ? dim(a.value() / b.value()) : dim::unknown();
     if (a.is_unknown() || b.is_unknown() || b == dim(0)) return dim::unknown();
-    polynomial quotient, rest;
+    if (b == dim(1)) return a;
+    if (a.is_known() && b.is_known()) return a.value() % b.value() == 0 ? dim(a.value() / b.value()) : dim::unknown();
+    maybe quotient, rest;
     split(a, b, quotient, rest);
-    return rest.empty() ? intern(quotient) : dim::unknown();
+    return rest.ok && rest.p.empty() ? intern(quotient) : dim::unknown();
   }
   constexpr dim mod(dim a, dim b) {
-    if (a.is_known() && b.is_known() && b.value() > 0) return a.value() % b.value();
     if (a.is_unknown() || b.is_unknown() || b == dim(0)) return dim::unknown();
+    if (a.is_known() && b.is_known()) return a.value() % b.value();
     if (!exact_div(a, b).is_unknown()) return 0;
-    return from_atom({atom_kind::mod, a, b});
+    if (!b.is_known()) return from_atom({atom_kind::mod, a, b});
+    maybe quotient, rest;
+    divide_coefficients(terms(a), b.value(), quotient, rest);
+    const dim r = intern(rest);
+    return r.is_known() || r.is_unknown() ? r : from_atom({atom_kind::mod, r, b});
   }
   constexpr dim min(dim a, dim b) { return extremum(atom_kind::min, a, b); }
   constexpr dim max(dim a, dim b) { return extremum(atom_kind::max, a, b); }
 
-  // The value of `d` when symbol i has values[i].
+  // The value of `d` when symbol i has values[i]; held at the ends of the 64-bit range.
   constexpr std::int64_t evaluate(dim d, const std::int64_t* values) const {
     if (d.is_known()) return d.value();
     std::int64_t total = 0;
     for (const monomial& m : polynomials[d.expression()]) {
       std::int64_t term = m.coefficient;
-      for (std::uint16_t f : m.factors) term *= evaluate(atoms[f], values);
-      total += term;
+      for (std::uint16_t f : m.factors) term = detail::saturating_mul(term, evaluate(atoms[f], values));
+      total = detail::saturating_add(total, term);
     }
     return total;
   }
@@ -159,7 +184,7 @@ class symbol_table {
     for (const monomial& m : polynomials[d.expression()]) {
       bounds term{m.coefficient, m.coefficient};
       for (std::uint16_t f : m.factors) term = times(term, range(atoms[f]));
-      total = {total.min + term.min, total.max + term.max};
+      total = {detail::saturating_add(total.min, term.min), detail::saturating_add(total.max, term.max)};
     }
     return total;
   }
@@ -191,13 +216,47 @@ class symbol_table {
   }
 
  private:
-  static constexpr polynomial constant(std::int64_t n) { return n == 0 ? polynomial{} : polynomial{monomial{n, {}}}; }
+  // A polynomial under construction; ok = false: a coefficient left 64 bits or there were too many terms or factors.
+  struct maybe {
+    polynomial p;
+    bool ok = true;
 
-  constexpr polynomial terms(dim d) const { return d.is_known() ? constant(d.value()) : polynomials[d.expression()]; }
+    constexpr void add(const monomial& m) {
+      std::size_t i = 0;
+      while (i < p.size() && compare(p[i], m) < 0) ++i;
+      if (i < p.size() && compare(p[i], m) == 0) {
+        ok = ok && !__builtin_add_overflow(p[i].coefficient, m.coefficient, &p[i].coefficient);
+        if (p[i].coefficient == 0) p.erase(i);
+      } else if (m.coefficient != 0) {
+        if (p.size() == polynomial::capacity()) ok = false;
+        else p.insert(i, m);
+      }
+    }
+    constexpr void add(const polynomial& q) {
+      for (const monomial& m : q) add(m);
+    }
+    // adds factor * q
+    constexpr void add(const monomial& factor, const polynomial& q) {
+      for (const monomial& m : q) {
+        monomial n;
+        if (multiply(factor, m, n)) add(n);
+        else ok = false;
+      }
+    }
+  };
 
+  constexpr polynomial terms(dim d) const {
+    if (!d.is_known()) return polynomials[d.expression()];
+    return d.value() == 0 ? polynomial{} : polynomial{monomial{d.value(), {}}};
+  }
+  static constexpr bool is_constant(const polynomial& p) {
+    return p.empty() || (p.size() == 1 && p[0].factors.empty());
+  }
+
+  constexpr dim intern(const maybe& m) { return m.ok ? intern(m.p) : dim::unknown(); }
   constexpr dim intern(const polynomial& p) {
     if (p.empty()) return 0;
-    if (p.size() == 1 && p[0].factors.empty() && p[0].coefficient >= 0) return p[0].coefficient;
+    if (is_constant(p) && p[0].coefficient >= 0) return p[0].coefficient;
     for (std::size_t i = 0; i < polynomials.size(); ++i)
       if (polynomials[i] == p) return dim::of_expression(i);
     polynomials.push_back(p);
@@ -213,45 +272,52 @@ class symbol_table {
     return intern(polynomial{m});
   }
 
+  // a + sign * b
+  constexpr dim combine(dim a, dim b, std::int64_t sign) {
+    if (a.is_unknown() || b.is_unknown()) return dim::unknown();
+    if (a.is_known() && b.is_known()) return add(a, sign * b.value());
+    maybe r;
+    r.add(terms(a));
+    r.add(monomial{sign, {}}, terms(b));
+    return intern(r);
+  }
+
   constexpr dim extremum(atom_kind kind, dim a, dim b) {
     if (a == b) return a;
     if (a.is_unknown() || b.is_unknown()) return dim::unknown();
-    const bounds x = range(a), y = range(b);
-    const bool a_below = x.max <= y.min, b_below = y.max <= x.min;
-    if (a_below || b_below) return (kind == atom_kind::min) == a_below ? a : b;
-    return from_atom({kind, a, b});
-  }
-
-  static constexpr int compare(const monomial& a, const monomial& b) {
-    for (std::size_t i = 0; i < a.factors.size() && i < b.factors.size(); ++i)
-      if (a.factors[i] != b.factors[i]) return a.factors[i] < b.factors[i] ? -1 : 1;
-    return a.factors.size() == b.factors.size() ? 0 : (a.factors.size() < b.factors.size() ? -1 : 1);
-  }
-
-  // a + sign * b
-  static constexpr polynomial sum(const polynomial& a, const polynomial& b, std::int64_t sign) {
-    polynomial r;
-    std::size_t i = 0, j = 0;
-    while (i < a.size() || j < b.size()) {
-      const int order = i == a.size() ? 1 : j == b.size() ? -1 : compare(a[i], b[j]);
-      monomial m = order <= 0 ? a[i] : b[j];
-      if (order > 0) m.coefficient *= sign;
-      if (order == 0) m.coefficient += sign * b[j].coefficient;
-      if (order <= 0) ++i;
-      if (order >= 0) ++j;
-      if (m.coefficient != 0) r.push_back(m);
+    if (a.is_known() && b.is_known()) return (a.value() < b.value()) == (kind == atom_kind::min) ? a : b;
+    if (const dim difference = sub(a, b); !difference.is_unknown()) {
+      const bounds r = range(difference);
+      if (r.max <= 0) return kind == atom_kind::min ? a : b;
+      if (r.min >= 0) return kind == atom_kind::min ? b : a;
     }
+    return a.code > b.code ? from_atom({kind, a, b}) : from_atom({kind, b, a});
+  }
+
+  // Lexicographic, the largest atom deciding first, so that m < n implies m k < n k: what division relies on.
+  static constexpr int compare(const monomial& a, const monomial& b) {
+    std::size_t i = a.factors.size(), j = b.factors.size();
+    while (i > 0 && j > 0)
+      if (--i, --j; a.factors[i] != b.factors[j]) return a.factors[i] < b.factors[j] ? -1 : 1;
+    return i == j ? 0 : (i < j ? -1 : 1);
+  }
+
+  static constexpr maybe product(const polynomial& a, const polynomial& b) {
+    maybe r;
+    for (const monomial& m : a) r.add(m, b);
     return r;
   }
 
-  static constexpr monomial product(const monomial& a, const monomial& b) {
-    monomial m{a.coefficient * b.coefficient, {}};
+  static constexpr bool multiply(const monomial& a, const monomial& b, monomial& r) {
+    r = {};
+    if (__builtin_mul_overflow(a.coefficient, b.coefficient, &r.coefficient)) return false;
+    if (a.factors.size() + b.factors.size() > r.factors.capacity()) return false;
     std::size_t i = 0, j = 0;
     while (i < a.factors.size() || j < b.factors.size()) {
       const bool from_a = j == b.factors.size() || (i < a.factors.size() && a.factors[i] <= b.factors[j]);
-      m.factors.push_back(from_a ? a.factors[i++] : b.factors[j++]);
+      r.factors.push_back(from_a ? a.factors[i++] : b.factors[j++]);
     }
-    return m;
+    return true;
   }
 
   // m / by, coefficient and factors; false when by does not divide m.
@@ -266,23 +332,46 @@ class symbol_table {
   }
 
   // a = b * quotient + rest: polynomial division by the leading (last) monomial of b.
-  constexpr void split(dim a, dim b, polynomial& quotient, polynomial& rest) const {
+  constexpr void split(dim a, dim b, maybe& quotient, maybe& rest) const {
     const polynomial divisor = terms(b);
-    polynomial left = terms(a);
-    quotient.clear();
-    rest.clear();
-    while (!left.empty()) {
+    maybe left;
+    left.add(terms(a));
+    while (!left.p.empty() && left.ok) {
       monomial q;
-      if (divide(left.back(), divisor.back(), q)) {
-        quotient = sum(quotient, polynomial{q}, 1);
-        polynomial scaled;
-        for (const monomial& m : divisor) scaled = sum(scaled, polynomial{product(m, q)}, 1);
-        left = sum(left, scaled, -1);
+      if (divide(left.p.back(), divisor.back(), q)) {
+        quotient.add(q);
+        q.coefficient = -q.coefficient;
+        left.add(q, divisor);
       } else {
-        rest = sum(rest, polynomial{left.back()}, 1);
-        left.pop_back();
+        rest.add(left.p.back());
+        left.p.pop_back();
       }
     }
+    rest.ok = rest.ok && left.ok;
+  }
+
+  // a = b * quotient + rest with every coefficient of rest in 0 ... b-1.
+  static constexpr void divide_coefficients(const polynomial& a, std::int64_t b, maybe& quotient, maybe& rest) {
+    for (const monomial& m : a) {
+      const std::int64_t q = detail::floor_quotient(m.coefficient, b);
+      quotient.add(monomial{q, m.factors});
+      rest.add(monomial{m.coefficient - q * b, m.factors});
+    }
+  }
+
+  // floor((floor(x / c) + k) / b) as one division, when `rest` is a floor by a known c plus a constant k.
+  constexpr void unnest(dim& numerator, dim& denominator, const polynomial& rest) {
+    const monomial& m = rest.back();
+    if (m.coefficient != 1 || m.factors.size() != 1 || rest.size() > 2 ||
+        !(rest.size() == 1 || rest[0].factors.empty()))
+      return;
+    const atom inner = atoms[m.factors[0]];
+    if (inner.kind != atom_kind::floor_div || !inner.b.is_known()) return;
+    const dim k = rest.size() == 2 ? dim(rest[0].coefficient) : dim(0);
+    const dim n = add(inner.a, mul(inner.b, k)), d = mul(denominator, inner.b);
+    if (n.is_unknown() || d.is_unknown()) return;
+    numerator = n;
+    denominator = d;
   }
 
   constexpr std::int64_t evaluate(const atom& x, const std::int64_t* values) const {
@@ -302,7 +391,8 @@ class symbol_table {
   }
 
   static constexpr bounds times(bounds x, bounds y) {
-    const std::int64_t p[] = {x.min * y.min, x.min * y.max, x.max * y.min, x.max * y.max};
+    const std::int64_t p[] = {detail::saturating_mul(x.min, y.min), detail::saturating_mul(x.min, y.max),
+                              detail::saturating_mul(x.max, y.min), detail::saturating_mul(x.max, y.max)};
     bounds r{p[0], p[0]};
     for (std::int64_t v : p) r = {v < r.min ? v : r.min, v > r.max ? v : r.max};
     return r;
@@ -311,12 +401,13 @@ class symbol_table {
   constexpr bounds range(const atom& x) const {
     if (x.kind == atom_kind::symbol) return symbols[static_cast<std::size_t>(x.a.value())].limits;
     const bounds a = range(x.a), b = range(x.b);
-    const std::int64_t least = b.min > 1 ? b.min : 1;
+    const std::int64_t least = b.min > 1 ? b.min : 1, most = b.max > 1 ? b.max : 1;
     switch (x.kind) {
-      case atom_kind::floor_div:
-        return {a.min >= 0 ? a.min / (b.max > 0 ? b.max : 1) : a.min, a.max / least};
+      case atom_kind::floor_div:  // no divisor below 1 is legal
+        return {detail::floor_quotient(a.min, a.min < 0 ? least : most),
+                detail::floor_quotient(a.max, a.max < 0 ? most : least)};
       case atom_kind::mod:
-        return {0, b.max - 1};
+        return {0, most - 1};
       case atom_kind::min:
         return {a.min < b.min ? a.min : b.min, a.max < b.max ? a.max : b.max};
       default:

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Dimensions: the laws of the canonical polynomials, and every operation against arithmetic on the symbols' values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/tensor/dim.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+using dnnkit::bounds;
+using dnnkit::dim;
+using dnnkit::symbol_table;
+
+namespace {
+
+// --- what holds as an equation of codes
+constexpr bool equations() {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {1, 512}), w = t.symbol_named("W", {1, 64});
+  const dim two_h = t.mul(h, 2);
+  return t.symbol_named("H", {1, 512}) == h && t.add(h, w) == t.add(w, h) && t.mul(h, w) == t.mul(w, h) &&
+         t.mul(t.add(h, w), h) == t.add(t.mul(h, h), t.mul(w, h)) && t.sub(t.add(h, w), w) == h &&
+         t.sub(h, h) == dim(0) && t.add(two_h, h) == t.mul(3, h) && t.mul(h, 1) == h && t.add(h, dim(0)) == h &&
+         t.mul(t.add(h, 1), t.add(h, -1)) == t.add(t.mul(h, h), -1);
+}
+static_assert(equations());
+
+constexpr bool divisions() {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {1, 512}), w = t.symbol_named("W", {1, 64});
+  const dim half_up = t.ceil_div(h, 2);
+  return t.exact_div(t.mul(h, 6), 3) == t.mul(h, 2) && t.exact_div(h, 2).is_unknown() &&
+         t.exact_div(t.mul(t.mul(h, w), 4), t.mul(h, 2)) == t.mul(w, 2) &&
+         t.exact_div(t.mul(t.add(h, 1), t.add(w, 2)), t.add(w, 2)) == t.add(h, 1) && t.exact_div(h, h) == dim(1) &&
+         t.exact_div(dim::unknown(), dim::unknown()).is_unknown() && t.exact_div(h, 0).is_unknown() &&
+         t.floor_div(t.mul(h, 4), 2) == t.mul(h, 2) && t.floor_div(t.add(t.mul(h, 2), 1), 2) == h &&
+         t.floor_div(t.add(t.mul(h, 2), -1), 2) == t.add(h, -1) && t.mod(t.mul(h, 4), 2) == dim(0) &&
+         t.mod(t.add(h, 5), 2) == t.mod(t.add(h, 1), 2) && t.mod(t.add(t.mul(h, 2), 1), 2) == dim(1) &&
+         // the extents of a convolution of stride 2, kernel 3 and padding 1, and of one after it
+         t.add(t.floor_div(t.add(h, 2 - 3), 2), 1) == half_up &&
+         t.add(t.floor_div(t.add(half_up, 2 - 3), 2), 1) == t.ceil_div(h, 4);
+}
+static_assert(divisions());
+
+constexpr bool extrema() {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {1, 512}), w = t.symbol_named("W", {1, 64});
+  return t.min(h, 0) == dim(0) && t.max(h, 0) == h && t.max(t.add(h, -1), 0) == t.add(h, -1) &&
+         t.min(h, t.add(h, 1)) == h && t.min(h, w) == t.min(w, h) && !(t.min(h, w) == t.max(h, w)) &&
+         t.max(600, h) == dim(600) && t.min(dim(3), dim(5)) == dim(3) && t.max(dim(3), dim(5)) == dim(5);
+}
+static_assert(extrema());
+
+constexpr bool ranges() {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {2, 10}), huge = t.symbol_named("N", bounds{});
+  const bounds a = t.range(t.sub(1, t.mul(h, 3))), b = t.range(t.mul(t.mul(huge, huge), t.mul(huge, huge)));
+  const bounds c = t.range(t.floor_div(h, 3));
+  return a.min == -29 && a.max == -5 && b.min == 0 && b.max == std::numeric_limits<std::int64_t>::max() && c.min == 0 &&
+         c.max == 3;
+}
+static_assert(ranges());
+
+// Too large for 64 bits, or too long: unknown, never a wrong number.
+constexpr bool limits() {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {1, 512}), big = std::int64_t{1} << 62;
+  dim power = h, sum = h;
+  for (int i = 0; i < 8; ++i) power = t.mul(power, h);
+  for (int i = 0; i < 20; ++i) {
+    const char name[] = {static_cast<char>('a' + i), 0};
+    sum = t.add(sum, t.symbol_named(name, {}));
+  }
+  return t.mul(big, 4).is_unknown() && t.add(big, big).is_unknown() && t.mul(t.mul(h, big), 4).is_unknown() &&
+         power.is_unknown() && sum.is_unknown() && t.add(dim::unknown(), 1).is_unknown() &&
+         t.mul(dim::unknown(), 0) == dim(0);
+}
+static_assert(limits());
+
+constexpr bool questions() {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {1, 512}), w = t.symbol_named("W", {1, 64});
+  const dim e = t.add(t.floor_div(w, 2), 3);
+  return t.symbol_of(h) == 0u && t.symbol_of(w) == 1u && !t.symbol_of(e) && !t.symbol_of(t.mul(h, 2)) &&
+         !t.symbol_of(5) && t.uses(e, 1) && !t.uses(e, 0) && !t.uses(dim(7), 0);
+}
+static_assert(questions());
+
+TEST_CASE("printed as a user would write it") {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {1, 512}), w = t.symbol_named("W", {1, 512});
+  CHECK(t.print(h).view() == "H");
+  CHECK(t.print(t.add(t.mul(h, 2), -1)).view() == "2*H-1");
+  CHECK(t.print(t.mul(t.mul(h, w), 3)).view() == "3*H*W");
+  CHECK(t.print(t.sub(w, h)).view() == "W-H");
+  CHECK(t.print(t.floor_div(t.add(h, 1), 2)).view() == "floor_div(H+1, 2)");
+  CHECK(t.print(t.sub(dim(1), dim(4))).view() == "-3");
+  CHECK(t.print(dim::unknown()).view() == "?");
+}
+
+__extension__ using wide = __int128;
+
+// Random expressions over three symbols, each with its value computed beside it in 128 bits.
+struct term {
+  dim d;
+  wide value;
+};
+
+wide floored(wide a, wide b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+
+TEST_CASE("every operation agrees with arithmetic on the symbols' values") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  std::size_t expressions = 0, unknown = 0;
+  for (int round = 0; round < 400; ++round) {
+    symbol_table t;
+    std::vector<std::int64_t> values;
+    std::vector<term> pool;
+    for (const char* name : {"A", "B", "C"}) {
+      const std::int64_t low = below(3), high = low + below(20);
+      values.push_back(low + below(static_cast<int>(high - low + 1)));
+      pool.push_back({t.symbol_named(name, {low, high}), values.back()});
+    }
+    for (std::int64_t k : {0, 1, 2, 3, 7}) pool.push_back({k, k});
+    for (int step = 0; step < 25; ++step) {
+      const term a = pool[static_cast<std::size_t>(below(static_cast<int>(pool.size())))];
+      const term b = pool[static_cast<std::size_t>(below(static_cast<int>(pool.size())))];
+      term r{};
+      switch (below(8)) {
+        case 0:
+          r = {t.add(a.d, b.d), a.value + b.value};
+          break;
+        case 1:
+          r = {t.sub(a.d, b.d), a.value - b.value};
+          break;
+        case 2:
+          r = {t.mul(a.d, b.d), a.value * b.value};
+          break;
+        case 3:
+          r = {t.min(a.d, b.d), std::min(a.value, b.value)};
+          break;
+        case 4:
+          r = {t.max(a.d, b.d), std::max(a.value, b.value)};
+          break;
+        case 5:
+          if (b.value <= 0) continue;
+          r = {t.floor_div(a.d, b.d), floored(a.value, b.value)};
+          break;
+        case 6:
+          if (b.value <= 0) continue;
+          r = {t.mod(a.d, b.d), a.value - floored(a.value, b.value) * b.value};
+          break;
+        default:
+          if (b.value <= 0) continue;
+          r = {t.exact_div(a.d, b.d), b.value == 0 ? 0 : floored(a.value, b.value)};
+          if (!r.d.is_unknown()) CHECK(r.value * b.value == a.value);
+      }
+      if (r.d.is_unknown()) {
+        ++unknown;
+        continue;
+      }
+      if (r.value > (wide{1} << 40) || r.value < -(wide{1} << 40)) continue;
+      ++expressions;
+      CAPTURE(t.print(r.d).str());
+      CHECK(t.evaluate(r.d, values.data()) == static_cast<std::int64_t>(r.value));
+      const bounds range = t.range(r.d);
+      CHECK(range.min <= static_cast<std::int64_t>(r.value));
+      CHECK(range.max >= static_cast<std::int64_t>(r.value));
+      pool.push_back(r);
+    }
+  }
+  CHECK(expressions > 4000);
+  MESSAGE(expressions << " expressions, " << unknown << " unknown");
+}
+
+// Equal polynomials have equal codes whichever way they were made.
+TEST_CASE("sums and products are canonical") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 200; ++round) {
+    symbol_table t;
+    std::vector<dim> terms;
+    for (const char* name : {"A", "B", "C"}) {
+      terms.push_back(t.symbol_named(name, {0, 9}));
+      terms.push_back(t.mul(terms.back(), static_cast<std::int64_t>(random() % 5)));
+    }
+    const auto total = [&] {
+      dim sum = 0;
+      for (dim d : terms) sum = t.add(sum, d);
+      return sum;
+    };
+    const dim sum = total();
+    std::shuffle(terms.begin(), terms.end(), random);
+    CHECK(total() == sum);
+    const dim x = terms[0], y = terms[1], z = terms[2];
+    CHECK(t.mul(x, t.mul(y, z)) == t.mul(t.mul(z, x), y));
+    CHECK(t.mul(x, t.add(y, z)) == t.add(t.mul(z, x), t.mul(x, y)));
+    if (!(x == dim(0))) CHECK(t.exact_div(t.mul(x, t.add(y, z)), x) == t.add(y, z));
+  }
+}
+
+}  // namespace
