@@ -13,8 +13,7 @@
 
 namespace dnnkit::cpu {
 
-template <class Net, std::size_t R>
-struct convolution_kernel {
+template <class Net, std::size_t R> struct convolution_kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
   static constexpr operand_ref input = access::anchor_input(0), weight = access::anchor_input(1);
@@ -26,8 +25,8 @@ struct convolution_kernel {
     return Net::plan.dims[access::anchor_shape(1).first + d].value();
   }
 
-  static constexpr bool supported = access::self.anchor_type == dtype::f32 && values::is_setup(weight) && values::is_setup(bias) &&
-                                    values::outputs_vectorize() && values::vectorizes(input);
+  static constexpr bool supported = access::self.anchor_type == dtype::f32 && values::is_setup(weight) &&
+                                    values::is_setup(bias) && values::outputs_vectorize() && values::vectorizes(input);
 
   // The window, over depth, height and width; missing axes have one tap.
   static constexpr window shape = anchor_of<Net, R>::value.over(weight_dim, axes);
@@ -86,16 +85,13 @@ struct convolution_kernel {
     if constexpr (in_extent(axis).is_known()) return constant<in_extent(axis).value() + border>{};
     else return extent_value<in_extent(axis)>(call) + border;
   }
-  template <std::size_t A>
-  using nth = std::integral_constant<std::size_t, A>;
-  template <class X, class Y>
-  static constexpr auto times(X x, Y y) {
+  template <std::size_t A> using nth = std::integral_constant<std::size_t, A>;
+  template <class X, class Y> static constexpr auto times(X x, Y y) {
     if constexpr (is_constant<X> && is_constant<Y>) return constant<X::value * Y::value>{};
     else return index_t(x) * index_t(y);
   }
   // Stride of the input along dimension d, when it is read in place.
-  template <std::size_t D>
-  static auto stride_of(const kernel_call& call) {
+  template <std::size_t D> static auto stride_of(const kernel_call& call) {
     return extent_value<stride_along<Net>(source_load.axes, D).stride>(call);
   }
 

@@ -25,6 +25,7 @@ struct depthwise {
   index_t out_d = 1;
   index_t depth_stride = 0;
 
+  static constexpr index_t out_channels = A.out_channels;
   static constexpr index_t channel_vectors = ceil_div(A.out_channels, float_lanes);
 
   // Floats of the packed weights (tap by tap within a vector of channels), and of a bias if there is one.

@@ -11,10 +11,10 @@ namespace dnnkit::cpu {
 
 // Everything a kernel reads and writes in one call.
 struct kernel_call {
-  std::byte* const* operands = nullptr;     // one buffer for each of the recipe's operands
-  const std::int64_t* extents = nullptr;    // the step's run-time extents
-  std::byte* packed = nullptr;              // what pack() wrote, 64-byte aligned
-  std::byte* scratch = nullptr;             // scratch_bytes(), 64-byte aligned, shared by all units of the call
+  std::byte* const* operands = nullptr;   // one buffer for each of the recipe's operands
+  const std::int64_t* extents = nullptr;  // the step's run-time extents
+  std::byte* packed = nullptr;            // what pack() wrote, 64-byte aligned
+  std::byte* scratch = nullptr;           // scratch_bytes(), 64-byte aligned, shared by all units of the call
 };
 
 // The work of one call comes in two phases: all units of `prepare`, then all units of `run`. Units of one phase may run

@@ -15,8 +15,7 @@
 namespace dnnkit::cpu {
 
 // The kernel of recipe R of a network.
-template <class Net, std::size_t R>
-constexpr const kernel_entry& kernel_of() {
+template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
   constexpr const op_info* anchor = Net::plan.recipes[R].anchor;
   if constexpr (anchor == nullptr) {
     return map_kernel<Net, R>::entry;
@@ -34,9 +33,9 @@ constexpr const kernel_entry& kernel_of() {
 }
 
 // One entry a recipe.
-template <class Net>
-inline constexpr auto kernel_table = []<std::size_t... R>(std::index_sequence<R...>) {
+template <class Net> inline constexpr auto kernel_table = []<std::size_t... R>(std::index_sequence<R...>) {
   return std::array<kernel_entry, sizeof...(R)>{kernel_of<Net, R>()...};
-}(std::make_index_sequence<Net::plan.recipes.size()>{});
+}
+(std::make_index_sequence<Net::plan.recipes.size()>{});
 
 }  // namespace dnnkit::cpu

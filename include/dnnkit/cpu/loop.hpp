@@ -10,8 +10,7 @@
 namespace dnnkit::cpu {
 
 // The axis along which the first output is contiguous; the last one when there is none.
-template <class Net, std::size_t R>
-constexpr std::size_t lane_axis() {
+template <class Net, std::size_t R> constexpr std::size_t lane_axis() {
   using access = recipe_access<Net, R>;
   for (std::size_t d = access::rank; d-- > 0;) {
     const lane_stride s = stride_along<Net>(access::template output<0>.axes, d);
@@ -21,8 +20,7 @@ constexpr std::size_t lane_axis() {
 }
 
 // Product of the extents of all axes but `without`.
-template <class Net, std::size_t R>
-index_t rows_without(const kernel_call& call, std::size_t without) {
+template <class Net, std::size_t R> index_t rows_without(const kernel_call& call, std::size_t without) {
   using access = recipe_access<Net, R>;
   index_t n = 1;
   for (std::size_t d = 0; d < access::rank; ++d)
@@ -44,8 +42,8 @@ coordinates row_coordinates(const kernel_call& call, std::size_t without, index_
   return c;
 }
 
-// f(n) for each group of Lanes positions along axis `Along`, with c[Along] set to its start: n is constant<Lanes>, and a
-// smaller index_t for what is left.
+// f(n) for each group of Lanes positions along axis `Along`, with c[Along] set to its start: n is constant<Lanes>, and
+// a smaller index_t for what is left.
 template <int Lanes, std::size_t Along>
 [[gnu::always_inline]] inline void for_lanes(coordinates& c, index_t extent, auto&& f) {
   index_t i = 0;

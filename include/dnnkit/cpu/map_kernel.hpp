@@ -6,8 +6,7 @@
 
 namespace dnnkit::cpu {
 
-template <class Net, std::size_t R>
-struct map_kernel {
+template <class Net, std::size_t R> struct map_kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
   static constexpr std::size_t along = lane_axis<Net, R>();

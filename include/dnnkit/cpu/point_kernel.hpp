@@ -9,8 +9,7 @@
 namespace dnnkit::cpu {
 
 // Shapes of an anchor's inputs and output, as op/access.hpp's context.
-template <class Net, std::size_t R>
-struct anchor_context {
+template <class Net, std::size_t R> struct anchor_context {
   using access = recipe_access<Net, R>;
   const kernel_call& call;
   using real = float;
@@ -22,14 +21,13 @@ struct anchor_context {
   constexpr index_t out(std::size_t d) const { return access::bound(access::space(d), call); }
 };
 
-template <class Net, std::size_t R>
-struct anchor_of {
+template <class Net, std::size_t R> struct anchor_of {
   using type = typename find_operator<Net, Net::plan.recipes[R].anchor->id>::type;
-  static constexpr type value = decode<type>(Net::plan.attributes.data() + Net::plan.recipes[R].anchor_attributes.first);
+  static constexpr type value =
+      decode<type>(Net::plan.attributes.data() + Net::plan.recipes[R].anchor_attributes.first);
 };
 
-template <class Net, std::size_t R>
-struct point_kernel {
+template <class Net, std::size_t R> struct point_kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
   using anchor = anchor_of<Net, R>;
@@ -55,15 +53,18 @@ struct point_kernel {
         const auto input = [&](auto number) {
           constexpr operand_ref ref = access::anchor_input(decltype(number)::value);
           if constexpr (ref.from == source::nothing) return absent{};
-          else return [&call, n](const coordinates& at) {
-            return values::template evaluate<ref, width, along>(call, at, n, 0);
-          };
+          else
+            return [&call, n](const coordinates& at) {
+              return values::template evaluate<ref, width, along>(call, at, n, 0);
+            };
         };
         [&]<std::size_t... I>(std::index_sequence<I...>) {
           using result = lanes<access::self.anchor_type, width>;
-          const auto y = static_cast<result>(anchor::value.at(context, c, input(std::integral_constant<std::size_t, I>{})...));
+          const auto y =
+              static_cast<result>(anchor::value.at(context, c, input(std::integral_constant<std::size_t, I>{})...));
           values::template finish<width, along>(call, c, n, y);
-        }(std::make_index_sequence<access::anchor_inputs>{});
+        }
+        (std::make_index_sequence<access::anchor_inputs>{});
       });
     }
   }

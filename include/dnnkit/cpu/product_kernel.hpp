@@ -13,8 +13,7 @@
 
 namespace dnnkit::cpu {
 
-template <class Net, std::size_t R>
-struct product_kernel {
+template <class Net, std::size_t R> struct product_kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
   static constexpr operand_ref a_ref = access::anchor_input(0), b_ref = access::anchor_input(1);
@@ -40,8 +39,8 @@ struct product_kernel {
   struct k_order {
     bool contiguous = false;
     std::size_t count = 0;
-    std::array<view_axis, 8> axes{};           // of K, logical order
-    std::array<std::size_t, 8> by_stride{};    // their numbers, largest stride first
+    std::array<view_axis, 8> axes{};         // of K, logical order
+    std::array<std::size_t, 8> by_stride{};  // their numbers, largest stride first
   };
   static constexpr recipe_load a_load = [] {
     if constexpr (a_ref.from == source::load) return access::template load<a_ref.index>;
@@ -257,8 +256,8 @@ struct product_kernel {
         a = values::template pointer<a_ref.index>(call) +
             view_address<Net, l.axes, l.offset>(call, a_row(call, batch, 0));
       }
-      const float* b = pack_once ? reinterpret_cast<const float*>(call.packed)
-                                 : scratch + (one_b ? 0 : batch) * b_floats(call);
+      const float* b =
+          pack_once ? reinterpret_cast<const float*>(call.packed) : scratch + (one_b ? 0 : batch) * b_floats(call);
       const coordinates leading = batch_coordinates(call, batch);
       g.run(a, b, nullptr, u - batch * each, stop - batch * each, [&](auto acc, index_t row, index_t n, auto valid) {
         coordinates c = leading;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A recipe seen from a kernel template: its tables as constants, its dimensions as constants or run-time values, and the
-// addresses of its loads and outputs.
+// A recipe seen from a kernel template: its tables as constants, its dimensions as constants or run-time values, and
+// the addresses of its loads and outputs.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,7 @@
 
 namespace dnnkit::cpu {
 
-template <dtype D>
-struct element_of_dtype;
+template <dtype D> struct element_of_dtype;
 template <> struct element_of_dtype<dtype::f32> { using type = float; };
 template <> struct element_of_dtype<dtype::f64> { using type = double; };
 template <> struct element_of_dtype<dtype::i8> { using type = std::int8_t; };
@@ -30,19 +29,16 @@ template <> struct element_of_dtype<dtype::u32> { using type = std::uint32_t; };
 template <> struct element_of_dtype<dtype::u64> { using type = std::uint64_t; };
 template <> struct element_of_dtype<dtype::boolean> { using type = bool; };
 
-template <dtype D>
-using element = typename element_of_dtype<D>::type;
+template <dtype D> using element = typename element_of_dtype<D>::type;
 
 // D as a constant, or as the value the call binds it to.
-template <dim D>
-[[gnu::always_inline]] inline constexpr auto extent_value(const kernel_call& call) {
+template <dim D> [[gnu::always_inline]] inline constexpr auto extent_value(const kernel_call& call) {
   if constexpr (D.is_known()) return constant<D.value()>{};
   else return static_cast<index_t>(call.extents[D.expression()]);
 }
 
 // Net: a type with a static constexpr plan_view `plan`; R: the recipe's number.
-template <class Net, std::size_t R>
-struct recipe_access {
+template <class Net, std::size_t R> struct recipe_access {
   static constexpr const plan_view& tables = Net::plan;
   static constexpr recipe self = Net::plan.recipes[R];
 
@@ -50,12 +46,9 @@ struct recipe_access {
   static constexpr std::size_t outputs = self.outputs.count;
   static constexpr std::size_t anchor_inputs = self.anchor_inputs.count;
 
-  template <std::size_t I>
-  static constexpr recipe_load load = Net::plan.loads[self.loads.first + I];
-  template <std::size_t I>
-  static constexpr recipe_node node = Net::plan.nodes[self.nodes.first + I];
-  template <std::size_t I>
-  static constexpr recipe_output output = Net::plan.outputs[self.outputs.first + I];
+  template <std::size_t I> static constexpr recipe_load load = Net::plan.loads[self.loads.first + I];
+  template <std::size_t I> static constexpr recipe_node node = Net::plan.nodes[self.nodes.first + I];
+  template <std::size_t I> static constexpr recipe_output output = Net::plan.outputs[self.outputs.first + I];
   template <std::size_t I>
   static constexpr recipe_constant literal = Net::plan.recipe_constants[self.constants.first + I];
   static constexpr operand_ref anchor_input(std::size_t i) { return tables.refs[self.anchor_inputs.first + i]; }
@@ -88,7 +81,8 @@ template <class Net, slice_of Axes, std::size_t I>
 [[gnu::always_inline]] inline index_t axis_position(const kernel_call& call, const coordinates& c) {
   constexpr view_axis a = Net::plan.axes[Axes.first + I];
   constexpr bool has_outer = I > 0 && Net::plan.axes[Axes.first + (I > 0 ? I - 1 : 0)].of == a.of;
-  constexpr bool has_inner = I + 1 < Axes.count && Net::plan.axes[Axes.first + (I + 1 < Axes.count ? I + 1 : 0)].of == a.of;
+  constexpr bool has_inner =
+      I + 1 < Axes.count && Net::plan.axes[Axes.first + (I + 1 < Axes.count ? I + 1 : 0)].of == a.of;
   index_t value = c[a.of];
   if constexpr (has_inner) value /= inner_elements<Net, Axes, I>(call);
   if constexpr (has_outer) value %= index_t(extent_value<a.size>(call));
@@ -103,7 +97,8 @@ template <class Net, slice_of Axes, dim Offset>
 [[gnu::always_inline]] inline index_t view_address(const kernel_call& call, const coordinates& c) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return (index_t(extent_value<Offset>(call)) + ... + detail::axis_position<Net, Axes, I>(call, c));
-  }(std::make_index_sequence<Axes.count>{});
+  }
+  (std::make_index_sequence<Axes.count>{});
 }
 
 // How a view moves when coordinate `d` alone grows.
@@ -111,8 +106,7 @@ struct lane_stride {
   bool single = false;  // one axis, or none: a constant stride
   dim stride = 0;
 };
-template <class Net>
-constexpr lane_stride stride_along(slice_of axes, std::size_t d) {
+template <class Net> constexpr lane_stride stride_along(slice_of axes, std::size_t d) {
   lane_stride s{true, 0};
   std::size_t n = 0;
   for (const view_axis& a : Net::plan.axes_of(axes))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel of reductions and row operators (Softmax, normalisations) from their passes (op/statistics.hpp): vectors run
-// along the row when the input is contiguous there, else along the axis where it is, as many rows in lockstep.
+// The kernel of reductions and row operators (Softmax, normalisations) from their passes (op/statistics.hpp): vectors
+// run along the row when the input is contiguous there, else along the axis where it is, as many rows in lockstep.
 #pragma once
 
 #include <array>
@@ -11,8 +11,7 @@
 
 namespace dnnkit::cpu {
 
-template <class Net, std::size_t R>
-struct row_kernel {
+template <class Net, std::size_t R> struct row_kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
   using anchor = anchor_of<Net, R>;
@@ -108,9 +107,8 @@ struct row_kernel {
 
   static void one_row(const kernel_call& call, const coordinates& c, index_t length, auto n) {
     stats s{};
-    [&]<std::size_t... P>(std::index_sequence<P...>) {
-      ((s[P] = fold<P>(call, c, length, n, s)), ...);
-    }(std::make_index_sequence<Op::passes>{});
+    [&]<std::size_t... P>(std::index_sequence<P...>) { ((s[P] = fold<P>(call, c, length, n, s)), ...); }
+    (std::make_index_sequence<Op::passes>{});
     if constexpr (reduces) {
       coordinates out{};
       for (std::size_t d = 0; d < in_rank; ++d)

@@ -42,8 +42,8 @@ template <int Max> struct split<Max, index_t> {
 
   constexpr explicit split(index_t extent) noexcept {
     index_t best = -1;
-    for (index_t halves = 0; halves <= 2; ++halves) {
-      for (index_t singles = 0; singles < half; ++singles) {
+    for (index_t halves = 0; halves <= (half > 1 ? 2 : 0); ++halves) {
+      for (index_t singles = 0; singles < std::max<index_t>(half, 2); ++singles) {
         const index_t rest = extent - halves * half - singles;
         if (rest < 0) break;
         const index_t full = ceil_div(rest, Max);

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "dnnkit/cpu/vector_scalar.hpp"
 #include "dnnkit/cpu/recipe_access.hpp"
+#include "dnnkit/cpu/vector_scalar.hpp"
 #include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/op/scalar.hpp"
@@ -20,19 +20,15 @@
 namespace dnnkit::cpu {
 
 // The operator set of a network: the library's, or its model's own.
+template <class Net> struct operators_of { using type = builtin_set; };
 template <class Net>
-struct operators_of {
-  using type = builtin_set;
-};
-template <class Net>
-  requires requires { Net::model::ops; }
+requires requires { Net::model::ops; }
 struct operators_of<Net> {
   using type = std::remove_cvref_t<decltype(Net::model::ops)>;
 };
 
 // The operator type behind an op_info.
-template <class Net, const char* Id>
-struct find_operator {
+template <class Net, const char* Id> struct find_operator {
   using set = typename operators_of<Net>::type;
   static constexpr std::size_t position = set::find(Id);
   static_assert(position < set::size,
@@ -42,32 +38,24 @@ struct find_operator {
 };
 
 // Lanes consecutive elements along one axis; Lanes == 1 is a plain number.
-template <dtype D, int Lanes>
-struct lanes_of {
-  using type = element<D>;
-};
+template <dtype D, int Lanes> struct lanes_of { using type = element<D>; };
 template <int Lanes>
-  requires(Lanes > 1)
-struct lanes_of<dtype::f32, Lanes> {
+requires(Lanes > 1) struct lanes_of<dtype::f32, Lanes> {
   using type = vec<float, Lanes>;
 };
 template <int Lanes>
-  requires(Lanes > 1)
-struct lanes_of<dtype::i32, Lanes> {
+requires(Lanes > 1) struct lanes_of<dtype::i32, Lanes> {
   using type = vec<std::int32_t, Lanes>;
 };
 template <int Lanes>
-  requires(Lanes > 1)
-struct lanes_of<dtype::boolean, Lanes> {
+requires(Lanes > 1) struct lanes_of<dtype::boolean, Lanes> {
   using type = vec<std::int32_t, Lanes>;
 };
-template <dtype D, int Lanes>
-using lanes = typename lanes_of<D, Lanes>::type;
+template <dtype D, int Lanes> using lanes = typename lanes_of<D, Lanes>::type;
 
 constexpr bool has_lanes(dtype t) { return t == dtype::f32 || t == dtype::boolean; }
 
-template <class Net, std::size_t R>
-struct tree {
+template <class Net, std::size_t R> struct tree {
   using access = recipe_access<Net, R>;
   static constexpr recipe self = access::self;
 
@@ -89,10 +77,14 @@ struct tree {
 
   static constexpr dtype type_of(operand_ref r) {
     switch (r.from) {
-      case source::load: return Net::plan.loads[self.loads.first + r.index].type;
-      case source::node: return Net::plan.nodes[self.nodes.first + r.index].type;
-      case source::constant: return Net::plan.recipe_constants[self.constants.first + r.index].type;
-      default: return self.anchor_type;
+      case source::load:
+        return Net::plan.loads[self.loads.first + r.index].type;
+      case source::node:
+        return Net::plan.nodes[self.nodes.first + r.index].type;
+      case source::constant:
+        return Net::plan.recipe_constants[self.constants.first + r.index].type;
+      default:
+        return self.anchor_type;
     }
   }
   static constexpr bool vectorizes(operand_ref r) {
@@ -124,14 +116,13 @@ struct tree {
   }
 
   // --- loads
-  template <std::size_t L>
-  [[gnu::always_inline]] static auto pointer(const kernel_call& call) {
+  template <std::size_t L> [[gnu::always_inline]] static auto pointer(const kernel_call& call) {
     constexpr recipe_load l = access::template load<L>;
     return reinterpret_cast<const element<l.type>*>(call.operands[l.operand]);
   }
   template <std::size_t L, std::size_t Step = 0>
   [[gnu::always_inline]] static element<access::template load<L>.type> load_element(const kernel_call& call,
-                                                                                     const coordinates& c) {
+                                                                                    const coordinates& c) {
     constexpr recipe_load l = access::template load<L>;
     if constexpr (Step == l.movement.count) {
       return pointer<L>(call)[view_address<Net, l.axes, l.offset>(call, c)];
@@ -181,75 +172,70 @@ struct tree {
   }
 
   // Shapes of one movement operator, as op/access.hpp's context.
-  template <slice_of In, slice_of Out>
-  struct movement_context {
+  template <slice_of In, slice_of Out> struct movement_context {
     const kernel_call& call;
     using real = float;
     static constexpr std::size_t rank(std::size_t) { return In.count; }
     static constexpr std::size_t out_rank() { return Out.count; }
-    constexpr index_t in(std::size_t, std::size_t d) const {
-      return access::bound(Net::plan.dims[In.first + d], call);
-    }
+    constexpr index_t in(std::size_t, std::size_t d) const { return access::bound(Net::plan.dims[In.first + d], call); }
     constexpr index_t out(std::size_t d) const { return access::bound(Net::plan.dims[Out.first + d], call); }
   };
 
   // --- values
-  template <operand_ref Ref, int Lanes>
-  [[gnu::always_inline]] static constexpr auto literal() {
+  template <operand_ref Ref, int Lanes> [[gnu::always_inline]] static constexpr auto literal() {
     constexpr recipe_constant c = access::template literal<Ref.index>;
     using number = element<c.type>;
-    constexpr number x = is_floating(c.type) ? static_cast<number>(std::bit_cast<double>(c.code))
-                                             : static_cast<number>(c.code);
+    constexpr number x =
+        is_floating(c.type) ? static_cast<number>(std::bit_cast<double>(c.code)) : static_cast<number>(c.code);
     if constexpr (Lanes > 1 && c.type == dtype::boolean) return lanes<c.type, Lanes>(x ? -1 : 0);
     else return lanes<c.type, Lanes>(x);
   }
 
   // The nodes' values of one evaluation.
-  template <int Lanes>
-  static auto make_frame() {
+  template <int Lanes> static auto make_frame() {
     return []<std::size_t... K>(std::index_sequence<K...>) {
-      return std::tuple<lanes<access::template node<K>.type, (has_lanes(access::template node<K>.type) ? Lanes : 1)>...>{};
-    }(std::make_index_sequence<node_count>{});
+      return std::tuple<
+          lanes<access::template node<K>.type, (has_lanes(access::template node<K>.type) ? Lanes : 1)>...>{};
+    }
+    (std::make_index_sequence<node_count>{});
   }
 
-  template <int Lanes, std::size_t Along, class Anchor>
-  struct evaluation {
+  template <int Lanes, std::size_t Along, class Anchor> struct evaluation {
     const kernel_call& call;
     const coordinates& c;
     Anchor anchor;
     decltype(make_frame<Lanes>()) frame;
 
-    template <operand_ref Ref>
-    [[gnu::always_inline]] auto value(auto n) const {
+    template <operand_ref Ref> [[gnu::always_inline]] auto value(auto n) const {
       if constexpr (Ref.from == source::load) return load_lanes<Ref.index, Lanes, Along>(call, c, n);
       else if constexpr (Ref.from == source::node) return std::get<Ref.index>(frame);
       else if constexpr (Ref.from == source::constant) return literal<Ref, Lanes>();
       else return anchor;
     }
-    template <std::size_t K>
-    [[gnu::always_inline]] void compute(auto n) {
+    template <std::size_t K> [[gnu::always_inline]] void compute(auto n) {
       constexpr recipe_node x = access::template node<K>;
       using Op = typename find_operator<Net, x.op->id>::type;
       constexpr Op op = decode<Op>(Net::plan.attributes.data() + x.attributes.first);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         std::get<K>(frame) = static_cast<std::remove_reference_t<decltype(std::get<K>(frame))>>(
             op.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...));
-      }(std::make_index_sequence<x.inputs.count>{});
+      }
+      (std::make_index_sequence<x.inputs.count>{});
     }
-    template <node_set Needed>
-    [[gnu::always_inline]] void compute_all(auto n) {
+    template <node_set Needed> [[gnu::always_inline]] void compute_all(auto n) {
       [&]<std::size_t... K>(std::index_sequence<K...>) {
         (
             [&] {
               if constexpr (Needed[K]) compute<K>(n);
             }(),
             ...);
-      }(std::make_index_sequence<node_count>{});
+      }
+      (std::make_index_sequence<node_count>{});
     }
   };
 
-  // The value of Ref at coordinates c: Lanes elements along axis Along, the first n of them valid (n: constant<Lanes> or
-  // a smaller index_t). `anchor` is the anchor's result there, anything where there is none.
+  // The value of Ref at coordinates c: Lanes elements along axis Along, the first n of them valid (n: constant<Lanes>
+  // or a smaller index_t). `anchor` is the anchor's result there, anything where there is none.
   template <operand_ref Ref, int Lanes, std::size_t Along>
   [[gnu::always_inline]] static auto evaluate(const kernel_call& call, const coordinates& c, auto n, auto anchor) {
     evaluation<Lanes, Along, decltype(anchor)> e{call, c, anchor, {}};
@@ -289,7 +275,8 @@ struct tree {
       evaluation<Lanes, Along, decltype(anchor)> e{call, c, anchor, {}};
       e.template compute_all<needed<access::template output<O>.value...>>(n);
       (store<O, Lanes, Along>(call, c, n, e.template value<access::template output<O>.value>(n)), ...);
-    }(std::make_index_sequence<self.outputs.count>{});
+    }
+    (std::make_index_sequence<self.outputs.count>{});
   }
 };
 

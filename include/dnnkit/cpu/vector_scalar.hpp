@@ -10,14 +10,12 @@
 namespace dnnkit::cpu {
 
 // NaN if either is. max(a, b) gives a when one is NaN, so only a NaN in b needs the selection.
-template <class T, int N>
-[[gnu::always_inline]] inline vec<T, N> maximum(vec<T, N> a, vec<T, N> b) {
+template <class T, int N> [[gnu::always_inline]] inline vec<T, N> maximum(vec<T, N> a, vec<T, N> b) {
   using std::max;
   if constexpr (std::is_integral_v<T>) return max(a, b);
   else return select(b != b, b, max(a, b));
 }
-template <class T, int N>
-[[gnu::always_inline]] inline vec<T, N> minimum(vec<T, N> a, vec<T, N> b) {
+template <class T, int N> [[gnu::always_inline]] inline vec<T, N> minimum(vec<T, N> a, vec<T, N> b) {
   using std::min;
   if constexpr (std::is_integral_v<T>) return min(a, b);
   else return select(b != b, b, min(a, b));
