@@ -14,27 +14,21 @@ namespace dnnkit {
 namespace detail {
 
 // Compilers print the template argument when the assertion fails: it is the message.
-template <fixed_string Message>
-struct model_error {
+template <fixed_string Message> struct model_error {
   static_assert(Message.view().empty(), "dnnkit: the model is wrong; the reason is the text in model_error<...>");
   static constexpr bool ok = Message.view().empty();
 };
 
-template <class Model>
-constexpr graph build_graph() {
+template <class Model> constexpr graph build_graph() {
   builder g;
   Model::build(g);
   if (g.value().error.empty() && g.value().outputs.empty()) g.value().error << "the model names no output";
   return std::move(g.value());
 }
 
-template <class Model>
-constexpr text build_error() {
-  return build_graph<Model>().error;
-}
+template <class Model> constexpr text build_error() { return build_graph<Model>().error; }
 
-template <class Model>
-constexpr bool check_model() {
+template <class Model> constexpr bool check_model() {
   constexpr text message = build_error<Model>();
   return model_error<to_fixed<message.length>(message)>::ok;
 }
@@ -42,22 +36,17 @@ constexpr bool check_model() {
 }  // namespace detail
 
 // The graph as the model builds it: for printing, for the reference evaluator.
-template <class Model>
-constexpr graph graph_of() {
-  return detail::build_graph<Model>();
-}
+template <class Model> constexpr graph graph_of() { return detail::build_graph<Model>(); }
 
 // The graph behind the rewriting passes, whose nodes the plan's steps number.
-template <class Model, class Pipeline = default_pipeline>
-constexpr graph rewritten_graph_of() {
+template <class Model, class Pipeline = default_pipeline> constexpr graph rewritten_graph_of() {
   return Pipeline::rewriting::run(detail::build_graph<Model>());
 }
 
 // Model: a type with `static constexpr void build(dnnkit::builder&)`, and a member `ops` naming its op_set when it uses
 // operators that are not the library's. All passes run when this type is completed; a wrong model is a compile error
 // that names the operator and what disagrees.
-template <class Model, class Pipeline = default_pipeline>
-struct compile {
+template <class Model, class Pipeline = default_pipeline> struct compile {
   using model = Model;
   using pipeline = Pipeline;
   static_assert(detail::check_model<Model>());
@@ -71,9 +60,9 @@ struct compile {
   static constexpr const auto& frozen = freeze<make>::value;
   static constexpr plan_view plan = view_of(frozen);
 
-  static constexpr std::size_t kernels = frozen.steps.size();            // kernels one run calls
+  static constexpr std::size_t kernels = frozen.steps.size();             // kernels one run calls
   static constexpr std::size_t distinct_kernels = frozen.recipes.size();  // instantiations, those of the setup included
-  static constexpr std::int64_t arena_bytes = frozen.arena_bytes;        // 0 when sizes are bound at run time
+  static constexpr std::int64_t arena_bytes = frozen.arena_bytes;         // 0 when sizes are bound at run time
   static constexpr bool is_static = frozen.is_static;
 };
 

@@ -26,8 +26,8 @@ inline constexpr dtype u64 = dtype::u64;
 inline constexpr dtype boolean = dtype::boolean;
 
 struct dtype_info {
-  std::string_view name;          // as in C++ code and in printed plans
-  std::string_view safetensors;   // as in a safetensors header
+  std::string_view name;         // as in C++ code and in printed plans
+  std::string_view safetensors;  // as in a safetensors header
   std::size_t bytes;
   bool floating, integral, is_signed;
 };

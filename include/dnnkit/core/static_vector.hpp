@@ -9,16 +9,14 @@
 
 namespace dnnkit {
 
-template <class T, std::size_t N>
-struct static_vector {
+template <class T, std::size_t N> struct static_vector {
   using value_type = T;
 
   constexpr static_vector() = default;
   constexpr static_vector(std::initializer_list<T> list) {
     for (const T& x : list) push_back(x);
   }
-  template <class Iterator>
-  constexpr static_vector(Iterator first, Iterator last) {
+  template <class Iterator> constexpr static_vector(Iterator first, Iterator last) {
     for (; first != last; ++first) push_back(*first);
   }
   // `n` copies of `x`

@@ -52,8 +52,7 @@ struct text {
 };
 
 // A string as a template argument: compilers print it when they report an error in the template.
-template <std::size_t N>
-struct fixed_string {
+template <std::size_t N> struct fixed_string {
   constexpr fixed_string() = default;
   constexpr fixed_string(const char (&s)[N]) {
     for (std::size_t i = 0; i < N; ++i) chars[i] = s[i];
@@ -62,8 +61,7 @@ struct fixed_string {
   char chars[N]{};
 };
 
-template <std::size_t N>
-constexpr fixed_string<N + 1> to_fixed(const text& t) {
+template <std::size_t N> constexpr fixed_string<N + 1> to_fixed(const text& t) {
   fixed_string<N + 1> s;
   for (std::size_t i = 0; i < N; ++i) s.chars[i] = t.chars[i];
   return s;

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/normalization.hpp"
 
@@ -71,28 +71,27 @@ class builder {
   }
 
   // A constant of rank 0.
-  constexpr tensor scalar(double x, dtype type = f32) { return constant(std::vector<double>{x}, shape{}, type); }
+  constexpr tensor scalar(double x, dtype type = f32) { return constant(vector<double>{x}, shape{}, type); }
   // A constant of the given shape, elements in row-major order (or one element that stands for all).
-  constexpr tensor constant(const std::vector<double>& elements, const shape& dims, dtype type = f32) {
-    std::vector<std::int64_t> codes;
+  constexpr tensor constant(const vector<double>& elements, const shape& dims, dtype type = f32) {
+    vector<std::int64_t> codes;
     for (double e : elements)
       codes.push_back(is_floating(type) ? std::bit_cast<std::int64_t>(e) : static_cast<std::int64_t>(e));
     return constant_from_codes(codes, dims, type);
   }
-  constexpr tensor constant_from_codes(const std::vector<std::int64_t>& codes, const shape& dims, dtype type) {
+  constexpr tensor constant_from_codes(const vector<std::int64_t>& codes, const shape& dims, dtype type) {
     const tensor t = leaf("", {type, dims}, origin::constant);
     graph_.at(t.id()).data = {static_cast<std::uint32_t>(graph_.constants.size()),
                               static_cast<std::uint32_t>(codes.size())};
-    graph_.constants.insert(graph_.constants.end(), codes.begin(), codes.end());
+    graph_.constants.append(codes.begin(), codes.end());
     return t;
   }
 
   // Appends `op` applied to `inputs`, under the name given by the last call of named(), else the operator's own.
-  template <operator_type Op>
-  constexpr tensor apply(const Op& op, const std::vector<tensor>& inputs) {
-    std::vector<value_id> ids;
+  template <operator_type Op> constexpr tensor apply(const Op& op, const vector<tensor>& inputs) {
+    vector<value_id> ids;
     for (const tensor& t : inputs) ids.push_back(t.id());
-    std::vector<std::int64_t> codes;
+    vector<std::int64_t> codes;
     encode(op, codes);
     const text name = !next_name_.empty() ? next_name_ : !default_name_.empty() ? default_name_ : text(Op::name);
     next_name_ = {};

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/op_info.hpp"
 #include "dnnkit/tensor/shape.hpp"
 
@@ -41,21 +41,21 @@ struct node {
 };
 
 struct graph {
-  std::vector<node> nodes;  // in topological order
-  std::vector<value> values;
-  std::vector<value_id> inputs, outputs;
-  std::vector<slice_of> output_names;
-  std::vector<value_id> operands;
-  std::vector<std::int64_t> attributes;
-  std::vector<std::int64_t> constants;  // integers, or the bits of doubles for floating types
-  std::vector<char> characters;
+  vector<node> nodes;  // in topological order
+  vector<value> values;
+  vector<value_id> inputs, outputs;
+  vector<slice_of> output_names;
+  vector<value_id> operands;
+  vector<std::int64_t> attributes;
+  vector<std::int64_t> constants;  // integers, or the bits of doubles for floating types
+  vector<char> characters;
   symbol_table symbols;
   text error;  // the first thing that went wrong while building; empty when nothing did
 
   constexpr std::string_view text_of(slice_of s) const { return {characters.data() + s.first, s.count}; }
   constexpr slice_of store(std::string_view s) {
     const slice_of r{static_cast<std::uint32_t>(characters.size()), static_cast<std::uint32_t>(s.size())};
-    characters.insert(characters.end(), s.begin(), s.end());
+    characters.append(s.begin(), s.end());
     return r;
   }
   constexpr std::string_view name_of(value_id v) const { return text_of(at(v).name); }
@@ -69,14 +69,8 @@ struct graph {
     return i < n.inputs.count ? operands[n.inputs.first + i] : none;
   }
   constexpr const std::int64_t* attributes_of(const node& n) const { return attributes.data() + n.attributes.first; }
-  template <class Op>
-  constexpr bool is(const node& n) const {
-    return n.op->id == &detail::op_tag<Op>;
-  }
-  template <class Op>
-  constexpr Op as(const node& n) const {
-    return decode<Op>(attributes_of(n));
-  }
+  template <class Op> constexpr bool is(const node& n) const { return n.op->id == &detail::op_tag<Op>; }
+  template <class Op> constexpr Op as(const node& n) const { return decode<Op>(attributes_of(n)); }
 
   constexpr value_id add_value(value v) {
     values.push_back(v);
@@ -85,12 +79,15 @@ struct graph {
 
   // Appends a node computing `op` with attributes as encoded, infers its output, and returns that output. A wrong
   // input is noted in `error` as "Conv 'conv1': what is wrong", and the output's shape is then empty.
-  constexpr value_id add_node(const op_info& op, std::string_view name, const std::vector<std::int64_t>& codes,
-                              const std::vector<value_id>& ins) {
-    node n{&op, store(name), {static_cast<std::uint32_t>(attributes.size()), static_cast<std::uint32_t>(codes.size())},
-           {static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(ins.size())}, none};
-    attributes.insert(attributes.end(), codes.begin(), codes.end());
-    operands.insert(operands.end(), ins.begin(), ins.end());
+  constexpr value_id add_node(const op_info& op, std::string_view name, const vector<std::int64_t>& codes,
+                              const vector<value_id>& ins) {
+    node n{&op,
+           store(name),
+           {static_cast<std::uint32_t>(attributes.size()), static_cast<std::uint32_t>(codes.size())},
+           {static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(ins.size())},
+           none};
+    attributes.append(codes.begin(), codes.end());
+    operands.append(ins.begin(), ins.end());
     const tensor_type type = infer(n);
     n.output = add_value({n.name, type, origin::node, static_cast<node_id>(nodes.size()), {}});
     nodes.push_back(n);

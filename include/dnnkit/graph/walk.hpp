@@ -4,15 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 
 namespace dnnkit {
 
 // users[v]: the nodes that read value v, each as often as it reads it, in topological order; graph outputs not counted.
-constexpr std::vector<std::vector<node_id>> users_of_values(const graph& g) {
-  std::vector<std::vector<node_id>> users(g.values.size());
+constexpr vector<vector<node_id>> users_of_values(const graph& g) {
+  vector<vector<node_id>> users(g.values.size());
   for (std::size_t n = 0; n < g.nodes.size(); ++n)
     for (std::size_t i = 0; i < g.nodes[n].inputs.count; ++i)
       if (const value_id v = g.input_of(g.nodes[n], i); v != none)
@@ -27,8 +27,8 @@ constexpr bool is_output(const graph& g, value_id v) {
 }
 
 // alive[n] != 0: some graph output depends on node n.
-constexpr std::vector<std::uint8_t> live_nodes(const graph& g) {
-  std::vector<std::uint8_t> alive(g.nodes.size(), 0);
+constexpr vector<std::uint8_t> live_nodes(const graph& g) {
+  vector<std::uint8_t> alive(g.nodes.size(), 0);
   auto mark = [&](value_id v) {
     if (v != none && g.at(v).producer != none) alive[static_cast<std::size_t>(g.at(v).producer)] = 1;
   };
@@ -40,8 +40,8 @@ constexpr std::vector<std::uint8_t> live_nodes(const graph& g) {
 }
 
 // setup[v] != 0: value v depends on weights and constants only, so it is computed once, when a session is made.
-constexpr std::vector<std::uint8_t> setup_values(const graph& g) {
-  std::vector<std::uint8_t> setup(g.values.size(), 0);
+constexpr vector<std::uint8_t> setup_values(const graph& g) {
+  vector<std::uint8_t> setup(g.values.size(), 0);
   for (std::size_t v = 0; v < g.values.size(); ++v)
     setup[v] = g.values[v].from == origin::weight || g.values[v].from == origin::constant;
   for (const node& n : g.nodes) {

@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "dnnkit/core/dtype.hpp"
 #include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/core/text.hpp"
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/tensor/view.hpp"
 
 namespace dnnkit {
@@ -75,7 +75,7 @@ constexpr void print_value(text& t, const symbol_table&, T x) { t << static_cast
 
 }  // namespace detail
 
-template <class Op> constexpr void encode(const Op& op, std::vector<std::int64_t>& codes) {
+template <class Op> constexpr void encode(const Op& op, vector<std::int64_t>& codes) {
   if constexpr (detail::has_attributes<Op>)
     Op::attributes(op, [&](std::string_view, const auto& x) {
       using T = std::remove_cvref_t<decltype(x)>;

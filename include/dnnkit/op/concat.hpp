@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
 
@@ -59,7 +59,7 @@ struct concat {
 template <graph_tensor T> constexpr T concat(std::initializer_list<T> parts, const op::concat& attributes = {}) {
   return parts.begin()->owner().apply(attributes, parts);
 }
-template <graph_tensor T> constexpr T concat(const std::vector<T>& parts, const op::concat& attributes = {}) {
+template <graph_tensor T> constexpr T concat(const vector<T>& parts, const op::concat& attributes = {}) {
   return parts.front().owner().apply(attributes, parts);
 }
 

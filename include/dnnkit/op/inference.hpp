@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "dnnkit/core/text.hpp"
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/tensor/shape.hpp"
 
 namespace dnnkit {
@@ -100,8 +100,8 @@ class inference {
     bool present = false;
   };
   symbol_table* table_;
-  std::vector<input> inputs_;
-  std::vector<tensor_type> outputs_;
+  vector<input> inputs_;
+  vector<tensor_type> outputs_;
   text error_;
 };
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/elementwise.hpp"
 #include "dnnkit/op/movement.hpp"
 
@@ -92,7 +92,7 @@ struct gemm {
   constexpr dim flops(const inference& c) const {
     return extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * c.size(0, trans_a ? 0 : 1) * 2;
   }
-  template <class T> constexpr T expand(const std::vector<T>& in) const;
+  template <class T> constexpr T expand(const vector<T>& in) const;
 };
 
 }  // namespace op
@@ -100,7 +100,7 @@ struct gemm {
 inline constexpr function<op::matmul> matmul;
 inline constexpr function<op::gemm> gemm;
 
-template <class T> constexpr T op::gemm::expand(const std::vector<T>& in) const {
+template <class T> constexpr T op::gemm::expand(const vector<T>& in) const {
   T y = dnnkit::matmul(trans_a ? dnnkit::transpose(in[0], {.perm = {1, 0}}) : in[0],
                        trans_b ? dnnkit::transpose(in[1], {.perm = {1, 0}}) : in[1]);
   if (alpha != 1) y = y * static_cast<double>(alpha);

@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/arithmetic.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/softmax.hpp"
@@ -127,7 +127,7 @@ struct layer_normalization {
     visit("epsilon", self.epsilon);
   }
   constexpr void infer(inference& c) const { detail::infer_row_normalization(c, axis); }
-  template <class T> constexpr T expand(const std::vector<T>& in) const {
+  template <class T> constexpr T expand(const vector<T>& in) const {
     const T y = in[0].owner().apply(standardize{detail::axes_from(axis, in[0].rank()), epsilon}, {in[0]}) * in[1];
     return in.size() > 2 && in[2].present() ? y + in[2] : y;
   }
@@ -148,7 +148,7 @@ struct rms_normalization {
     visit("epsilon", self.epsilon);
   }
   constexpr void infer(inference& c) const { detail::infer_row_normalization(c, axis); }
-  template <class T> constexpr T expand(const std::vector<T>& in) const {
+  template <class T> constexpr T expand(const vector<T>& in) const {
     return in[0].owner().apply(root_mean_square{detail::axes_from(axis, in[0].rank()), epsilon}, {in[0]}) * in[1];
   }
 };
@@ -164,7 +164,7 @@ struct instance_normalization {
   static constexpr traits properties = detail::normalization;
   static constexpr void attributes(auto& self, auto&& visit) { visit("epsilon", self.epsilon); }
   constexpr void infer(inference& c) const { detail::infer_channel_normalization(c, 3); }
-  template <class T> constexpr T expand(const std::vector<T>& in) const {
+  template <class T> constexpr T expand(const vector<T>& in) const {
     const T y = in[0].owner().apply(standardize{detail::axes_from(2, in[0].rank()), epsilon}, {in[0]});
     return y * detail::along_channels(in[1], in[0]) + detail::along_channels(in[2], in[0]);
   }
@@ -191,7 +191,7 @@ struct group_normalization {
     if (c.require(!a_group.is_unknown(), "num_groups does not divide the channels"))
       detail::infer_channel_normalization(c, 3);
   }
-  template <class T> constexpr T expand(const std::vector<T>& in) const {
+  template <class T> constexpr T expand(const vector<T>& in) const {
     const T x = in[0];
     symbol_table& table = x.owner().value().symbols;
     shape grouped{x.size(0), num_groups, table.exact_div(x.size(1), dim(num_groups))};
@@ -216,7 +216,7 @@ struct batch_normalization {
   constexpr void infer(inference& c) const { detail::infer_channel_normalization(c, 2); }
   // x * s + (bias - mean * s) with s = scale / sqrt(variance + epsilon): what does not depend on x is computed once,
   // when the session is made.
-  template <class T> constexpr T expand(const std::vector<T>& in) const {
+  template <class T> constexpr T expand(const vector<T>& in) const {
     const T factor = in[1] / dnnkit::sqrt(in[4] + static_cast<double>(epsilon));
     const T shift = in[2] - in[3] * factor;
     return in[0] * detail::along_channels(factor, in[0]) + detail::along_channels(shift, in[0]);

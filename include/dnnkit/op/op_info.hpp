@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/element_types.hpp"
 #include "dnnkit/op/inference.hpp"
@@ -63,7 +63,7 @@ struct op_info {
   void (*print)(const std::int64_t* attributes, const symbol_table&, text&);
   dim (*flops)(const std::int64_t* attributes, const inference&);
   // Composite operators: the operator said in terms of simpler ones. Null for the others.
-  tensor (*expand)(const std::int64_t* attributes, const std::vector<tensor>& inputs);
+  tensor (*expand)(const std::int64_t* attributes, const vector<tensor>& inputs);
 };
 
 namespace detail {
@@ -94,7 +94,7 @@ template <class Op> constexpr auto backward_of() -> decltype(op_info::backward) 
 }
 template <class Op> constexpr auto expand_of() -> decltype(op_info::expand) {
   if constexpr (Op::kind == form::composite)
-    return [](const std::int64_t* a, const std::vector<tensor>& inputs) { return decode<Op>(a).expand(inputs); };
+    return [](const std::int64_t* a, const vector<tensor>& inputs) { return decode<Op>(a).expand(inputs); };
   else return nullptr;
 }
 }  // namespace detail

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/function.hpp"
 #include "dnnkit/op/reduction.hpp"
 #include "dnnkit/op/scalar.hpp"
@@ -139,7 +139,7 @@ struct global_average_pool {
   static constexpr element_kinds accepts = element_kinds::floating;
   static constexpr traits properties = detail::reduction;
   static constexpr void infer(inference& c) { detail::infer_global_pool(c); }
-  template <class T> static constexpr T expand(const std::vector<T>& in) {
+  template <class T> static constexpr T expand(const vector<T>& in) {
     return dnnkit::reduce_mean(in[0], {.axes = detail::spatial_axes(in[0])});
   }
 };
@@ -151,7 +151,7 @@ struct global_max_pool {
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties = detail::reduction;
   static constexpr void infer(inference& c) { detail::infer_global_pool(c); }
-  template <class T> static constexpr T expand(const std::vector<T>& in) {
+  template <class T> static constexpr T expand(const vector<T>& in) {
     return dnnkit::reduce_max(in[0], {.axes = detail::spatial_axes(in[0])});
   }
 };

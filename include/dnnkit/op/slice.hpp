@@ -7,8 +7,8 @@
 #include <initializer_list>
 #include <limits>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
 #include "dnnkit/op/movement.hpp"
@@ -162,8 +162,8 @@ template <graph_tensor T> constexpr T narrow(T x, std::int64_t axis, dim_argumen
 }
 // Parts of the given sizes, one behind the other, along an axis.
 template <graph_tensor T>
-constexpr std::vector<T> split(T x, std::initializer_list<dim_argument> sizes, std::int64_t axis = 0) {
-  std::vector<T> parts;
+constexpr vector<T> split(T x, std::initializer_list<dim_argument> sizes, std::int64_t axis = 0) {
+  vector<T> parts;
   dim begin = 0;
   for (dim size : x.owner().to_shape(sizes)) {
     parts.push_back(x.owner().apply(op::split{axis, begin, size}, {x}));
@@ -172,10 +172,10 @@ constexpr std::vector<T> split(T x, std::initializer_list<dim_argument> sizes, s
   return parts;
 }
 // As many equal parts.
-template <graph_tensor T> constexpr std::vector<T> split(T x, std::int64_t parts_wanted, std::int64_t axis = 0) {
+template <graph_tensor T> constexpr vector<T> split(T x, std::int64_t parts_wanted, std::int64_t axis = 0) {
   symbol_table& table = x.owner().value().symbols;
   const dim size = table.exact_div(x.size(axis), dim(parts_wanted));
-  std::vector<T> parts;
+  vector<T> parts;
   for (std::int64_t i = 0; i < parts_wanted; ++i)
     parts.push_back(x.owner().apply(op::split{axis, table.mul(size, dim(i)), size}, {x}));
   return parts;

@@ -12,7 +12,7 @@ struct expand_composites {
 
   static constexpr graph run(graph g) {
     while (has_composite(g))
-      g = rebuild(g, [&](builder&, const node& n, const std::vector<tensor>& inputs) {
+      g = rebuild(g, [&](builder&, const node& n, const vector<tensor>& inputs) {
         return n.op->expand ? n.op->expand(g.attributes_of(n), inputs) : tensor{};
       });
     return g;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Pass: a Mul or Add by one number per output channel, computed from weights alone, moves into the weight and bias of the
-// convolution before it (BatchNormalization folded into Conv). Takes a graph without composites; guarantees the same
-// function up to rounding: products are reassociated, (w x) s = (w s) x.
+// Pass: a Mul or Add by one number per output channel, computed from weights alone, moves into the weight and bias of
+// the convolution before it (BatchNormalization folded into Conv). Takes a graph without composites; guarantees the
+// same function up to rounding: products are reassociated, (w x) s = (w s) x.
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/rebuild.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/op/elementwise.hpp"
@@ -21,7 +21,7 @@ struct fold_into_convolution {
     const auto users = users_of_values(g);
     const auto setup = setup_values(g);
     auto is_setup = [&](value_id v) { return v != none && setup[static_cast<std::size_t>(v)] != 0; };
-    return rebuild(g, [&](builder& b, const node& n, const std::vector<tensor>& inputs) {
+    return rebuild(g, [&](builder& b, const node& n, const vector<tensor>& inputs) {
       const bool scales = g.is<op::mul>(n), shifts = g.is<op::add>(n);
       if (!scales && !shifts) return tensor{};
       for (std::size_t side = 0; side < 2; ++side) {
@@ -58,8 +58,8 @@ struct fold_into_convolution {
     const dim length = element_count(b.value().symbols, factor.dims());
     const tensor per_channel = reshaped({length});
     if (!scales) {
-      const tensor sum = bias.present() ? bias + per_channel
-                                        : per_channel + b.constant({0.0}, shape{weight.size(0)}, weight.type());
+      const tensor sum =
+          bias.present() ? bias + per_channel : per_channel + b.constant({0.0}, shape{weight.size(0)}, weight.type());
       return b.apply(attributes, {x, weight, sum});
     }
     shape along_outputs = shape::filled(weight.dims().size(), 1);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The constraint check of fusion: whether a set of nodes can be one kernel (DNNFusion, Listing 3.1, step 2.2).
 //
-// A kernel has at most one anchor, an operator that is neither element-wise nor movement. What lies before the anchor is
-// its prologue, what lies behind it its epilogue. The epilogue runs in the anchor's iteration space, so movement in it
-// must be a bijection and nothing in it may grow by broadcast. Values that others read must be stored, which is possible
-// in the iteration space only.
+// A kernel has at most one anchor, an operator that is neither element-wise nor movement. What lies before the anchor
+// is its prologue, what lies behind it its epilogue. The epilogue runs in the anchor's iteration space, so movement in
+// it must be a bijection and nothing in it may grow by broadcast. Values that others read must be stored, which is
+// possible in the iteration space only.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 
@@ -28,7 +28,7 @@ class fusion_blocks {
         reached_(g.nodes.size(), 0),
         group_of_(g.nodes.size(), none) {}
 
-  constexpr const std::vector<fusion_group>& settled() const { return groups_; }
+  constexpr const vector<fusion_group>& settled() const { return groups_; }
   // The settled kernel a node belongs to; none for a node in none, and for movement operators, which may be in several.
   constexpr std::int32_t group_of(node_id n) const { return group_of_[index(n)]; }
 
@@ -43,13 +43,14 @@ class fusion_blocks {
     groups_[settled] = group;
   }
 
-  constexpr const std::vector<std::vector<node_id>>& users() const { return users_; }
+  constexpr const vector<vector<node_id>>& users() const { return users_; }
 
   static constexpr bool is_anchor(const node& n) {
     return n.op->kind != form::elementwise && n.op->kind != form::movement;
   }
 
-  // Empty when `nodes` (topologically sorted) can be one kernel, whose anchor and outputs are then set; else the reason.
+  // Empty when `nodes` (topologically sorted) can be one kernel, whose anchor and outputs are then set; else the
+  // reason.
   constexpr std::string_view check(fusion_group& group) {
     for (node_id n : group.nodes) member_[index(n)] = 1;
     const std::string_view reason = check_members(group);
@@ -100,7 +101,7 @@ class fusion_blocks {
   // final ordering to find.
   constexpr bool leaves_and_returns(const fusion_group& group) {
     const node_id last = group.nodes.back();
-    std::vector<node_id> work, visited;
+    vector<node_id> work, visited;
     bool found = false;
     auto follow = [&](node_id from) {
       for (node_id u : users_[index(g_.node_at(from).output)])
@@ -114,7 +115,10 @@ class fusion_blocks {
       follow(n);
       for (node_id u : work)  // the step from member to member is no way out
         if (inside(u)) reached_[index(u)] = 0;
-      std::erase_if(work, [&](node_id u) { return inside(u); });
+      std::size_t outside = 0;
+      for (node_id u : work)
+        if (!inside(u)) work[outside++] = u;
+      work.resize(outside);
     }
     while (!work.empty() && !found) {
       const node_id n = work.back();
@@ -140,7 +144,7 @@ class fusion_blocks {
 
   constexpr std::string_view check_epilogue(const fusion_group& group) const {
     // moves[k]: number of movement operators between the anchor and member k; none before the anchor
-    std::vector<std::int32_t> moves(group.nodes.size(), none);
+    vector<std::int32_t> moves(group.nodes.size(), none);
     for (std::size_t k = 0; k < group.nodes.size(); ++k) {
       const node& x = g_.node_at(group.nodes[k]);
       if (group.nodes[k] == group.anchor) {
@@ -172,10 +176,10 @@ class fusion_blocks {
   }
 
   const graph& g_;
-  std::vector<std::vector<node_id>> users_;
-  std::vector<std::uint8_t> member_, reached_;
-  std::vector<std::int32_t> group_of_;
-  std::vector<fusion_group> groups_;
+  vector<vector<node_id>> users_;
+  vector<std::uint8_t> member_, reached_;
+  vector<std::int32_t> group_of_;
+  vector<fusion_group> groups_;
 };
 
 }  // namespace dnnkit

@@ -2,9 +2,8 @@
 // What fusion planning decides: groups of nodes, each of which becomes one kernel, and why.
 #pragma once
 
-#include <vector>
-
 #include "dnnkit/core/text.hpp"
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 
 namespace dnnkit {
@@ -12,9 +11,9 @@ namespace dnnkit {
 // A node belongs to one group, or to several when computing it again is cheaper than storing it (movement operators,
 // cheap prologues).
 struct fusion_group {
-  std::vector<node_id> nodes;     // in topological order
-  std::vector<value_id> outputs;  // the values it stores; the first one spans the iteration space
-  node_id anchor = none;          // its one operator that is neither element-wise nor movement
+  vector<node_id> nodes;     // in topological order
+  vector<value_id> outputs;  // the values it stores; the first one spans the iteration space
+  node_id anchor = none;     // its one operator that is neither element-wise nor movement
   mapping type = mapping::one_to_one;
   bool setup = false;  // depends on weights and constants only
 };
@@ -27,8 +26,8 @@ struct fusion_decision {
 };
 
 struct fusion_plan {
-  std::vector<fusion_group> groups;  // in an order in which they can run
-  std::vector<fusion_decision> decisions;
+  vector<fusion_group> groups;  // in an order in which they can run
+  vector<fusion_decision> decisions;
 };
 
 }  // namespace dnnkit

@@ -28,12 +28,20 @@ inline constexpr std::array<std::array<fused, 5>, 5> mapping_table = [] {
   using enum mapping;
   using enum verdict;
   return std::array<std::array<fused, 5>, 5>{{
-      // second:  one_to_one               reorganize               shuffle                  one_to_many              many_to_many
+      // second:  one_to_one               reorganize               shuffle                  one_to_many many_to_many
       {{{one_to_one, fuse}, {reorganize, fuse}, {shuffle, fuse}, {one_to_many, fuse}, {many_to_many, fuse}}},
       {{{reorganize, fuse}, {reorganize, fuse}, {reorganize, fuse}, {one_to_many, profile}, {many_to_many, profile}}},
       {{{shuffle, fuse}, {reorganize, fuse}, {shuffle, fuse}, {one_to_many, profile}, {many_to_many, profile}}},
-      {{{one_to_many, fuse}, {one_to_many, profile}, {one_to_many, profile}, {one_to_many, profile}, {many_to_many, never}}},
-      {{{many_to_many, fuse}, {many_to_many, profile}, {many_to_many, profile}, {many_to_many, profile}, {many_to_many, never}}},
+      {{{one_to_many, fuse},
+        {one_to_many, profile},
+        {one_to_many, profile},
+        {one_to_many, profile},
+        {many_to_many, never}}},
+      {{{many_to_many, fuse},
+        {many_to_many, profile},
+        {many_to_many, profile},
+        {many_to_many, profile},
+        {many_to_many, never}}},
   }};
 }();
 

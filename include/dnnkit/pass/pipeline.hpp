@@ -11,16 +11,14 @@
 namespace dnnkit {
 
 // Passes from graph to graph, run in order.
-template <class... Passes>
-struct rewrites {
+template <class... Passes> struct rewrites {
   static constexpr graph run(graph g) {
     ((g.error.empty() ? void(g = Passes::run(g)) : void()), ...);
     return g;
   }
 };
 
-template <class Rewrites, class Fusion, class Layouts>
-struct pipeline {
+template <class Rewrites, class Fusion, class Layouts> struct pipeline {
   using rewriting = Rewrites;
   using fusion = Fusion;
   using layouts = Layouts;
@@ -33,8 +31,8 @@ struct pipeline {
   }
 };
 
-using default_rewrites = rewrites<passes::expand_composites,        // later passes see simple operators only
-                                  passes::fold_into_convolution>;   // before fusion, which would keep the scales
+using default_rewrites = rewrites<passes::expand_composites,       // later passes see simple operators only
+                                  passes::fold_into_convolution>;  // before fusion, which would keep the scales
 
 // What compile<> uses unless told otherwise. Further fusion rules (see pass/plan_fusion.hpp) are asked in order.
 template <class... Rules>

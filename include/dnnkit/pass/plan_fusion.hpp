@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Pass: groups nodes into kernels (DNNFusion, section 3.4.3, Listing 3.1): from the element-wise node with the smallest
-// result outwards, first to predecessors, then to successors (the paper lets the two steps be swapped), by the verdict of
-// Table 3.3 and the constraint check. What is then left without an anchor becomes the prologue of its readers.
-// Takes a graph without composites; guarantees that every live node is in a group and groups are in a runnable order.
+// result outwards, first to predecessors, then to successors (the paper lets the two steps be swapped), by the verdict
+// of Table 3.3 and the constraint check. What is then left without an anchor becomes the prologue of its readers. Takes
+// a graph without composites; guarantees that every live node is in a group and groups are in a runnable order.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
 
@@ -35,8 +35,7 @@ struct profile_rule {
 };
 
 // Rules are asked in order; each may change the verdict of the one before.
-template <class... Rules>
-struct plan_fusion {
+template <class... Rules> struct plan_fusion {
   static constexpr std::string_view name = "plan fusion";
 
   static constexpr fusion_plan run(graph& g) {
@@ -60,9 +59,9 @@ struct plan_fusion {
   constexpr bool is_free(node_id n) const { return alive_[index(n)] != 0 && blocks_.group_of(n) == none; }
 
   // Element-wise nodes, smallest result first.
-  constexpr std::vector<node_id> seeds() {
-    std::vector<node_id> order;
-    std::vector<std::int64_t> size(g_.nodes.size(), 0);
+  constexpr vector<node_id> seeds() {
+    vector<node_id> order;
+    vector<std::int64_t> size(g_.nodes.size(), 0);
     for (std::size_t n = 0; n < g_.nodes.size(); ++n) {
       if (alive_[n] == 0 || g_.nodes[n].op->kind != form::elementwise) continue;
       order.push_back(static_cast<node_id>(n));
@@ -92,7 +91,7 @@ struct plan_fusion {
 
   // Movement operators from value v upwards (nearest first), and the node or leaf value they start from.
   struct path {
-    std::vector<node_id> movement;
+    vector<node_id> movement;
     node_id end = none;
   };
   constexpr path path_up(value_id v) const {
@@ -119,12 +118,12 @@ struct plan_fusion {
   }
 
   constexpr void grow_to_successors(fusion_group& block, node_id n) {
-    std::vector<node_id> movement{n};
+    vector<node_id> movement{n};
     grow_through(block, movement);
   }
 
   // `through`: a member of the block, then movement operators that follow it.
-  constexpr void grow_through(fusion_group& block, std::vector<node_id>& through) {
+  constexpr void grow_through(fusion_group& block, vector<node_id>& through) {
     const value_id v = g_.node_at(through.back()).output;
     for (node_id u : blocks_.users()[index(v)]) {
       if (!is_free(u) || is_setup(u) != block.setup || contains(block, u)) continue;
@@ -148,7 +147,7 @@ struct plan_fusion {
 
   // Adds the nodes of `chain` (a producer and the movement behind it) and `last`, which reads the chain's end as its
   // input number `input`, if the table, the rules and the constraint check agree. `upwards`: last is a member already.
-  constexpr bool join(fusion_group& block, const std::vector<node_id>& chain, node_id last, std::size_t input,
+  constexpr bool join(fusion_group& block, const vector<node_id>& chain, node_id last, std::size_t input,
                       bool upwards) {
     const node& reader = g_.node_at(last);
     const node& producer = g_.node_at(chain.front());
@@ -211,11 +210,11 @@ struct plan_fusion {
     for (std::size_t k = 0; k < blocks_.settled().size(); ++k) {
       const fusion_group block = blocks_.settled()[k];
       if (block.anchor != none || block.setup || block.outputs.size() != 1 || is_output(g_, block.outputs[0])) continue;
-      std::vector<std::int32_t> readers;
-      std::vector<node_id> through;
+      vector<std::int32_t> readers;
+      vector<node_id> through;
       if (!collect_readers(block.outputs[0], readers, through) || readers.empty()) continue;
       if (readers.size() > 1 && !is_cheap(block)) continue;
-      std::vector<fusion_group> larger;
+      vector<fusion_group> larger;
       bool possible = true;
       for (std::int32_t r : readers) {
         fusion_group g = blocks_.settled()[index(r)];
@@ -238,11 +237,12 @@ struct plan_fusion {
   }
 
   // The settled kernels that read v, also through movement; false when something else does.
-  constexpr bool collect_readers(value_id v, std::vector<std::int32_t>& readers, std::vector<node_id>& through) const {
+  constexpr bool collect_readers(value_id v, vector<std::int32_t>& readers, vector<node_id>& through) const {
     for (node_id u : blocks_.users()[index(v)]) {
       if (alive_[index(u)] == 0) continue;
       if (is_movement(u)) {
-        if (is_output(g_, g_.node_at(u).output) || !collect_readers(g_.node_at(u).output, readers, through)) return false;
+        if (is_output(g_, g_.node_at(u).output) || !collect_readers(g_.node_at(u).output, readers, through))
+          return false;
         through.push_back(u);
         continue;
       }
@@ -275,12 +275,12 @@ struct plan_fusion {
   constexpr fusion_plan result() {
     fusion_plan plan;
     plan.decisions = decisions_;
-    std::vector<fusion_group> waiting;
+    vector<fusion_group> waiting;
     for (const fusion_group& g : blocks_.settled())
       if (!g.nodes.empty()) waiting.push_back(g);
     std::sort(waiting.begin(), waiting.end(),
               [](const fusion_group& a, const fusion_group& b) { return a.nodes.back() < b.nodes.back(); });
-    std::vector<std::uint8_t> ready(g_.values.size(), 0);
+    vector<std::uint8_t> ready(g_.values.size(), 0);
     for (std::size_t v = 0; v < g_.values.size(); ++v) ready[v] = g_.values[v].from != origin::node;
     while (!waiting.empty()) {
       std::size_t next = 0;
@@ -289,7 +289,7 @@ struct plan_fusion {
         next = 0;
         while (next < waiting.size() && waiting[next].nodes.size() == 1) ++next;
         const fusion_group broken = waiting[next];
-        waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(next));
+        waiting.erase(waiting.begin() + next);
         for (node_id n : broken.nodes) {
           fusion_group single{{n}, {}, none, g_.node_at(n).op->properties.map, broken.setup};
           blocks_.check(single);
@@ -299,13 +299,13 @@ struct plan_fusion {
       }
       for (value_id v : waiting[next].outputs) ready[index(v)] = 1;
       plan.groups.push_back(waiting[next]);
-      waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(next));
+      waiting.erase(waiting.begin() + next);
     }
     return plan;
   }
 
   // Are all values that the kernel loads stored by then?
-  constexpr bool can_run(const fusion_group& group, const std::vector<std::uint8_t>& ready) const {
+  constexpr bool can_run(const fusion_group& group, const vector<std::uint8_t>& ready) const {
     for (node_id n : group.nodes)
       for (std::size_t i = 0; i < g_.node_at(n).inputs.count; ++i) {
         value_id v = g_.input_of(g_.node_at(n), i);
@@ -319,8 +319,8 @@ struct plan_fusion {
 
   graph& g_;
   fusion_blocks blocks_;
-  std::vector<std::uint8_t> alive_, setup_;
-  std::vector<fusion_decision> decisions_;
+  vector<std::uint8_t> alive_, setup_;
+  vector<fusion_decision> decisions_;
 };
 
 }  // namespace dnnkit::passes

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -19,10 +19,10 @@ struct select_layouts {
   static constexpr std::string_view name = "select layouts";
 
   // One layout for each value of the graph; those of values that are not stored mean nothing.
-  static constexpr std::vector<buffer_layout> run(const graph& g, const fusion_plan& fusion) {
-    std::vector<buffer_layout> layouts;
+  static constexpr vector<buffer_layout> run(const graph& g, const fusion_plan& fusion) {
+    vector<buffer_layout> layouts;
     for (const value& v : g.values) layouts.push_back(row_major(v.type.dims.size()));
-    std::vector<std::uint8_t> last(g.values.size(), 0);  // stored channels last
+    vector<std::uint8_t> last(g.values.size(), 0);  // stored channels last
     auto index = [](std::int32_t i) { return static_cast<std::size_t>(i); };
     for (const fusion_group& group : fusion.groups)
       if (!group.setup && group.anchor != none && wants_channels_last(g, g.node_at(group.anchor))) {
@@ -51,7 +51,7 @@ struct select_layouts {
     const std::size_t rank = g.at(anchor.output).type.dims.size();
     return anchor.op->properties.contiguous_axis == 1 && rank >= 3 && rank <= 5;
   }
-  static constexpr void mark(const graph& g, value_id v, std::vector<std::uint8_t>& last) {
+  static constexpr void mark(const graph& g, value_id v, vector<std::uint8_t>& last) {
     if (g.at(v).from == origin::node && g.at(v).type.dims.size() >= 3 && !is_output(g, v))
       last[static_cast<std::size_t>(v)] = 1;
   }
@@ -70,8 +70,8 @@ struct select_layouts {
     l.order.push_back(1);
     return l;
   }
-  static constexpr void add_halo(const graph& g, const node& anchor, std::vector<buffer_layout>& layouts,
-                                 const std::vector<std::uint8_t>& last) {
+  static constexpr void add_halo(const graph& g, const node& anchor, vector<buffer_layout>& layouts,
+                                 const vector<std::uint8_t>& last) {
     const value_id x = g.input_of(anchor, 0);
     if (!g.is<op::conv>(anchor) || last[static_cast<std::size_t>(x)] == 0) return;
     const shape& weight = g.at(g.input_of(anchor, 1)).type.dims;

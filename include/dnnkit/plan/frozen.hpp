@@ -12,8 +12,7 @@ namespace dnnkit {
 
 using table_sizes = std::array<std::size_t, table_count>;
 
-template <class Tables>
-constexpr table_sizes sizes_of(const Tables& p) {
+template <class Tables> constexpr table_sizes sizes_of(const Tables& p) {
   table_sizes sizes{};
   std::size_t i = 0;
   for_each_table([&](auto table) { sizes[i++] = table(p).size(); });
@@ -21,19 +20,15 @@ constexpr table_sizes sizes_of(const Tables& p) {
 }
 
 namespace detail {
-template <table_sizes Sizes>
-struct array_tables {
-  template <class T, std::size_t Table>
-  using container = std::array<T, Sizes[Table]>;
+template <table_sizes Sizes> struct array_tables {
+  template <class T, std::size_t Table> using container = std::array<T, Sizes[Table]>;
 };
 }  // namespace detail
 
-template <table_sizes Sizes>
-using frozen_plan = plan_tables<detail::array_tables<Sizes>::template container>;
+template <table_sizes Sizes> using frozen_plan = plan_tables<detail::array_tables<Sizes>::template container>;
 
 // Make{}() is a constant expression giving a plan; the result is a constant of the smallest size that holds it.
-template <class Make>
-struct freeze {
+template <class Make> struct freeze {
   static constexpr table_sizes sizes = sizes_of(Make{}());
   static constexpr frozen_plan<sizes> value = [] {
     frozen_plan<sizes> result{};

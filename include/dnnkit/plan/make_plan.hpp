@@ -7,8 +7,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -35,8 +35,13 @@ constexpr shape room_of(symbol_table& table, const buffer& b) {
 
 class plan_maker {
  public:
-  constexpr plan_maker(graph& g, const fusion_plan& fusion, const std::vector<buffer_layout>& layouts)
-      : g_(g), fusion_(fusion), layouts_(layouts), buffer_of_(g.values.size(), none), stored_(g.values.size(), 0), setup_(setup_values(g)) {}
+  constexpr plan_maker(graph& g, const fusion_plan& fusion, const vector<buffer_layout>& layouts)
+      : g_(g),
+        fusion_(fusion),
+        layouts_(layouts),
+        buffer_of_(g.values.size(), none),
+        stored_(g.values.size(), 0),
+        setup_(setup_values(g)) {}
 
   constexpr plan_draft run() {
     for (const fusion_group& group : fusion_.groups)
@@ -56,15 +61,15 @@ class plan_maker {
  private:
   constexpr slice_of store(std::string_view s) {
     const slice_of r{static_cast<std::uint32_t>(p_.characters.size()), static_cast<std::uint32_t>(s.size())};
-    p_.characters.insert(p_.characters.end(), s.begin(), s.end());
+    p_.characters.append(s.begin(), s.end());
     return r;
   }
-  constexpr slice_of store(const std::vector<std::int32_t>& numbers) {
+  constexpr slice_of store(const vector<std::int32_t>& numbers) {
     const slice_of r{static_cast<std::uint32_t>(p_.numbers.size()), static_cast<std::uint32_t>(numbers.size())};
-    p_.numbers.insert(p_.numbers.end(), numbers.begin(), numbers.end());
+    p_.numbers.append(numbers.begin(), numbers.end());
     return r;
   }
-  static constexpr std::int32_t port_of(const std::vector<value_id>& list, value_id v) {
+  static constexpr std::int32_t port_of(const vector<value_id>& list, value_id v) {
     for (std::size_t i = 0; i < list.size(); ++i)
       if (list[i] == v) return static_cast<std::int32_t>(i);
     return none;
@@ -86,8 +91,7 @@ class plan_maker {
     } else if (x.from == origin::constant) {
       b.where = storage::constant;
       b.data = {static_cast<std::uint32_t>(p_.constants.size()), x.data.count};
-      p_.constants.insert(p_.constants.end(), g_.constants.begin() + x.data.first,
-                          g_.constants.begin() + x.data.first + x.data.count);
+      p_.constants.append(g_.constants.begin() + x.data.first, g_.constants.begin() + x.data.first + x.data.count);
     } else if (const std::int32_t port = port_of(g_.outputs, v); port != none) {
       b.where = storage::output;
       b.port = port;
@@ -104,7 +108,7 @@ class plan_maker {
     recipe_builder r(g_, group, stored_, setup_, layouts_, p_);
     const step_recipe made = r.run();
     step s{};
-    std::vector<std::int32_t> operands, borders, nodes(group.nodes.begin(), group.nodes.end());
+    vector<std::int32_t> operands, borders, nodes(group.nodes.begin(), group.nodes.end());
     const auto now = static_cast<std::int32_t>(p_.steps.size());
     for (value_id v : made.operands) {
       const std::int32_t b = buffer_for(v);
@@ -123,7 +127,7 @@ class plan_maker {
     s.borders = store(borders);
     s.nodes = store(nodes);
     s.extents = {static_cast<std::uint32_t>(p_.dims.size()), static_cast<std::uint32_t>(made.extents.size())};
-    p_.dims.insert(p_.dims.end(), made.extents.begin(), made.extents.end());
+    p_.dims.append(made.extents.begin(), made.extents.end());
     for (node_id n : group.nodes) s.flops = g_.symbols.add(s.flops, g_.flops_of(g_.node_at(n)));
     const node_id named = group.anchor != none ? group.anchor : group.nodes.back();
     s.name = store(g_.text_of(g_.node_at(named).name));
@@ -143,8 +147,8 @@ class plan_maker {
   }
 
   constexpr void place_buffers() {
-    std::vector<memory_block> blocks;
-    std::vector<std::size_t> owners;
+    vector<memory_block> blocks;
+    vector<std::size_t> owners;
     for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
       const buffer& b = p_.buffers[i];
       if (b.where != storage::arena) continue;
@@ -158,15 +162,15 @@ class plan_maker {
 
   graph& g_;
   const fusion_plan& fusion_;
-  const std::vector<buffer_layout>& layouts_;
-  std::vector<std::int32_t> buffer_of_;
-  std::vector<std::uint8_t> stored_, setup_;
+  const vector<buffer_layout>& layouts_;
+  vector<std::int32_t> buffer_of_;
+  vector<std::uint8_t> stored_, setup_;
   plan_draft p_;
 };
 
 }  // namespace detail
 
-constexpr plan_draft make_plan(graph& g, const fusion_plan& fusion, const std::vector<buffer_layout>& layouts) {
+constexpr plan_draft make_plan(graph& g, const fusion_plan& fusion, const vector<buffer_layout>& layouts) {
   return detail::plan_maker(g, fusion, layouts).run();
 }
 

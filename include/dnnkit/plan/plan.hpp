@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/plan/recipe.hpp"
 
 namespace dnnkit {
@@ -24,7 +24,7 @@ enum class storage : std::uint8_t {
 
 // Where logical coordinates lie: dimensions in storage order, each with room for a border on both sides.
 struct buffer_layout {
-  static_vector<std::uint8_t, max_rank> order;         // storage order, outermost first
+  static_vector<std::uint8_t, max_rank> order;          // storage order, outermost first
   static_vector<std::uint8_t, max_rank> before, after;  // border elements of each logical dimension (the halo)
 };
 
@@ -33,8 +33,8 @@ struct buffer {
   tensor_type type;
   storage where = storage::arena;
   buffer_layout layout;
-  dim elements = 0;         // including the border
-  std::int64_t offset = 0;  // bytes from the start of the arena, when all sizes are known
+  dim elements = 0;          // including the border
+  std::int64_t offset = 0;   // bytes from the start of the arena, when all sizes are known
   std::int32_t port = none;  // which graph input or output
   slice_of data;
   std::int32_t first = 0, last = 0;  // steps between which it is alive
@@ -42,11 +42,11 @@ struct buffer {
 
 struct step {
   slice_of name;
-  std::uint32_t kernel = 0;     // its recipe
-  slice_of operands;            // buffer numbers
-  slice_of extents;             // dimensions its kernel sees as run-time values
-  slice_of borders;             // buffers whose halo it clears before it runs
-  slice_of nodes;               // node numbers of the graph it came from
+  std::uint32_t kernel = 0;  // its recipe
+  slice_of operands;         // buffer numbers
+  slice_of extents;          // dimensions its kernel sees as run-time values
+  slice_of borders;          // buffers whose halo it clears before it runs
+  slice_of nodes;            // node numbers of the graph it came from
   dim flops = 0;
 };
 
@@ -55,12 +55,10 @@ struct symbol_source {
   std::int32_t input = none, axis = none;
 };
 
-template <class T>
-using pool = std::vector<T>;
+template <class T> using pool = vector<T>;
 
 // Calls visit(member) for every table of a plan-like object; the one list of them.
-template <class Visit>
-constexpr void for_each_table(Visit visit) {
+template <class Visit> constexpr void for_each_table(Visit visit) {
   visit([](auto& p) -> auto& { return p.setup_steps; });
   visit([](auto& p) -> auto& { return p.steps; });
   visit([](auto& p) -> auto& { return p.buffers; });
@@ -88,8 +86,7 @@ constexpr void for_each_table(Visit visit) {
 inline constexpr std::size_t table_count = 23;
 
 // The tables, held in containers made by Container<T, table number>.
-template <template <class, std::size_t> class Container>
-struct plan_tables {
+template <template <class, std::size_t> class Container> struct plan_tables {
   Container<step, 0> setup_steps;
   Container<step, 1> steps;
   Container<buffer, 2> buffers;
@@ -116,8 +113,7 @@ struct plan_tables {
   std::int64_t arena_bytes = 0;         // when all sizes are known, else 0
   bool is_static = true;                // no symbols
 
-  template <class T>
-  static constexpr std::span<const T> part(const auto& table, slice_of s) {
+  template <class T> static constexpr std::span<const T> part(const auto& table, slice_of s) {
     return std::span<const T>(table.data(), table.size()).subspan(s.first, s.count);
   }
   constexpr std::string_view text_of(slice_of s) const { return {characters.data() + s.first, s.count}; }
@@ -128,18 +124,15 @@ struct plan_tables {
 };
 
 namespace detail {
-template <class T, std::size_t>
-using vector_table = std::vector<T>;
-template <class T, std::size_t>
-using span_table = std::span<const T>;
+template <class T, std::size_t> using vector_table = vector<T>;
+template <class T, std::size_t> using span_table = std::span<const T>;
 }  // namespace detail
 
 using plan_draft = plan_tables<detail::vector_table>;
 using plan_view = plan_tables<detail::span_table>;
 
 // A plan_view of any plan-like object that outlives it.
-template <class Tables>
-constexpr plan_view view_of(const Tables& p) {
+template <class Tables> constexpr plan_view view_of(const Tables& p) {
   plan_view v;
   for_each_table([&](auto table) {
     const auto& from = table(p);

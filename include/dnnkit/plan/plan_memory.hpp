@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Memory planning: offsets in one arena for blocks that live between two steps (SoD2, section 4.4: from the peak
-// outwards). A pure function on arrays, run by the compiler when all sizes are known and when symbols are bound otherwise.
+// outwards). A pure function on arrays, run by the compiler when all sizes are known and when symbols are bound
+// otherwise.
 #pragma once
 
 #include <cstddef>

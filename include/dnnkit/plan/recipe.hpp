@@ -2,8 +2,8 @@
 // Recipes: what a kernel computes, without saying on which tensors. Steps with equal recipes share one instantiation.
 //
 // A recipe is a small data-flow tree (DNNFusion, section 3.4.4): loads, element-wise nodes and at most one anchor.
-// Coordinates: everything between the anchor and the outputs lives in the iteration space (the anchor's output shape, or
-// the first output's when there is no anchor); the tree above anchor input k lives in the coordinates of that input.
+// Coordinates: everything between the anchor and the outputs lives in the iteration space (the anchor's output shape,
+// or the first output's when there is no anchor); the tree above anchor input k lives in the coordinates of that input.
 // Dimensions in a recipe are known or number the step's own list of extents: dim::of_expression(i) is extent i.
 #pragma once
 
@@ -39,8 +39,8 @@ struct movement_step {
 struct recipe_load {
   std::uint16_t operand = 0;  // position among the step's operands
   dtype type = dtype::f32;
-  std::uint8_t rank = 0;      // of the view
-  slice_of axes;              // the view, in the step's coordinates, or in those behind the last movement step
+  std::uint8_t rank = 0;  // of the view
+  slice_of axes;          // the view, in the step's coordinates, or in those behind the last movement step
   dim offset = 0;
   slice_of movement;
   bool setup = false;  // a weight, a constant or computed from such: the same in every run

@@ -7,8 +7,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/plan/plan.hpp"
 
@@ -16,14 +16,14 @@ namespace dnnkit::detail {
 
 struct step_recipe {
   std::uint32_t kernel = 0;
-  std::vector<value_id> operands;  // loads first, then outputs, in the order the recipe numbers them
-  std::vector<dim> extents;
+  vector<value_id> operands;  // loads first, then outputs, in the order the recipe numbers them
+  vector<dim> extents;
 };
 
 class recipe_builder {
  public:
-  constexpr recipe_builder(graph& g, const fusion_group& group, const std::vector<std::uint8_t>& stored,
-                           const std::vector<std::uint8_t>& setup, const std::vector<buffer_layout>& layouts, plan_draft& p)
+  constexpr recipe_builder(graph& g, const fusion_group& group, const vector<std::uint8_t>& stored,
+                           const vector<std::uint8_t>& setup, const vector<buffer_layout>& layouts, plan_draft& p)
       : g_(g), group_(group), stored_(stored), setup_(setup), layouts_(layouts), p_(p) {}
 
   constexpr step_recipe run() {
@@ -37,8 +37,8 @@ class recipe_builder {
       r.anchor = anchor->op;
       r.anchor_type = g_.at(anchor->output).type.type;
       r.anchor_attributes = store_attributes(*anchor);
-      std::vector<operand_ref> inputs;
-      std::vector<slice_of> shapes;
+      vector<operand_ref> inputs;
+      vector<slice_of> shapes;
       for (std::size_t i = 0; i < anchor->inputs.count; ++i) {
         const value_id v = g_.input_of(*anchor, i);
         region_ = i + 1;
@@ -47,18 +47,18 @@ class recipe_builder {
       }
       r.anchor_inputs = store(inputs);
       r.anchor_shapes = {count(p_.shapes), static_cast<std::uint32_t>(shapes.size())};
-      p_.shapes.insert(p_.shapes.end(), shapes.begin(), shapes.end());
+      p_.shapes.append(shapes.begin(), shapes.end());
     }
     region_ = 0;
     const value_id space = anchor != nullptr ? anchor->output : group_.outputs[0];
     r.space = store(g_.at(space).type.dims);
-    std::vector<recipe_output> outputs;
+    vector<recipe_output> outputs;
     for (value_id o : group_.outputs) outputs.push_back(make_output(o));
     r.loads.count = count(p_.loads) - r.loads.first;
     r.nodes.count = count(p_.nodes) - r.nodes.first;
     r.constants.count = count(p_.recipe_constants) - r.constants.first;
     r.outputs = {count(p_.outputs), static_cast<std::uint32_t>(outputs.size())};
-    p_.outputs.insert(p_.outputs.end(), outputs.begin(), outputs.end());
+    p_.outputs.append(outputs.begin(), outputs.end());
     made_.kernel = shared(r, before);
     return made_;
   }
@@ -73,7 +73,7 @@ class recipe_builder {
     value_id from = none;
     friend constexpr bool operator==(const transform&, const transform&) = default;
   };
-  using path = std::vector<transform>;
+  using path = vector<transform>;
 
   // Sizes of the pools a recipe writes to, for taking an unneeded recipe back.
   struct plan_marks {
@@ -103,8 +103,7 @@ class recipe_builder {
     }
   };
 
-  template <class T>
-  static constexpr std::uint32_t count(const std::vector<T>& v) {
+  template <class T> static constexpr std::uint32_t count(const vector<T>& v) {
     return static_cast<std::uint32_t>(v.size());
   }
   constexpr bool inside(node_id n) const {
@@ -125,15 +124,15 @@ class recipe_builder {
     for (dim d : s) p_.dims.push_back(local(d));
     return r;
   }
-  constexpr slice_of store(const std::vector<operand_ref>& refs) {
+  constexpr slice_of store(const vector<operand_ref>& refs) {
     const slice_of r{count(p_.refs), static_cast<std::uint32_t>(refs.size())};
-    p_.refs.insert(p_.refs.end(), refs.begin(), refs.end());
+    p_.refs.append(refs.begin(), refs.end());
     return r;
   }
   constexpr slice_of store_attributes(const node& n) {
     const slice_of r{count(p_.attributes), n.attributes.count};
     const std::int64_t* codes = g_.attributes_of(n);
-    p_.attributes.insert(p_.attributes.end(), codes, codes + n.attributes.count);
+    p_.attributes.append(codes, codes + n.attributes.count);
     return r;
   }
   constexpr slice_of store(const view& v) {
@@ -178,15 +177,14 @@ class recipe_builder {
 
   static constexpr path in_front(const transform& t, const path& rest) {
     path r{t};
-    r.insert(r.end(), rest.begin(), rest.end());
+    r.append(rest.begin(), rest.end());
     return r;
   }
 
   // Value v, read in the coordinates at the end of the path.
   constexpr operand_ref resolve(value_id v, const path& way) {
     const value& x = g_.at(v);
-    if (x.from == origin::constant && x.data.count == 1)
-      return constant(x.type.type, g_.constants[x.data.first]);
+    if (x.from == origin::constant && x.data.count == 1) return constant(x.type.type, g_.constants[x.data.first]);
     const bool here = inside(x.producer);
     if (region_ == 0 && x.producer != none && x.producer == group_.anchor) return {source::anchor, 0};
     const bool loadable = x.from != origin::node || stored_[static_cast<std::size_t>(v)] != 0;
@@ -209,7 +207,7 @@ class recipe_builder {
     for (const known_node& k : known_)
       if (k.v == v && k.region == region_ && k.way == way) return {source::node, k.index};
     const node& n = g_.node_at(g_.at(v).producer);
-    std::vector<operand_ref> inputs;
+    vector<operand_ref> inputs;
     for (std::size_t i = 0; i < n.inputs.count; ++i) {
       const value_id in = g_.input_of(n, i);
       if (in == none) inputs.push_back({});
@@ -236,7 +234,7 @@ class recipe_builder {
     l.rank = static_cast<std::uint8_t>(w.rank());
     l.axes = store(w);
     l.offset = local(w.offset);
-    std::vector<movement_step> steps;
+    vector<movement_step> steps;
     for (std::size_t k = way.size(); k-- > done;) {
       const transform& t = way[k];
       if (t.how == turn::expand) {
@@ -245,11 +243,11 @@ class recipe_builder {
       }
       if (t.how == turn::backward) throw "dnnkit: a view behind an anchor could not be pulled back";
       const node& n = g_.node_at(t.n);
-      steps.push_back({n.op, store_attributes(n), store(g_.at(g_.input_of(n, 0)).type.dims),
-                       store(g_.at(n.output).type.dims)});
+      steps.push_back(
+          {n.op, store_attributes(n), store(g_.at(g_.input_of(n, 0)).type.dims), store(g_.at(n.output).type.dims)});
     }
     l.movement = {count(p_.movement), static_cast<std::uint32_t>(steps.size())};
-    p_.movement.insert(p_.movement.end(), steps.begin(), steps.end());
+    p_.movement.append(steps.begin(), steps.end());
     p_.loads.push_back(l);
     return {source::load, number_of_loads_++};
   }
@@ -297,8 +295,7 @@ class recipe_builder {
   }
 
   // Are two stretches of a table equal, element by element?
-  template <class T>
-  static constexpr bool same(const std::vector<T>& table, slice_of a, slice_of b, auto equal_elements) {
+  template <class T> static constexpr bool same(const vector<T>& table, slice_of a, slice_of b, auto equal_elements) {
     if (a.count != b.count) return false;
     for (std::uint32_t i = 0; i < a.count; ++i)
       if (!equal_elements(table[a.first + i], table[b.first + i])) return false;
@@ -311,8 +308,7 @@ class recipe_builder {
     return same(p_.attributes, a, b, [](std::int64_t x, std::int64_t y) { return x == y; });
   }
   constexpr bool same_refs(slice_of a, slice_of b) const {
-    return same(p_.refs, a, b,
-                [](operand_ref x, operand_ref y) { return x.from == y.from && x.index == y.index; });
+    return same(p_.refs, a, b, [](operand_ref x, operand_ref y) { return x.from == y.from && x.index == y.index; });
   }
   constexpr bool same_axes(slice_of a, slice_of b) const {
     return same(p_.axes, a, b, [](const view_axis& x, const view_axis& y) {
@@ -322,13 +318,14 @@ class recipe_builder {
   static constexpr const char* id_of(const op_info* op) { return op == nullptr ? nullptr : op->id; }
 
   constexpr bool equal(const recipe& a, const recipe& b) const {
-    return id_of(a.anchor) == id_of(b.anchor) && a.anchor_type == b.anchor_type &&
-           a.loads.count == b.loads.count && a.nodes.count == b.nodes.count && same_dims(a.space, b.space) &&
+    return id_of(a.anchor) == id_of(b.anchor) && a.anchor_type == b.anchor_type && a.loads.count == b.loads.count &&
+           a.nodes.count == b.nodes.count && same_dims(a.space, b.space) &&
            same_attributes(a.anchor_attributes, b.anchor_attributes) && same_refs(a.anchor_inputs, b.anchor_inputs) &&
-           same(p_.shapes, a.anchor_shapes, b.anchor_shapes,
-                [&](slice_of x, slice_of y) { return same_dims(x, y); }) &&
+           same(p_.shapes, a.anchor_shapes, b.anchor_shapes, [&](slice_of x, slice_of y) { return same_dims(x, y); }) &&
            same(p_.recipe_constants, a.constants, b.constants,
-                [](const recipe_constant& x, const recipe_constant& y) { return x.type == y.type && x.code == y.code; }) &&
+                [](const recipe_constant& x, const recipe_constant& y) {
+                  return x.type == y.type && x.code == y.code;
+                }) &&
            same(p_.nodes, a.nodes, b.nodes,
                 [&](const recipe_node& x, const recipe_node& y) {
                   return x.op->id == y.op->id && x.type == y.type && same_attributes(x.attributes, y.attributes) &&
@@ -359,12 +356,12 @@ class recipe_builder {
 
   graph& g_;
   const fusion_group& group_;
-  const std::vector<std::uint8_t>&stored_, &setup_;
-  const std::vector<buffer_layout>& layouts_;
+  const vector<std::uint8_t>&stored_, &setup_;
+  const vector<buffer_layout>& layouts_;
   plan_draft& p_;
   step_recipe made_;
   std::size_t region_ = 0;  // 0: iteration space; i + 1: coordinates of anchor input i
-  std::vector<known_node> known_;
+  vector<known_node> known_;
   std::uint16_t number_of_loads_ = 0, number_of_nodes_ = 0, number_of_constants_ = 0;
 };
 

@@ -50,7 +50,7 @@ using value_observer = std::function<void(value_id, const host_tensor&)>;
 
 namespace detail {
 
-template <class Op> void evaluate_node_as(const std::vector<std::int64_t>& attributes, const operands& o) {
+template <class Op> void evaluate_node_as(const vector<std::int64_t>& attributes, const operands& o) {
   if constexpr (Op::kind == form::composite || Op::kind == form::constant)
     throw std::logic_error("dnnkit: a form without a scalar definition");
   else evaluate_operator(decode<Op>(attributes.data()), o);
@@ -58,7 +58,7 @@ template <class Op> void evaluate_node_as(const std::vector<std::int64_t>& attri
 
 // The operator's attributes with every expression over symbols replaced by its value.
 template <class Op>
-std::vector<std::int64_t> known_attributes(const std::int64_t* codes, const symbol_values& symbols) {
+vector<std::int64_t> known_attributes(const std::int64_t* codes, const symbol_values& symbols) {
   Op op = decode<Op>(codes);
   if constexpr (has_attributes<Op>)
     Op::attributes(op, [&](std::string_view, auto& x) {
@@ -67,14 +67,14 @@ std::vector<std::int64_t> known_attributes(const std::int64_t* codes, const symb
       else if constexpr (std::is_same_v<T, shape>)
         for (dim& d : x) d = symbols.of(d);
     });
-  std::vector<std::int64_t> known;
+  vector<std::int64_t> known;
   encode(op, known);
   return known;
 }
 
 struct evaluation_entry {
-  void (*evaluate)(const std::vector<std::int64_t>&, const operands&);
-  std::vector<std::int64_t> (*attributes)(const std::int64_t*, const symbol_values&);
+  void (*evaluate)(const vector<std::int64_t>&, const operands&);
+  vector<std::int64_t> (*attributes)(const std::int64_t*, const symbol_values&);
 };
 
 template <class Set> struct evaluation_table;
@@ -205,7 +205,7 @@ class evaluation {
   }
 
   // The output, still all zeros: its extents from the operator's inference over the extents of the inputs.
-  host_tensor infer(const node& n, const std::vector<std::int64_t>& attributes,
+  host_tensor infer(const node& n, const vector<std::int64_t>& attributes,
                     const std::vector<const host_tensor*>& inputs) const {
     symbol_table no_symbols;
     inference c(no_symbols);
@@ -224,10 +224,10 @@ class evaluation {
   }
 
   // A composite operator: the graph it expands to, evaluated.
-  host_tensor expand(const node& n, const std::vector<std::int64_t>& attributes,
+  host_tensor expand(const node& n, const vector<std::int64_t>& attributes,
                      const std::vector<const host_tensor*>& inputs) const {
     builder b;
-    std::vector<tensor> arguments;
+    vector<tensor> arguments;
     std::vector<const host_tensor*> given;
     for (const host_tensor* t : inputs) {
       arguments.push_back(t ? input_of(b, *t) : tensor{});

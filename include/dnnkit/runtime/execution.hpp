@@ -38,9 +38,9 @@ class execution {
   execution(const plan_view& plan, std::span<const cpu::kernel_entry> kernels,
             std::shared_ptr<const packed_tables> weights)
       : plan_(plan), kernels_(kernels), weights_(std::move(weights)) {
-    table_.symbols.assign(plan.symbols.begin(), plan.symbols.end());
-    table_.atoms.assign(plan.atoms.begin(), plan.atoms.end());
-    table_.polynomials.assign(plan.polynomials.begin(), plan.polynomials.end());
+    table_.symbols.append(plan.symbols.begin(), plan.symbols.end());
+    table_.atoms.append(plan.atoms.begin(), plan.atoms.end());
+    table_.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
     if (plan_.is_static) bind({});
   }
 

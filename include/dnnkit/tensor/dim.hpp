@@ -10,10 +10,10 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <vector>
 
 #include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/core/text.hpp"
+#include "dnnkit/core/vector.hpp"
 
 namespace dnnkit {
 
@@ -88,9 +88,9 @@ using polynomial = static_vector<monomial, 12>;
 
 class symbol_table {
  public:
-  std::vector<symbol> symbols;
-  std::vector<atom> atoms;
-  std::vector<polynomial> polynomials;
+  vector<symbol> symbols;
+  vector<atom> atoms;
+  vector<polynomial> polynomials;
 
   // The dimension named `name`; the same name always gives the same dimension, with the bounds of its first mention.
   constexpr dim symbol_named(std::string_view name, bounds limits) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Views: maps from logical coordinates to storage positions. A logical dimension is a list of axes (size, stride), outer
-// to inner, so that a reshape stays a strided view wherever its boundaries divide the axes (design: "atoms"); the algebra
-// follows CuTe's hierarchical layouts and carries SmartMem's index comprehension (section 3.2).
+// Views: maps from logical coordinates to storage positions. A logical dimension is a list of axes (size, stride),
+// outer to inner, so that a reshape stays a strided view wherever its boundaries divide the axes (design: "atoms"); the
+// algebra follows CuTe's hierarchical layouts and carries SmartMem's index comprehension (section 3.2).
 //
 // With at(v, c) the storage position of logical coordinates c, each function below states its law as an equation over
 // all legal c; tests/tensor/view.cpp checks the equations over whole domains. A function that cannot keep its law
@@ -81,7 +81,7 @@ class view_algebra {
       for (std::size_t k = v.dims[i].size(); k-- > 0;) {
         const axis a = v.dims[i][k];
         if (a.size == dim(1)) continue;
-        if (!axes.empty() && a.stride == table_.mul(axes.back().size, axes.back().stride))
+        if (!axes.empty() && !a.stride.is_unknown() && a.stride == table_.mul(axes.back().size, axes.back().stride))
           axes.back().size = table_.mul(axes.back().size, a.size);
         else axes.push_back(a);
       }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// A growing array for graphs and passes, with the members of std::vector they use. Compilers evaluate its members in
+// constant expressions several times faster, and in a fraction of the memory, than std::vector's.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <utility>
+
+namespace dnnkit {
+
+// T: default constructible and assignable; elements past size() are kept, not destroyed.
+template <class T> class vector {
+ public:
+  using value_type = T;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  constexpr vector() = default;
+  constexpr explicit vector(std::size_t n, const T& x = T{}) { resize(n, x); }
+  constexpr vector(std::initializer_list<T> list) { append(list.begin(), list.end()); }
+  template <class Iterator>
+  requires requires(Iterator i) { *i; }
+  constexpr vector(Iterator first, Iterator last) { append(first, last); }
+  constexpr vector(const vector& other) { append(other.begin(), other.end()); }
+  constexpr vector(vector&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  constexpr vector& operator=(const vector& other) {
+    if (this != &other) {
+      clear();
+      append(other.begin(), other.end());
+    }
+    return *this;
+  }
+  constexpr vector& operator=(vector&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+  constexpr ~vector() { delete[] data_; }
+
+  constexpr std::size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr T* data() { return data_; }
+  constexpr const T* data() const { return data_; }
+  constexpr T& operator[](std::size_t i) { return data_[i]; }
+  constexpr const T& operator[](std::size_t i) const { return data_[i]; }
+  constexpr T& front() { return data_[0]; }
+  constexpr const T& front() const { return data_[0]; }
+  constexpr T& back() { return data_[size_ - 1]; }
+  constexpr const T& back() const { return data_[size_ - 1]; }
+  constexpr T* begin() { return data_; }
+  constexpr T* end() { return data_ + size_; }
+  constexpr const T* begin() const { return data_; }
+  constexpr const T* end() const { return data_ + size_; }
+
+  constexpr void reserve(std::size_t n) {
+    if (n <= capacity_) return;
+    T* larger = new T[n];
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = std::move(data_[i]);
+    delete[] data_;
+    data_ = larger;
+    capacity_ = n;
+  }
+  constexpr void push_back(const T& x) {
+    if (size_ == capacity_) {
+      T copy = x;  // x may be an element
+      reserve(size_ == 0 ? 4 : 2 * size_);
+      data_[size_++] = std::move(copy);
+    } else data_[size_++] = x;
+  }
+  constexpr void pop_back() { --size_; }
+  constexpr void clear() { size_ = 0; }
+  constexpr void resize(std::size_t n, const T& x = T{}) {
+    reserve(n);
+    while (size_ < n) data_[size_++] = x;
+    size_ = n;
+  }
+  // [first, last) must not lie in this vector.
+  template <class Iterator> constexpr void append(Iterator first, Iterator last) {
+    std::size_t n = size_;
+    for (Iterator i = first; i != last; ++i) ++n;
+    if (n > capacity_) reserve(size_ == 0 || n > 2 * size_ ? n : 2 * size_);
+    for (; first != last; ++first) data_[size_++] = *first;
+  }
+  constexpr void insert(const T* at, const T& x) {
+    const auto position = static_cast<std::size_t>(at - data_);
+    push_back(x);
+    for (std::size_t i = size_ - 1; i > position; --i) std::swap(data_[i], data_[i - 1]);
+  }
+  constexpr void erase(const T* at) { erase(at, at + 1); }
+  constexpr void erase(const T* first, const T* last) {
+    std::size_t to = static_cast<std::size_t>(first - data_);
+    for (std::size_t from = static_cast<std::size_t>(last - data_); from < size_; ++from)
+      data_[to++] = std::move(data_[from]);
+    size_ = to;
+  }
+
+  friend constexpr bool operator==(const vector& a, const vector& b) {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
+    return true;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace dnnkit
