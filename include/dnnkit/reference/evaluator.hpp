@@ -179,8 +179,8 @@ class evaluation {
     if (position == operators_ && !n.op->expand)
       throw error("operator is not in the operator set given to the evaluator", where(n));
     const std::int64_t* codes = graph_.attributes_of(n);
-    const std::vector<std::int64_t> attributes = position == operators_
-                                                     ? std::vector<std::int64_t>(codes, codes + n.attributes.count)
+    const vector<std::int64_t> attributes = position == operators_
+                                                     ? vector<std::int64_t>(codes, codes + n.attributes.count)
                                                      : entries_[position].attributes(codes, symbols_);
     host_tensor output = n.op->expand ? expand(n, attributes, inputs) : infer(n, attributes, inputs);
     if (!n.op->expand) entries_[position].evaluate(attributes, {inputs, &output});
