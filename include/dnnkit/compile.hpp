@@ -26,10 +26,15 @@ template <class Model> constexpr graph build_graph() {
   return std::move(g.value());
 }
 
-template <class Model> constexpr text build_error() { return build_graph<Model>().error; }
+template <class Model, class Pipeline> struct make_plan_of {
+  constexpr plan_draft operator()() const {
+    graph g = build_graph<Model>();
+    return Pipeline::run(g);
+  }
+};
 
-template <class Model> constexpr bool check_model() {
-  constexpr text message = build_error<Model>();
+template <class Make> constexpr bool check_model() {
+  constexpr const text& message = freeze<Make>::value.error;
   return model_error<to_fixed<message.length>(message)>::ok;
 }
 
@@ -49,14 +54,9 @@ template <class Model, class Pipeline = default_pipeline> constexpr graph rewrit
 template <class Model, class Pipeline = default_pipeline> struct compile {
   using model = Model;
   using pipeline = Pipeline;
-  static_assert(detail::check_model<Model>());
+  using make = detail::make_plan_of<Model, Pipeline>;
+  static_assert(detail::check_model<make>());
 
-  struct make {
-    constexpr plan_draft operator()() const {
-      graph g = detail::build_graph<Model>();
-      return Pipeline::run(g);
-    }
-  };
   static constexpr const auto& frozen = freeze<make>::value;
   static constexpr plan_view plan = view_of(frozen);
 

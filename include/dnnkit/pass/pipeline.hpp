@@ -23,9 +23,15 @@ template <class Rewrites, class Fusion, class Layouts> struct pipeline {
   using fusion = Fusion;
   using layouts = Layouts;
 
-  // All passes: a graph as it was built, to its plan. `g` is left as the passes left it.
+  // All passes: a graph as it was built, to its plan. `g` is left as the passes left it. A graph with an error gives an
+  // empty plan with that error.
   static constexpr plan_draft run(graph& g) {
-    g = Rewrites::run(g);
+    if (g.error.empty()) g = Rewrites::run(g);
+    if (!g.error.empty()) {
+      plan_draft p;
+      p.error = g.error;
+      return p;
+    }
     const fusion_plan groups = Fusion::run(g);
     return make_plan(g, groups, Layouts::run(g, groups));
   }

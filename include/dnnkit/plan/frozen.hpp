@@ -23,23 +23,63 @@ namespace detail {
 template <table_sizes Sizes> struct array_tables {
   template <class T, std::size_t Table> using container = std::array<T, Sizes[Table]>;
 };
+
+constexpr table_sizes filled_sizes(std::size_t n) {
+  table_sizes sizes{};
+  sizes.fill(n);
+  return sizes;
+}
+
+// A plan of at most Capacity entries a table, as the expensive constant expression that makes it leaves it; evaluated
+// once, and copied to its exact size by freeze. Entries that are not used cost the compiler nothing.
+template <class Make, std::size_t Capacity> struct roomy_plan {
+  struct result {
+    plan_tables<array_tables<filled_sizes(Capacity)>::template container> tables;
+    table_sizes sizes{};
+    bool fits = true;
+  };
+  static constexpr result value = [] {
+    result r{};
+    const plan_draft p = Make{}();
+    r.sizes = sizes_of(p);
+    for (std::size_t n : r.sizes) r.fits = r.fits && n <= Capacity;
+    if (!r.fits) return r;
+    for_each_table([&](auto table) {
+      auto& to = table(r.tables);
+      const auto& from = table(p);
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+    });
+    r.tables.arena_bytes = p.arena_bytes;
+    r.tables.is_static = p.is_static;
+    r.tables.error = p.error;
+    return r;
+  }();
+};
+
+template <class Make, std::size_t Capacity = 1 << 15> constexpr const auto& make_roomy_plan() {
+  if constexpr (roomy_plan<Make, Capacity>::value.fits) return roomy_plan<Make, Capacity>::value;
+  else return make_roomy_plan<Make, Capacity * 8>();
+}
 }  // namespace detail
 
 template <table_sizes Sizes> using frozen_plan = plan_tables<detail::array_tables<Sizes>::template container>;
 
 // Make{}() is a constant expression giving a plan; the result is a constant of the smallest size that holds it.
 template <class Make> struct freeze {
-  static constexpr table_sizes sizes = sizes_of(Make{}());
+  static constexpr table_sizes sizes = detail::make_roomy_plan<Make>().sizes;
   static constexpr frozen_plan<sizes> value = [] {
     frozen_plan<sizes> result{};
-    const plan_draft p = Make{}();
+    constexpr const auto& roomy = detail::make_roomy_plan<Make>();
+    std::size_t k = 0;
     for_each_table([&](auto table) {
       auto& to = table(result);
-      const auto& from = table(p);
-      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+      const auto& from = table(roomy.tables);
+      for (std::size_t i = 0; i < sizes[k]; ++i) to[i] = from[i];
+      ++k;
     });
-    result.arena_bytes = p.arena_bytes;
-    result.is_static = p.is_static;
+    result.arena_bytes = roomy.tables.arena_bytes;
+    result.is_static = roomy.tables.is_static;
+    result.error = roomy.tables.error;
     return result;
   }();
 };

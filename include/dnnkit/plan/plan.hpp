@@ -112,6 +112,7 @@ template <template <class, std::size_t> class Container> struct plan_tables {
   Container<std::int32_t, 22> results;  // buffers of the graph's outputs
   std::int64_t arena_bytes = 0;         // when all sizes are known, else 0
   bool is_static = true;                // no symbols
+  text error;                           // why there is no plan; empty when there is one
 
   template <class T> static constexpr std::span<const T> part(const auto& table, slice_of s) {
     return std::span<const T>(table.data(), table.size()).subspan(s.first, s.count);
@@ -140,6 +141,7 @@ template <class Tables> constexpr plan_view view_of(const Tables& p) {
   });
   v.arena_bytes = p.arena_bytes;
   v.is_static = p.is_static;
+  v.error = p.error;
   return v;
 }
 
