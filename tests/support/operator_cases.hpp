@@ -57,7 +57,7 @@ template <class T> T value_from(const std::string& s) {
 // The operator as its op_info and its encoded attributes. Every attribute of the case must be one of the operator's.
 struct encoded_operator {
   const dk::op_info* info = nullptr;
-  std::vector<std::int64_t> codes;
+  dk::vector<std::int64_t> codes;
 };
 template <class Op> encoded_operator encoded(const attribute_map& attributes) {
   Op op{};
@@ -93,7 +93,7 @@ struct case_data {
 
 // The graph of the one node. Extents equal to `symbolic` become the symbol S, if symbolic > 0.
 inline void build(dk::builder& b, const case_data& c, std::int64_t symbolic) {
-  std::vector<dk::value_id> ids;
+  dk::vector<dk::value_id> ids;
   for (const dk::host_tensor& t : c.inputs) {
     dk::shape s;
     for (std::int64_t d : t.dims) s.push_back(d == symbolic ? b.symbol(dk::sym{"S"}) : dk::dim(d));

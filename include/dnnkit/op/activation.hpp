@@ -12,6 +12,8 @@
 
 namespace dnnkit {
 
+enum class gelu_approximation : std::int64_t { exact, by_tanh };
+
 namespace op {
 
 struct relu {
@@ -107,8 +109,6 @@ struct swish {
     return x * sigmoid(T(alpha) * x);
   }
 };
-
-enum class gelu_approximation : std::int64_t { exact, by_tanh };
 
 // x times the probability that a standard normal variable is below x
 struct gelu {

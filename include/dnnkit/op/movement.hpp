@@ -61,8 +61,14 @@ struct reshape {
       }
     }
     const dim whole = rest;
-    for (dim d : s)
-      if (!d.is_unknown()) rest.d = c.table().exact_div(rest.d, d);
+    if (whole == dim(0)) {  // no element: what is inferred has extent 0 unless another one has
+      bool empty = false;
+      for (dim d : s) empty = empty || d == dim(0);
+      rest.d = empty ? 1 : inferred < max_rank ? dim(0) : dim::unknown();
+    } else {
+      for (dim d : s)
+        if (!d.is_unknown()) rest.d = c.table().exact_div(rest.d, d);
+    }
     if (inferred < max_rank) s[inferred] = rest.d;
     if (rest.d.is_unknown() || (inferred == max_rank && !(rest.d == dim(1)))) {
       text t;

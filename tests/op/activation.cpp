@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Activations: shapes and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/activation.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+constexpr sym L{"L", {1, 512}};
+
+static_assert(inferred([](builder& g) { return silu(relu(g.input("x", f32, {2, L}))); }) == "f32 [2, L]");
+static_assert(inferred([](builder& g) {
+                return prelu(g.input("x", f32, {2, 3, L}), g.weight("slope", {3, 1}));
+              }) == "f32 [2, 3, L]");
+static_assert(inferred([](builder& g) {
+                return gelu(sigmoid(g.input("x", f64, {L})), {.approximate = gelu_approximation::by_tanh});
+              }) == "f64 [L]");
+
+using operators = op_set<op::relu, op::leaky_relu, op::prelu, op::clip, op::sigmoid, op::hard_sigmoid, op::hard_swish,
+                         op::swish, op::gelu, op::elu, op::selu, op::softplus, op::softsign, op::mish>;
+
+TEST_CASE("activation: ONNX Runtime's results, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("activation");
+  CHECK(outcome.cases >= 39);
+  CHECK(outcome.symbolic_graphs >= 60);
+}
+
+}  // namespace

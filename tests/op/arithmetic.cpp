@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Element-wise arithmetic: shapes, types and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/arithmetic.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+constexpr sym L{"L", {1, 512}};
+
+static_assert(inferred([](builder& g) {
+                return g.input("x", f32, {2, 1, L}) + g.input("y", f32, {3, 1});
+              }) == "f32 [2, 3, L]");
+static_assert(inferred([](builder& g) { return -g.input("x", i64, {L}) * 2.0 - 1.0; }) == "i64 [L]");
+static_assert(inferred([](builder& g) { return 1.0 / g.input("x", f32, {}); }) == "f32 []");
+static_assert(inferred([](builder& g) { return add(g.input("x", f32, {2}), g.input("y", i64, {2})); }) ==
+              "Add 'Add': input 0 is f32, input 1 is i64");
+static_assert(inferred([](builder& g) {
+                return add(g.input("x", f32, {2, 3}), g.input("y", f32, {2}));
+              }) == "Add 'Add': shapes [2, 3] and [2] do not broadcast");
+static_assert(inferred([](builder& g) { return mul(g.input("x", f32, {L}), g.input("y", f32, {sym{"M"}})); }) ==
+              "Mul 'Mul': shapes [L] and [M] do not broadcast");
+static_assert(inferred([](builder& g) { return add(g.input("x", boolean, {2}), g.input("y", boolean, {2})); }) ==
+              "Add 'Add': input 0 is bool, expected a number");
+static_assert(inferred([](builder& g) { return dnnkit::floor(g.input("x", i64, {2})); }) ==
+              "Floor 'Floor': input 0 is i64, expected a floating-point type");
+static_assert(inferred([](builder& g) { return mod(g.input("x", f32, {2}), g.input("y", f32, {2})); }) ==
+              "Mod 'Mod': floating-point numbers need fmod = true");
+static_assert(inferred([](builder& g) { return add(g.input("x", f32, {2})); }) == "Add 'Add': has 1 input, takes 2");
+
+// NaN goes through minimum and maximum whichever side it is on; integers without a quotient give 0.
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+static_assert(op::min::apply(nan, 1.f) != op::min::apply(nan, 1.f) &&
+              op::min::apply(1.f, nan) != op::min::apply(1.f, nan));
+static_assert(op::max::apply(nan, 1.f) != op::max::apply(nan, 1.f) &&
+              op::max::apply(1.f, nan) != op::max::apply(1.f, nan));
+static_assert(op::sign::apply(nan) != op::sign::apply(nan) && op::sign::apply(-3.f) == -1);
+static_assert(op::div::apply(7, 0) == 0 && op::div::apply(std::numeric_limits<int>::min(), -1) == 0 &&
+              op::div::apply(-7, 2) == -3);
+
+using operators = op_set<op::add, op::sub, op::mul, op::div, op::pow, op::min, op::max, op::mod, op::neg, op::abs,
+                         op::reciprocal, op::floor, op::ceil, op::round, op::sign>;
+
+TEST_CASE("arithmetic: ONNX Runtime's results, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("arithmetic");
+  CHECK(outcome.cases >= 68);
+  CHECK(outcome.symbolic_graphs >= 100);
+}
+
+}  // namespace

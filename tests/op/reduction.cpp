@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Reductions: shapes and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/reduction.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+constexpr sym H{"H", {1, 512}};
+
+static_assert(inferred([](builder& g) {
+                return reduce_sum(g.input("x", f32, {2, H, 3}), {.axes = {1}});
+              }) == "f32 [2, 1, 3]");
+static_assert(inferred([](builder& g) {
+                return reduce_mean(g.input("x", f32, {2, H, 3}), {.axes = {0, -1}, .keepdims = false});
+              }) == "f32 [H]");
+static_assert(inferred([](builder& g) {
+                return reduce_max(g.input("x", i64, {2, H}), {.keepdims = false});
+              }) == "i64 []");
+static_assert(inferred([](builder& g) {
+                return reduce_min(g.input("x", f32, {2, H}), {.axes = {2}});
+              }) == "ReduceMin 'ReduceMin': axis 2 is outside a tensor of rank 2");
+static_assert(inferred([](builder& g) {
+                return reduce_l2(g.input("x", i64, {2, H}));
+              }) == "ReduceL2 'ReduceL2': input 0 is i64, expected a floating-point type");
+
+using operators =
+    op_set<op::reduce_sum, op::reduce_mean, op::reduce_max, op::reduce_min, op::reduce_prod, op::reduce_l1,
+           op::reduce_l2, op::reduce_log_sum, op::reduce_log_sum_exp, op::reduce_sum_square>;
+
+TEST_CASE("reduction: ONNX Runtime's results, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("reduction");
+  CHECK(outcome.cases >= 69);
+  CHECK(outcome.symbolic_graphs >= 190);
+}
+
+TEST_CASE("a row that is minus infinity throughout") {
+  builder g;
+  g.output("y", reduce_log_sum_exp(g.input("x", f32, {2}), {.keepdims = false}));
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(evaluate<operators>(g.value(), std::vector{host_tensor({2}, {-infinity, -infinity})})[0].reals[0] == -infinity);
+}
+
+}  // namespace

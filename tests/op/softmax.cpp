@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Softmax and LogSoftmax: shapes and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/softmax.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+constexpr sym L{"L", {1, 512}};
+
+static_assert(inferred([](builder& g) { return softmax(g.input("x", f32, {12, L, L})); }) == "f32 [12, L, L]");
+static_assert(inferred([](builder& g) {
+                return log_softmax(g.input("x", f32, {12, L}), {.axis = 2});
+              }) == "LogSoftmax 'LogSoftmax': axis 2 is outside a tensor of rank 2");
+
+using operators = op_set<op::softmax, op::log_softmax>;
+
+TEST_CASE("softmax: ONNX Runtime's results, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("softmax");
+  CHECK(outcome.cases >= 10);
+  CHECK(outcome.symbolic_graphs >= 20);
+}
+
+}  // namespace
