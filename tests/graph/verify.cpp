@@ -86,8 +86,9 @@ TEST_CASE("damage to a legal graph is reported") {
   CHECK(after([](graph& g) { g.nodes[1].output = g.nodes[0].output; }) ==
         "value 'BatchNormalization': no node has it for an output");
   CHECK(after([](graph& g) { g.at(g.nodes[0].output).producer = 1; }) == "value 'Conv': no node has it for an output");
-  CHECK(after([](graph& g) { value_from(g, origin::weight).producer = 0; }) ==
-        "value 'w': it has a producer it must not have");
+  CHECK(after([](graph& g) {
+          value_from(g, origin::weight).producer = 0;
+        }).find("it has a producer it must not have") != std::string::npos);
   CHECK(after([](graph& g) { g.values[0].name.first = 1u << 20; }) ==
         "a value's name lies outside the graph's characters");
   CHECK(after([](graph& g) { g.values[0].type.dims[0] = dim::of_expression(999); }) ==
@@ -106,6 +107,12 @@ TEST_CASE("damage to a legal graph is reported") {
   CHECK(after([](graph& g) {
           g.symbols.atoms.push_back({atom_kind::min, dim::of_expression(99), 1});
         }) == "an expression refers to a symbol or dimension that does not exist");
+  CHECK(
+      after([](graph& g) {
+        const dim self = dim::of_expression(g.symbols.polynomials.size());
+        g.symbols.polynomials.push_back(polynomial{monomial{1, {static_cast<std::uint16_t>(g.symbols.atoms.size())}}});
+        g.symbols.atoms.push_back({atom_kind::min, self, 1});
+      }) == "an expression refers to itself");
   CHECK(after([](graph& g) {
           g.symbols.polynomials.push_back(polynomial{monomial{1, {7}}});
         }) == "an expression refers to an atom that does not exist");
