@@ -100,8 +100,7 @@ struct planar_conv {
                             ? k_walk{.depth = {}, .height = {}, .width = {}, .run = channels}
                             : k_walk{.depth = {}, .height = channels, .width = kernel_rows, .run = kernel_columns};
     tile<Rows, Vectors>(
-        a, 1, b, walk, {reinterpret_cast<const char*>(a), 0},
-        [&](int i, int) { return float_vec(bias ? bias[i] : 0.0f); },
+        a, 1, b, walk, fetch_nothing{}, [&](int i, int) { return float_vec(bias ? bias[i] : 0.0f); },
         [&](int i, int j, float_vec acc) {
           const index_t at = x + j * float_lanes;
           constexpr bool full = is_constant<Width> && value_or<Width>(1) % float_lanes == 0;

@@ -27,6 +27,14 @@ struct k_walk {
 struct fetch_ahead {
   const char* address;
   index_t step;  // bytes an iteration
+
+  [[gnu::always_inline]] void next() noexcept {
+    __builtin_prefetch(address, 0, 2);
+    address += step;
+  }
+};
+struct fetch_nothing {
+  [[gnu::always_inline]] void next() noexcept {}
 };
 
 // Tile `t` of `tiles` that share a panel of k rows of `width` floats fetches its share of the next one.
@@ -61,9 +69,9 @@ template <int Rows, int Vectors>
 // start(i, j) yields the first value of accumulator [i][j]; finish(i, j, vec) receives the last one, i and j being
 // integral constants to the optimiser after unrolling. Rows of A are row_stride floats apart, vectors of B float_lanes
 // apart.
-template <int Rows, int Vectors, class Start, class Finish>
+template <int Rows, int Vectors, class Fetch, class Start, class Finish>
 [[gnu::always_inline]] inline void tile(const float* a, index_t row_stride, const float* b, const k_walk& walk,
-                                        fetch_ahead ahead, Start&& start, Finish&& finish) {
+                                        Fetch ahead, Start&& start, Finish&& finish) {
   detail::native acc[Rows][Vectors];
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i)
@@ -77,8 +85,7 @@ template <int Rows, int Vectors, class Start, class Finish>
         const float* bk = b + d * walk.depth.step_b + h * walk.height.step_b + w * walk.width.step_b;
 #pragma GCC unroll 4
         for (index_t k = 0; k < walk.run.count; ++k) {
-          __builtin_prefetch(ahead.address, 0, 2);
-          ahead.address += ahead.step;
+          ahead.next();
           detail::multiply_add<Rows, Vectors>(acc, ak, row_stride, bk);
           ak += walk.run.step_a;
           bk += walk.run.step_b;
