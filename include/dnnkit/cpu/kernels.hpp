@@ -6,13 +6,26 @@
 #include <cstddef>
 #include <utility>
 
+#include "dnnkit/cost/target.hpp"
 #include "dnnkit/cpu/convolution_kernel.hpp"
 #include "dnnkit/cpu/map_kernel.hpp"
+#include "dnnkit/cpu/planar_kernel.hpp"
 #include "dnnkit/cpu/point_kernel.hpp"
 #include "dnnkit/cpu/product_kernel.hpp"
 #include "dnnkit/cpu/row_kernel.hpp"
 
 namespace dnnkit::cpu {
+
+static_assert(float_lanes == target.float_lanes, "passes and kernels must agree on the width of a vector");
+
+// Does a convolution run channels first? As its input is stored; when that is neither way, as its output is.
+template <class Net, std::size_t R> constexpr bool runs_planar() {
+  using kernel = planar_kernel<Net, R>;
+  if constexpr (!kernel::applies) return false;
+  else if constexpr (kernel::direct) return true;
+  else if constexpr (convolution_kernel<Net, R>::direct) return false;
+  else return lane_axis<Net, R>() == kernel::last;
+}
 
 // The kernel of recipe R of a network.
 template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
@@ -22,8 +35,9 @@ template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
   } else if constexpr (anchor->kind == form::row || anchor->kind == form::reduction) {
     return row_kernel<Net, R>::entry;
   } else if constexpr (anchor->id == &dnnkit::detail::op_tag<op::conv>) {
-    if constexpr (convolution_kernel<Net, R>::supported) return convolution_kernel<Net, R>::entry;
-    else return point_kernel<Net, R>::entry;
+    if constexpr (!convolution_recipe<Net, R>::supported) return point_kernel<Net, R>::entry;
+    else if constexpr (runs_planar<Net, R>()) return planar_kernel<Net, R>::entry;
+    else return convolution_kernel<Net, R>::entry;
   } else if constexpr (anchor->id == &dnnkit::detail::op_tag<op::matmul>) {
     if constexpr (product_kernel<Net, R>::supported) return product_kernel<Net, R>::entry;
     else return point_kernel<Net, R>::entry;

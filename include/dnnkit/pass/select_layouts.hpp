@@ -1,60 +1,133 @@
 // SPDX-License-Identifier: MIT
 // Pass: where the coordinates of each stored value lie (SmartMem, section 3.3: a producer writes contiguously what its
-// reader reduces over). Values that convolutions and pools read or write are channels last; what has the same rank and
-// is computed from such a value element by element follows. A value that a convolution reads as it is carries a halo as
-// wide as the padding. Inputs and outputs of the graph stay row-major. One layout a value; the first reader wins.
+// reader reduces over). Values that convolutions and pools read or write are channels last, and so is what is computed
+// from them element by element. Where that would leave vector lanes empty - few channels, not a multiple of a vector -
+// a whole stretch of convolutions is channels first instead, with vectors along rows. A value that a convolution reads
+// as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/cost/target.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit::passes {
 
-struct select_layouts {
+class select_layouts {
+ public:
   static constexpr std::string_view name = "select layouts";
 
   // One layout for each value of the graph; those of values that are not stored mean nothing.
   static constexpr vector<buffer_layout> run(const graph& g, const fusion_plan& fusion) {
+    select_layouts s(g);
+    s.find_stretches(fusion);
     vector<buffer_layout> layouts;
-    for (const value& v : g.values) layouts.push_back(row_major(v.type.dims.size()));
-    vector<std::uint8_t> last(g.values.size(), 0);  // stored channels last
-    auto index = [](std::int32_t i) { return static_cast<std::size_t>(i); };
-    for (const fusion_group& group : fusion.groups)
-      if (!group.setup && group.anchor != none && wants_channels_last(g, g.node_at(group.anchor))) {
-        mark(g, g.input_of(g.node_at(group.anchor), 0), last);
-        for (value_id o : group.outputs) mark(g, o, last);
-      }
-    for (const fusion_group& group : fusion.groups) {
-      if (group.setup) continue;
-      bool follows = false;
-      for (node_id n : group.nodes)
-        for (std::size_t i = 0; i < g.node_at(n).inputs.count; ++i)
-          if (const value_id v = g.input_of(g.node_at(n), i); v != none && last[index(v)] != 0)
-            follows = follows || g.at(v).type.dims == g.at(group.outputs[0]).type.dims;
-      if (follows)
-        for (value_id o : group.outputs) mark(g, o, last);
+    for (std::size_t v = 0; v < g.values.size(); ++v) {
+      layouts.push_back(row_major(g.values[v].type.dims.size()));
+      if (s.spatial_[v] != 0 && !s.is_planar(static_cast<value_id>(v))) put_channels_last(layouts[v]);
     }
-    for (std::size_t v = 0; v < g.values.size(); ++v)
-      if (last[v] != 0) layouts[v] = channels_last(g.values[v].type.dims.size());
     for (const fusion_group& group : fusion.groups)
-      if (group.anchor != none && !group.setup) add_halo(g, g.node_at(group.anchor), layouts, last);
+      if (group.anchor != none && !group.setup) s.add_halo(g.node_at(group.anchor), layouts);
     return layouts;
   }
 
  private:
-  static constexpr bool wants_channels_last(const graph& g, const node& anchor) {
-    const std::size_t rank = g.at(anchor.output).type.dims.size();
+  constexpr explicit select_layouts(const graph& g)
+      : g_(g), spatial_(g.values.size(), 0), parent_(g.values.size()), stretches_(g.values.size()) {
+    for (std::size_t v = 0; v < parent_.size(); ++v) parent_[v] = static_cast<value_id>(v);
+  }
+
+  static constexpr std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+  // --- stretches: values that share one storage order, joined by the kernels that read some and write others
+  struct stretch {
+    double last = 0, planar = 0;  // vector multiply-adds of its convolutions in either order, padding included
+    bool must_be_last = false;
+  };
+  constexpr value_id root(value_id v) const {
+    while (parent_[index(v)] != v) v = parent_[index(v)];
+    return v;
+  }
+  constexpr void join(value_id a, value_id b) {
+    a = root(a);
+    b = root(b);
+    if (a == b) return;
+    parent_[index(b)] = a;
+    stretch& s = stretches_[index(a)];
+    const stretch& other = stretches_[index(b)];
+    s = {s.last + other.last, s.planar + other.planar, s.must_be_last || other.must_be_last};
+  }
+  constexpr bool is_planar(value_id v) const {
+    const stretch& s = stretches_[index(root(v))];
+    return !s.must_be_last && s.last > 1.15 * s.planar;
+  }
+  // A value whose order is ours to choose.
+  constexpr bool is_free(value_id v) const {
+    return v != none && g_.at(v).from == origin::node && g_.at(v).type.dims.size() >= 3 && !is_output(g_, v);
+  }
+
+  constexpr void find_stretches(const fusion_plan& fusion) {
+    for (const fusion_group& group : fusion.groups)
+      if (!group.setup && group.anchor != none && wants_channels(g_.node_at(group.anchor))) {
+        const value_id x = g_.input_of(g_.node_at(group.anchor), 0), y = group.outputs[0];
+        if (is_free(x)) spatial_[index(x)] = 1;
+        for (value_id o : group.outputs)
+          if (is_free(o)) spatial_[index(o)] = 1;
+        join(y, g_.node_at(group.anchor).output);
+        for (value_id o : group.outputs) join(y, o);
+        if (is_free(x)) join(y, x);
+        add_cost(g_.node_at(group.anchor), stretches_[index(root(y))]);
+      }
+    for (const fusion_group& group : fusion.groups)
+      if (!group.setup) follow_operands(group);
+  }
+  // What a kernel computes from spatial values of its own shape takes their order.
+  constexpr void follow_operands(const fusion_group& group) {
+    const value_id y = group.outputs[0];
+    const shape& s = g_.at(group.anchor == none ? y : g_.node_at(group.anchor).output).type.dims;
+    for (node_id n : group.nodes)
+      for (std::size_t i = 0; i < g_.node_at(n).inputs.count; ++i) {
+        const value_id v = g_.input_of(g_.node_at(n), i);
+        if (v == none || spatial_[index(v)] == 0 || !(g_.at(v).type.dims == s)) continue;
+        join(y, v);
+        for (value_id o : group.outputs)
+          if (is_free(o) && g_.at(o).type.dims == s) spatial_[index(o)] = 1;
+      }
+  }
+  constexpr bool wants_channels(const node& anchor) const {
+    const std::size_t rank = g_.at(anchor.output).type.dims.size();
     return anchor.op->properties.contiguous_axis == 1 && rank >= 3 && rank <= 5;
   }
-  static constexpr void mark(const graph& g, value_id v, vector<std::uint8_t>& last) {
-    if (g.at(v).from == origin::node && g.at(v).type.dims.size() >= 3 && !is_output(g, v))
-      last[static_cast<std::size_t>(v)] = 1;
+
+  constexpr void add_cost(const node& anchor, stretch& s) const {
+    const shape& out = g_.at(anchor.output).type.dims;
+    if (!g_.is<op::conv>(anchor) || out.size() > 4) {
+      s.must_be_last = true;
+      return;
+    }
+    const shape& weight = g_.at(g_.input_of(anchor, 1)).type.dims;
+    const op::conv c = g_.as<op::conv>(anchor);
+    const window w = c.over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2);
+    if (c.group != 1 || w.stride(weight.size() - 3) != 1) s.must_be_last = true;
+    double work = static_cast<double>(w.taps());  // multiply-adds for one channel pair, up to common factors
+    for (std::size_t i = 2; i < out.size(); ++i)
+      if (out[i].is_known()) work *= static_cast<double>(out[i].value());
+    work *= static_cast<double>(weight[1].value());
+    const std::int64_t width = out.back().is_known() ? out.back().value() : 16 * target.float_lanes;
+    s.last += work * padded(weight[0].value());
+    s.planar += work * static_cast<double>(weight[0].value()) * padded(width) / static_cast<double>(width);
   }
+  // n rounded up to whole vectors
+  static constexpr double padded(std::int64_t n) {
+    return static_cast<double>((n + target.float_lanes - 1) / target.float_lanes * target.float_lanes);
+  }
+
+  // --- layouts
   static constexpr buffer_layout row_major(std::size_t rank) {
     buffer_layout l;
     for (std::size_t i = 0; i < rank; ++i) {
@@ -64,24 +137,27 @@ struct select_layouts {
     }
     return l;
   }
-  static constexpr buffer_layout channels_last(std::size_t rank) {
-    buffer_layout l = row_major(rank);
+  static constexpr void put_channels_last(buffer_layout& l) {
     l.order.erase(1);
     l.order.push_back(1);
-    return l;
   }
-  static constexpr void add_halo(const graph& g, const node& anchor, vector<buffer_layout>& layouts,
-                                 const vector<std::uint8_t>& last) {
-    const value_id x = g.input_of(anchor, 0);
-    if (!g.is<op::conv>(anchor) || last[static_cast<std::size_t>(x)] == 0) return;
-    const shape& weight = g.at(g.input_of(anchor, 1)).type.dims;
-    const window w = g.as<op::conv>(anchor).over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2);
-    buffer_layout& l = layouts[static_cast<std::size_t>(x)];
+  constexpr void add_halo(const node& anchor, vector<buffer_layout>& layouts) const {
+    const value_id x = g_.input_of(anchor, 0);
+    if (!g_.is<op::conv>(anchor) || spatial_[index(x)] == 0) return;
+    const shape& weight = g_.at(g_.input_of(anchor, 1)).type.dims;
+    const window w = g_.as<op::conv>(anchor).over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2);
+    buffer_layout& l = layouts[index(x)];
+    constexpr std::int64_t widest = 255;  // a wider border is made in scratch memory
     for (std::size_t i = 0; i + 2 < weight.size(); ++i) {
-      l.before[i + 2] = std::max(l.before[i + 2], static_cast<std::uint8_t>(w.pad_begin(i)));
-      l.after[i + 2] = std::max(l.after[i + 2], static_cast<std::uint8_t>(w.pad_end(i)));
+      l.before[i + 2] = std::max(l.before[i + 2], static_cast<std::uint8_t>(std::min(w.pad_begin(i), widest)));
+      l.after[i + 2] = std::max(l.after[i + 2], static_cast<std::uint8_t>(std::min(w.pad_end(i), widest)));
     }
   }
+
+  const graph& g_;
+  vector<std::uint8_t> spatial_;  // read or written by a convolution or pool, or following such a value
+  vector<value_id> parent_;
+  vector<stretch> stretches_;  // of roots
 };
 
 }  // namespace dnnkit::passes

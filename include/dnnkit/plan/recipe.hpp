@@ -43,8 +43,9 @@ struct recipe_load {
   slice_of axes;          // the view, in the step's coordinates, or in those behind the last movement step
   dim offset = 0;
   slice_of movement;
-  bool setup = false;  // a weight, a constant or computed from such: the same in every run
-  bool whole = false;  // the buffer in its own coordinates, untransformed
+  bool setup = false;     // a weight, a constant or computed from such: the same in every run
+  bool external = false;  // the caller's memory
+  bool whole = false;     // the buffer in its own coordinates, untransformed
   // the buffer's border in each of its dimensions
   std::array<std::uint8_t, max_rank> before{}, after{};
 };

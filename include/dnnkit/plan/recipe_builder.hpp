@@ -224,6 +224,7 @@ class recipe_builder {
     l.operand = operand(v);
     l.type = g_.at(v).type.type;
     l.setup = setup_[static_cast<std::size_t>(v)] != 0;
+    l.external = g_.at(v).from == origin::input || is_output(g_, v);
     l.whole = way.empty();
     const buffer_layout& layout = layouts_[static_cast<std::size_t>(v)];
     std::copy(layout.before.begin(), layout.before.end(), l.before.begin());
@@ -334,8 +335,8 @@ class recipe_builder {
            same(p_.loads, a.loads, b.loads,
                 [&](const recipe_load& x, const recipe_load& y) {
                   return x.operand == y.operand && x.type == y.type && x.rank == y.rank && x.offset == y.offset &&
-                         x.setup == y.setup && x.whole == y.whole && x.before == y.before && x.after == y.after &&
-                         same_axes(x.axes, y.axes) &&
+                         x.setup == y.setup && x.whole == y.whole && x.external == y.external && x.before == y.before &&
+                         x.after == y.after && same_axes(x.axes, y.axes) &&
                          same(p_.movement, x.movement, y.movement, [&](const movement_step& m, const movement_step& o) {
                            return id_of(m.op) == id_of(o.op) && same_attributes(m.attributes, o.attributes) &&
                                   same_dims(m.in_shape, o.in_shape) && same_dims(m.out_shape, o.out_shape);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a group around a convolution whose activations are stored channels first: vectors run along rows
+// (cpu/planar.hpp). For channel counts that would leave vector lanes empty. An input that is not stored so, or has a
+// prologue, is first brought into that form in scratch memory, each element once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "dnnkit/cpu/convolution_recipe.hpp"
+#include "dnnkit/cpu/planar.hpp"
+
+namespace dnnkit::cpu {
+
+template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Net, R> {
+  using facts = convolution_recipe<Net, R>;
+  using access = typename facts::access;
+  using values = typename facts::values;
+  static constexpr std::size_t last = access::rank - 1;  // the axis vectors run along
+  template <std::size_t A> using nth = typename facts::template nth<A>;
+
+  // Reads up to a vector past the end of a row, which only the library's own memory has room for.
+  static constexpr bool direct = facts::stored_along(last) && !facts::source_load.external;
+  static constexpr bool applies = facts::axes <= 2 && facts::stride(2) == 1;
+  static constexpr conv_attributes attributes = facts::attributes_of(false);
+
+  static auto convolution(const kernel_call& call) {
+    const auto height = extent_value<facts::out_extent(1)>(call), width = extent_value<facts::out_extent(2)>(call);
+    const auto row = [&] {
+      if constexpr (!direct) return facts::staged(call, nth<2>{});
+      else if constexpr (facts::axes == 2) return facts::template stride_of<last - 1>(call);
+      else return constant<0>{};
+    }();
+    const auto plane = [&] {
+      if constexpr (direct) return facts::template stride_of<1>(call);
+      else return facts::times(facts::staged(call, nth<1>{}), row);
+    }();
+    planar_conv<attributes, std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
+                std::remove_cvref_t<decltype(row)>, std::remove_cvref_t<decltype(plane)>>
+        c{height, width, row, plane};
+    c.images = extent_value<facts::in_dim(0)>(call);
+    if constexpr (direct) c.image_stride = facts::template stride_of<0>(call);
+    else c.image_stride = plane * facts::in_channels;
+    return c;
+  }
+  using convolution_type = decltype(convolution(std::declval<const kernel_call&>()));
+
+  static constexpr index_t weight_floats = convolution_type::packed_size(), bias_floats = convolution_type::bias_size();
+  static constexpr index_t taps = attributes.taps();
+
+  static void pack(const kernel_call& call) noexcept {
+    auto* out = reinterpret_cast<float*>(call.packed);
+    std::vector<float> plain(static_cast<std::size_t>(weight_floats));  // ONNX's OIHW
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      const auto k = static_cast<index_t>(i);
+      plain[i] = facts::weight_at(call, k / (taps * attributes.group_in()), k / taps % attributes.group_in(), k % taps);
+    }
+    convolution_type::pack(plain.data(), out);
+    for (index_t oc = 0; oc < attributes.out_channels; ++oc) out[weight_floats + oc] = facts::bias_at(call, oc);
+  }
+
+  // --- first phase: planes with their border in scratch; a unit is one row
+  static std::int64_t scratch_bytes(const kernel_call& call) noexcept {
+    const index_t rows = prepare_units(call);
+    return (rows * facts::staged(call, nth<2>{}) + float_lanes) * static_cast<std::int64_t>(sizeof(float));
+  }
+  static index_t prepare_units(const kernel_call& call) noexcept {
+    return extent_value<facts::in_dim(0)>(call) * facts::in_channels * facts::staged(call, nth<1>{});
+  }
+  static void prepare(const kernel_call& call, index_t first, index_t end) noexcept {
+    const index_t height = facts::staged(call, nth<1>{}), width = facts::staged(call, nth<2>{});
+    const index_t in_h = extent_value<facts::in_extent(1)>(call), in_w = extent_value<facts::in_extent(2)>(call);
+    constexpr index_t left = facts::before(2);
+    for (index_t u = first; u < end; ++u) {
+      float* out = reinterpret_cast<float*>(call.scratch) + u * width;
+      const index_t y = u % height - facts::before(1), plane = u / height;
+      std::fill(out, out + (y < 0 || y >= in_h ? width : left), 0.0f);
+      if (y < 0 || y >= in_h) continue;
+      std::fill(out + left + in_w, out + width, 0.0f);
+      coordinates c{plane / facts::in_channels, plane % facts::in_channels};
+      if constexpr (facts::has_axis(1)) c[last - 1] = y;
+      for_lanes<float_lanes, last>(c, in_w, [&](auto n) {
+        const auto v = values::template evaluate<facts::input, float_lanes, last>(call, c, n, 0);
+        if constexpr (is_constant<decltype(n)>) v.store(out + left + c[last]);
+        else v.store(out + left + c[last], n);
+      });
+    }
+  }
+
+  // --- second phase; a unit is one output row
+  static index_t units(const kernel_call& call) noexcept { return convolution(call).units(); }
+
+  static void run(const kernel_call& call, index_t first, index_t end) noexcept {
+    const auto* weights = reinterpret_cast<const float*>(call.packed);
+    const float* in = reinterpret_cast<const float*>(call.scratch);
+    if constexpr (direct) in = facts::first_tap(call);
+    convolution(call).run(in, weights, weights + weight_floats, first, end,
+                          [&](auto acc, index_t n, index_t oc, index_t y, index_t x, auto valid) {
+                            coordinates at{n, oc};
+                            if constexpr (facts::has_axis(1)) at[last - 1] = y;
+                            at[last] = x;
+                            values::template finish<float_lanes, last>(call, at, valid, acc);
+                          });
+  }
+
+  static constexpr kernel_entry entry{units,
+                                      run,
+                                      direct ? nullptr : prepare_units,
+                                      direct ? nullptr : prepare,
+                                      direct ? nullptr : scratch_bytes,
+                                      pack,
+                                      (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float))};
+};
+
+}  // namespace dnnkit::cpu
