@@ -22,7 +22,7 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
   template <std::size_t A> using nth = typename facts::template nth<A>;
 
   static constexpr bool direct = facts::stored_along(1);
-  static constexpr bool dense = direct ? source_load.whole && !has_border : !padded;
+  static constexpr bool dense = access::self.windowed ? false : direct ? source_load.whole && !has_border : !padded;
   static constexpr conv_attributes attributes = facts::attributes_of(dense);
 
   static auto convolution(const kernel_call& call) {
@@ -121,13 +121,20 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
           });
   }
 
+  // One image: units are rows, panel by panel.
+  static void run_rows(const kernel_call& call, index_t first, index_t last) noexcept {
+    const index_t rows = extent_value<out_extent(1)>(call), panels = units(call) / rows;
+    for (index_t p = 0; p < panels; ++p) run(call, p * rows + first, p * rows + last);
+  }
+
   static constexpr kernel_entry entry{units,
                                       run,
                                       direct ? nullptr : prepare_units,
                                       direct ? nullptr : prepare,
                                       direct ? nullptr : scratch_bytes,
                                       pack,
-                                      (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float))};
+                                      (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float)),
+                                      access::self.windowed ? run_rows : nullptr};
 
  private:
   // Pixels of one input row, channels last: vectors along the channels, or along the row when channels are few.

@@ -110,7 +110,8 @@ template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Ne
                                       direct ? nullptr : prepare,
                                       direct ? nullptr : scratch_bytes,
                                       pack,
-                                      (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float))};
+                                      (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float)),
+                                      access::self.windowed ? run : nullptr};
 };
 
 }  // namespace dnnkit::cpu

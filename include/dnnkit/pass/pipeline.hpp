@@ -5,6 +5,7 @@
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
+#include "dnnkit/pass/plan_strips.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/plan/make_plan.hpp"
 
@@ -33,7 +34,9 @@ template <class Rewrites, class Fusion, class Layouts> struct pipeline {
       return p;
     }
     const fusion_plan groups = Fusion::run(g);
-    return make_plan(g, groups, Layouts::run(g, groups));
+    vector<buffer_layout> layouts = Layouts::run(g, groups);
+    passes::plan_strips::run(g, groups, layouts);
+    return make_plan(g, groups, layouts);
   }
 };
 

@@ -25,11 +25,12 @@ constexpr std::int64_t aligned(std::int64_t bytes) {
 
 namespace detail {
 
-// Logical extents with the border on both sides.
+// Logical extents with the border on both sides; of the rows, those in the window if there is one.
 constexpr shape room_of(symbol_table& table, const buffer& b) {
   shape room;
   for (std::size_t i = 0; i < b.type.dims.size(); ++i)
-    room.push_back(table.add(b.type.dims[i], b.layout.before[i] + b.layout.after[i]));
+    room.push_back(b.layout.window != 0 && i == 2 ? dim(b.layout.window)
+                                                  : table.add(b.type.dims[i], b.layout.before[i] + b.layout.after[i]));
   return room;
 }
 
@@ -98,7 +99,7 @@ class plan_maker {
       name = g_.text_of(g_.output_names[static_cast<std::size_t>(port)]);
     }
     b.name = store(name);
-    b.elements = element_count(g_.symbols, room_of(g_.symbols, b));
+    b.elements = g_.symbols.mul(element_count(g_.symbols, room_of(g_.symbols, b)), b.layout.slots);
     known = static_cast<std::int32_t>(p_.buffers.size());
     p_.buffers.push_back(b);
     return known;

@@ -26,6 +26,8 @@ enum class storage : std::uint8_t {
 struct buffer_layout {
   static_vector<std::uint8_t, max_rank> order;          // storage order, outermost first
   static_vector<std::uint8_t, max_rank> before, after;  // border elements of each logical dimension (the halo)
+  // A window: only so many rows (dimension 2) are stored at a time, in each of several slots; 0: all of them.
+  std::uint8_t window = 0, slots = 1;
 };
 
 struct buffer {

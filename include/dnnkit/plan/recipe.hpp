@@ -76,6 +76,7 @@ struct recipe {
   dtype anchor_type = dtype::f32;
   slice_of space;  // extents of the iteration space
   slice_of loads, nodes, outputs, constants;
+  bool windowed = false;  // some operand is stored a few rows at a time: the kernel runs on strips of rows
 };
 
 }  // namespace dnnkit

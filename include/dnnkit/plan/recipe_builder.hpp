@@ -59,6 +59,7 @@ class recipe_builder {
     r.constants.count = count(p_.recipe_constants) - r.constants.first;
     r.outputs = {count(p_.outputs), static_cast<std::uint32_t>(outputs.size())};
     p_.outputs.append(outputs.begin(), outputs.end());
+    for (value_id v : made_.operands) r.windowed = r.windowed || layouts_[static_cast<std::size_t>(v)].window != 0;
     made_.kernel = shared(r, before);
     return made_;
   }
@@ -157,7 +158,7 @@ class recipe_builder {
     shape room;
     int_list order;
     for (std::size_t i = 0; i < s.size(); ++i) {
-      room.push_back(g_.symbols.add(s[i], l.before[i] + l.after[i]));
+      room.push_back(l.window != 0 && i == 2 ? dim(l.window) : g_.symbols.add(s[i], l.before[i] + l.after[i]));
       order.push_back(l.order[i]);
     }
     view r = view_algebra(g_.symbols).dense(s, order, room);
@@ -319,8 +320,8 @@ class recipe_builder {
   static constexpr const char* id_of(const op_info* op) { return op == nullptr ? nullptr : op->id; }
 
   constexpr bool equal(const recipe& a, const recipe& b) const {
-    return id_of(a.anchor) == id_of(b.anchor) && a.anchor_type == b.anchor_type && a.loads.count == b.loads.count &&
-           a.nodes.count == b.nodes.count && same_dims(a.space, b.space) &&
+    return id_of(a.anchor) == id_of(b.anchor) && a.windowed == b.windowed && a.anchor_type == b.anchor_type &&
+           a.loads.count == b.loads.count && a.nodes.count == b.nodes.count && same_dims(a.space, b.space) &&
            same_attributes(a.anchor_attributes, b.anchor_attributes) && same_refs(a.anchor_inputs, b.anchor_inputs) &&
            same(p_.shapes, a.anchor_shapes, b.anchor_shapes, [&](slice_of x, slice_of y) { return same_dims(x, y); }) &&
            same(p_.recipe_constants, a.constants, b.constants,

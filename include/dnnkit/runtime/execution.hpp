@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Runs a plan: one arena, one table of pointers, one walk over the steps. Everything a session does that does not depend
-// on the network's type.
+// Runs a plan: one arena, one table of pointers, one walk over the steps. Everything a session does that does not
+// depend on the network's type.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,6 +54,7 @@ class execution {
     values_ = values;
     bind_extents();
     place_buffers();
+    find_strips();
     bound_ = true;
   }
 
@@ -73,7 +75,13 @@ class execution {
     for (const port& p : ports_) operands_[p.operand] = (p.is_input ? inputs : outputs)[p.number];
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       if (!observer.before(plan_, i)) return false;
-      run_step(i, loop);
+      if (const bound_strips* s = strips_from(i)) {  // two steps in turns, seen as one by the observer
+        run_strips(*s, loop);
+        observer.after(plan_, i++);
+        if (!observer.before(plan_, i)) return false;
+      } else {
+        run_step(i, loop);
+      }
       observer.after(plan_, i);
     }
     return true;
@@ -88,6 +96,14 @@ class execution {
     const buffer* of;
     std::byte* data;
     std::size_t extents;
+  };
+  // Step `first` and the one after it, handing over a windowed buffer.
+  struct bound_strips {
+    std::size_t first;
+    std::size_t written, read;  // positions of the buffer among the operands of the two steps
+    std::int64_t rows, window;  // rows in all, and in a strip
+    std::size_t slots;
+    std::ptrdiff_t row_bytes, slot_bytes;
   };
   // An operand that is the caller's.
   struct port {
@@ -107,8 +123,7 @@ class execution {
   static void check_bounds(const symbol& s, std::int64_t value) {
     if (value >= s.limits.min && value <= s.limits.max) return;
     throw error("symbol is " + std::string(value < 0 ? "not given a value" : "out of its bounds"),
-                "symbol '" + s.name.str() + "'",
-                std::to_string(s.limits.min) + " to " + std::to_string(s.limits.max),
+                "symbol '" + s.name.str() + "'", std::to_string(s.limits.min) + " to " + std::to_string(s.limits.max),
                 value < 0 ? std::string{} : std::to_string(value));
   }
 
@@ -140,9 +155,11 @@ class execution {
     std::int64_t scratch = 0;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
       if (const auto& k = kernels_[plan_.steps[i].kernel]; k.scratch_bytes != nullptr)
-        scratch = std::max(scratch, aligned(k.scratch_bytes({nullptr, extents_.data() + steps_[i].extents, nullptr, nullptr})));
-    if (arena_.size() < static_cast<std::size_t>(bytes + scratch))
-      arena_ = aligned_memory(static_cast<std::size_t>(bytes + scratch));
+        scratch = std::max(scratch,
+                           aligned(k.scratch_bytes({nullptr, extents_.data() + steps_[i].extents, nullptr, nullptr})));
+    const auto needed =
+        static_cast<std::size_t>(bytes + scratch + arena_alignment);  // kernels may read a vector further
+    if (arena_.size() < needed) arena_ = aligned_memory(needed);
     scratch_ = arena_.data() + bytes;
     set_pointers(offsets);
   }
@@ -171,9 +188,64 @@ class execution {
     }
   }
 
-  void run_step(std::size_t i, const parallel_for& loop) noexcept {
+  void find_strips() {
+    strips_.clear();
+    for (std::size_t i = 0; i + 1 < plan_.steps.size(); ++i) {
+      const auto written = plan_.numbers_of(plan_.steps[i].operands),
+                 read = plan_.numbers_of(plan_.steps[i + 1].operands);
+      for (std::size_t w = 0; w < written.size(); ++w) {
+        const buffer& b = plan_.buffers[static_cast<std::size_t>(written[w])];
+        if (b.layout.window == 0 || b.first != static_cast<std::int32_t>(i)) continue;
+        bound_strips s{i, w, 0, table_.evaluate(b.type.dims[2], values_.data()), b.layout.window, b.layout.slots, 0, 0};
+        while (read[s.read] != written[w]) ++s.read;
+        s.slot_bytes = static_cast<std::ptrdiff_t>(bytes_of(b) / s.slots);
+        s.row_bytes = static_cast<std::ptrdiff_t>(size_of(b.type.type));
+        for (std::size_t k = b.layout.order.size(); k-- > 0 && b.layout.order[k] != 2;)
+          s.row_bytes *= table_.evaluate(b.type.dims[b.layout.order[k]], values_.data());
+        strips_.push_back(s);
+      }
+    }
+  }
+  const bound_strips* strips_from(std::size_t step) const noexcept {
+    for (const bound_strips& s : strips_)
+      if (s.first == step) return &s;
+    return nullptr;
+  }
+
+  // Each strip of rows goes through both kernels before the next; strips are independent of each other.
+  void run_strips(const bound_strips& s, const parallel_for& loop) noexcept {
+    clear_borders(s.first);
+    clear_borders(s.first + 1);
+    const std::size_t threads = loop.concurrency() == 0 ? s.slots : loop.concurrency();
+    const std::size_t pieces = std::min(threads, s.slots);
+    const std::int64_t count = (s.rows + s.window - 1) / s.window;
+    loop(pieces, [&](std::size_t piece) noexcept {
+      for (std::int64_t k = static_cast<std::int64_t>(piece); k < count; k += static_cast<std::int64_t>(pieces)) {
+        const std::int64_t first = k * s.window, last = std::min(s.rows, first + s.window);
+        // the slot's first row stands where row `first` of the whole would
+        const std::ptrdiff_t shift = static_cast<std::ptrdiff_t>(piece) * s.slot_bytes - first * s.row_bytes;
+        run_rows(s.first, s.written, shift, first, last);
+        run_rows(s.first + 1, s.read, shift, first, last);
+      }
+    });
+  }
+  void run_rows(std::size_t i, std::size_t windowed, std::ptrdiff_t shift, std::int64_t first,
+                std::int64_t last) noexcept {
+    std::array<std::byte*, most_strip_operands> operands{};
+    std::copy_n(operands_.data() + steps_[i].operands, plan_.steps[i].operands.count, operands.data());
+    operands[windowed] += shift;
+    kernels_[plan_.steps[i].kernel].run_rows(
+        {operands.data(), extents_.data() + steps_[i].extents, weights_->packed(i), scratch_}, first, last);
+  }
+  static constexpr std::size_t most_strip_operands = 64;
+
+  void clear_borders(std::size_t i) noexcept {
     for (const bound_border& b : borders_)
       if (b.step == i) clear_border(*b.of, border_extents_.data() + b.extents, b.data);
+  }
+
+  void run_step(std::size_t i, const parallel_for& loop) noexcept {
+    clear_borders(i);
     const cpu::kernel_entry& k = kernels_[plan_.steps[i].kernel];
     const cpu::kernel_call call{operands_.data() + steps_[i].operands, extents_.data() + steps_[i].extents,
                                 weights_->packed(i), scratch_};
@@ -182,8 +254,9 @@ class execution {
   }
 
   // A few pieces for each thread, so that threads that are slowed down do not hold up the others.
-  static void divide(const cpu::kernel_call& call, void (*run)(const cpu::kernel_call&, cpu::index_t, cpu::index_t) noexcept,
-                     cpu::index_t units, const parallel_for& loop) noexcept {
+  static void divide(const cpu::kernel_call& call,
+                     void (*run)(const cpu::kernel_call&, cpu::index_t, cpu::index_t) noexcept, cpu::index_t units,
+                     const parallel_for& loop) noexcept {
     const std::size_t threads = loop.concurrency() == 0 ? 16 : loop.concurrency();
     const auto count = static_cast<std::size_t>(units);
     const std::size_t pieces = threads == 1 ? 1 : std::min(count, threads * 4);
@@ -201,6 +274,7 @@ class execution {
   std::vector<std::int64_t> values_, extents_, border_extents_;
   std::vector<bound_step> steps_;
   std::vector<bound_border> borders_;
+  std::vector<bound_strips> strips_;
   std::vector<std::byte*> operands_;
   std::vector<port> ports_;
   aligned_memory arena_;
