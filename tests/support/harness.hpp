@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What tests of passes and kernels have in common: random data for a graph, results of the reference evaluator, and how
+// far from them a right result in f32 may be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/reference/host_tensor.hpp"
+
+namespace harness {
+
+using weight_map = std::map<std::string, dnnkit::host_tensor, std::less<>>;
+
+struct test_data {
+  std::map<std::string, std::int64_t> symbols;
+  std::vector<dnnkit::host_tensor> inputs;
+  weight_map weights;
+};
+
+// Random inputs, weights and values of symbols (within their bounds, up to 8 above the least). Floats lie in [-1, 1),
+// those of tensors named "variance..." or "...running_var" in [0.5, 1.5), integers in -5 ... 5.
+test_data random_data(const dnnkit::graph& g, std::uint64_t seed);
+
+// The graph's outputs by the reference evaluator.
+std::vector<dnnkit::host_tensor> reference(const dnnkit::graph& g, const test_data& data);
+
+// For each output, how far a right result may be from the reference's. Found by evaluating the graph with the operands
+// and the result of every operator that rounds disturbed by a few units in the last place of their tensor's largest
+// element: so a long reduction allows more than a short one, and an ill-conditioned operator more than a benign one.
+std::vector<double> tolerances(const dnnkit::graph& g, const test_data& data,
+                               const std::vector<dnnkit::host_tensor>& expected);
+
+// Empty when `found` has the type and shape of `expected` and no element differs by more than the tolerance; else what
+// is wrong. A result that is not finite is wrong unless the reference says the same.
+std::string difference(const dnnkit::host_tensor& found, const dnnkit::host_tensor& expected, double tolerance);
+
+// A safetensors file of these tensors.
+std::vector<std::byte> safetensors_bytes(const weight_map& weights);
+
+// The graph as text, a line a node, for messages.
+std::string describe(const dnnkit::graph& g);
+
+// The seeds to run: first ... first + count - 1, or the one that the environment variable DNNKIT_SEED names.
+std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count);
+
+}  // namespace harness
