@@ -38,7 +38,7 @@ class replacing_file {
       return;
     }
     std::error_code ignored;
-    if (const auto target = std::filesystem::canonical(path_, ignored); !ignored) path_ = target;
+    if (const auto real = std::filesystem::canonical(path_, ignored); !ignored) path_ = real;
     for (int attempt = 0; file_.number() < 0; ++attempt) {
       temporary_ = path_;
       temporary_ += "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".partial";
