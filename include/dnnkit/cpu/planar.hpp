@@ -11,6 +11,8 @@ namespace dnnkit::cpu {
 // plane_stride + (y * stride_h + ky * dilation_h) * row_stride + x + kx * dilation_w. Columns have stride 1 and there
 // is no depth. Slack: up to float_lanes - 1 floats past the last pixel that a row needs are read, so the buffer must be
 // that much longer. The epilogue is called as epilogue(float_vec acc, n, oc, y, x, lanes): lanes run along x.
+// One with a member tile(n, oc, y, x) is asked for each tile of output channels by pixels instead, and what it gives is
+// called as place.finish(row, vector, lanes, acc).
 //
 // Instantiates the micro-kernel for at most two heights (of output channels), each with two widths.
 template <conv_attributes A, class Height = index_t, class Width = index_t, class RowStride = index_t,
@@ -99,13 +101,24 @@ struct planar_conv {
     const k_walk walk = taps == 1
                             ? k_walk{.depth = {}, .height = {}, .width = {}, .run = channels}
                             : k_walk{.depth = {}, .height = channels, .width = kernel_rows, .run = kernel_columns};
-    tile<Rows, Vectors>(
-        a, 1, b, walk, fetch_nothing{}, [&](int i, int) { return float_vec(bias ? bias[i] : 0.0f); },
-        [&](int i, int j, float_vec acc) {
-          const index_t at = x + j * float_lanes;
-          constexpr bool full = is_constant<Width> && value_or<Width>(1) % float_lanes == 0;
-          with_lanes<full>(out_w - at, [&](auto lanes) { epilogue(acc, n, oc + i, y, at, lanes); });
-        });
+    // An epilogue that can start a tile finds its addresses once; another is told the position of each vector.
+    const auto place = [&] {
+      if constexpr (requires { epilogue.tile(n, oc, y, x); }) return epilogue.tile(n, oc, y, x);
+      else return nullptr;
+    }();
+    const auto finish = [&](int i, int j, float_vec acc) {
+      const index_t at = x + j * float_lanes;
+      constexpr bool full = is_constant<Width> && value_or<Width>(1) % float_lanes == 0;
+      if constexpr (requires { epilogue.tile(n, oc, y, x); }) {
+        // masked even when all lanes are valid: cheaper than a branch for every vector
+        if constexpr (full) place.finish(i, j, constant<float_lanes>{}, acc);
+        else place.finish(i, j, std::clamp<index_t>(out_w - at, 0, float_lanes), acc);
+      } else {
+        with_lanes<full>(out_w - at, [&](auto lanes) { epilogue(acc, n, oc + i, y, at, lanes); });
+      }
+    };
+    dnnkit::cpu::tile<Rows, Vectors>(
+        a, 1, b, walk, fetch_nothing{}, [&](int i, int) { return float_vec(bias ? bias[i] : 0.0f); }, finish);
   }
 };
 

@@ -91,17 +91,21 @@ template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Ne
   // --- second phase; a unit is one output row
   static index_t units(const kernel_call& call) noexcept { return convolution(call).units(); }
 
+  struct epilogue {
+    const kernel_call& call;
+    [[gnu::always_inline]] auto tile(index_t n, index_t oc, index_t y, index_t x) const {
+      coordinates at{n, oc};
+      if constexpr (facts::has_axis(1)) at[last - 1] = y;
+      at[last] = x;
+      return typename values::template tile<float_lanes, 1, last>(call, at);
+    }
+  };
+
   static void run(const kernel_call& call, index_t first, index_t end) noexcept {
     const auto* weights = reinterpret_cast<const float*>(call.packed);
     const float* in = reinterpret_cast<const float*>(call.scratch);
     if constexpr (direct) in = facts::first_tap(call);
-    convolution(call).run(in, weights, weights + weight_floats, first, end,
-                          [&](auto acc, index_t n, index_t oc, index_t y, index_t x, auto valid) {
-                            coordinates at{n, oc};
-                            if constexpr (facts::has_axis(1)) at[last - 1] = y;
-                            at[last] = x;
-                            values::template finish<float_lanes, last>(call, at, valid, acc);
-                          });
+    convolution(call).run(in, weights, weights + weight_floats, first, end, epilogue{call});
   }
 
   static constexpr kernel_entry entry{units,

@@ -200,14 +200,26 @@ template <class Net, std::size_t R> struct tree {
     (std::make_index_sequence<node_count>{});
   }
 
-  template <int Lanes, std::size_t Along, class Anchor> struct evaluation {
+  // Where a value is computed; loads and stores there.
+  template <int Lanes, std::size_t Along> struct place {
     const kernel_call& call;
     const coordinates& c;
+
+    template <std::size_t L> [[gnu::always_inline]] auto load(auto n) const {
+      return load_lanes<L, Lanes, Along>(call, c, n);
+    }
+    template <std::size_t O> [[gnu::always_inline]] void store(auto n, auto x) const {
+      tree::store<O, Lanes, Along>(call, c, n, x);
+    }
+  };
+
+  template <int Lanes, class Place, class Anchor> struct evaluation {
+    const Place& at;
     Anchor anchor;
     decltype(make_frame<Lanes>()) frame;
 
     template <operand_ref Ref> [[gnu::always_inline]] auto value(auto n) const {
-      if constexpr (Ref.from == source::load) return load_lanes<Ref.index, Lanes, Along>(call, c, n);
+      if constexpr (Ref.from == source::load) return at.template load<Ref.index>(n);
       else if constexpr (Ref.from == source::node) return std::get<Ref.index>(frame);
       else if constexpr (Ref.from == source::constant) return literal<Ref, Lanes>();
       else return anchor;
@@ -238,7 +250,8 @@ template <class Net, std::size_t R> struct tree {
   // or a smaller index_t). `anchor` is the anchor's result there, anything where there is none.
   template <operand_ref Ref, int Lanes, std::size_t Along>
   [[gnu::always_inline]] static auto evaluate(const kernel_call& call, const coordinates& c, auto n, auto anchor) {
-    evaluation<Lanes, Along, decltype(anchor)> e{call, c, anchor, {}};
+    const place<Lanes, Along> at{call, c};
+    evaluation<Lanes, place<Lanes, Along>, decltype(anchor)> e{at, anchor, {}};
     e.template compute_all<needed<Ref>>(n);
     return e.template value<Ref>(n);
   }
@@ -268,16 +281,117 @@ template <class Net, std::size_t R> struct tree {
     }
   }
 
-  // Computes and stores all outputs at coordinates c, given the anchor's result there.
-  template <int Lanes, std::size_t Along>
-  [[gnu::always_inline]] static void finish(const kernel_call& call, const coordinates& c, auto n, auto anchor) {
+  // Computes and stores all outputs at a place, given the anchor's result there.
+  template <int Lanes> [[gnu::always_inline]] static void finish_at(const auto& at, auto n, auto anchor) {
     [&]<std::size_t... O>(std::index_sequence<O...>) {
-      evaluation<Lanes, Along, decltype(anchor)> e{call, c, anchor, {}};
+      evaluation<Lanes, std::remove_cvref_t<decltype(at)>, decltype(anchor)> e{at, anchor, {}};
       e.template compute_all<needed<access::template output<O>.value...>>(n);
-      (store<O, Lanes, Along>(call, c, n, e.template value<access::template output<O>.value>(n)), ...);
+      (at.template store<O>(n, e.template value<access::template output<O>.value>(n)), ...);
     }
     (std::make_index_sequence<self.outputs.count>{});
   }
+  template <int Lanes, std::size_t Along>
+  [[gnu::always_inline]] static void finish(const kernel_call& call, const coordinates& c, auto n, auto anchor) {
+    finish_at<Lanes>(place<Lanes, Along>{call, c}, n, anchor);
+  }
+
+  // A tile of the iteration space: vectors run along axis Along, rows of the tile along axis Rows. Addresses are worked
+  // out once, for its first element, and lie at fixed steps from there.
+  template <int Lanes, std::size_t Rows, std::size_t Along> class tile {
+   public:
+    [[gnu::always_inline]] tile(const kernel_call& call, const coordinates& origin) : call_(call), origin_(origin) {
+      [&]<std::size_t... L>(std::index_sequence<L...>) { (set_load<L>(), ...); }
+      (std::make_index_sequence<self.loads.count>{});
+      [&]<std::size_t... O>(std::index_sequence<O...>) { (set_output<O>(), ...); }
+      (std::make_index_sequence<self.outputs.count>{});
+    }
+    // Finishes vector j of row i: n valid lanes.
+    [[gnu::always_inline]] void finish(index_t i, index_t j, auto n, auto anchor) const {
+      finish_at<Lanes>(spot{*this, i, j * Lanes}, n, anchor);
+    }
+
+   private:
+    static constexpr bool steps(slice_of axes) {
+      const lane_stride row = stride_along<Net>(axes, Rows), lane = stride_along<Net>(axes, Along);
+      return row.single && lane.single && (lane.stride == dim(0) || lane.stride == dim(1));
+    }
+    static constexpr bool load_steps(const recipe_load& l) {
+      return l.type == dtype::f32 && l.movement.count == 0 && steps(l.axes);
+    }
+    static constexpr bool output_steps(const recipe_output& o) {
+      return o.type == dtype::f32 && steps(o.axes) && stride_along<Net>(o.axes, Along).stride == dim(1);
+    }
+    // Loads of the prologue live in other coordinates.
+    static constexpr bool in_epilogue(std::size_t l) {
+      for (std::size_t o = 0; o < self.outputs.count; ++o)
+        if (reads(Net::plan.outputs[self.outputs.first + o].value, l)) return true;
+      return false;
+    }
+    static constexpr bool reads(operand_ref r, std::size_t l) {
+      if (r.from == source::load) return r.index == l;
+      if (r.from == source::node)
+        for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs))
+          if (reads(in, l)) return true;
+      return false;
+    }
+
+    template <std::size_t L> [[gnu::always_inline]] void set_load() {
+      constexpr recipe_load l = access::template load<L>;
+      if constexpr (in_epilogue(L) && load_steps(l)) {
+        loads_[L] = pointer<L>(call_) + view_address<Net, l.axes, l.offset>(call_, origin_);
+        load_row_[L] = extent_value<stride_along<Net>(l.axes, Rows).stride>(call_);
+      }
+    }
+    template <std::size_t O> [[gnu::always_inline]] void set_output() {
+      constexpr recipe_output o = access::template output<O>;
+      if constexpr (output_steps(o)) {
+        outputs_[O] =
+            reinterpret_cast<float*>(call_.operands[o.operand]) + view_address<Net, o.axes, o.offset>(call_, origin_);
+        output_row_[O] = extent_value<stride_along<Net>(o.axes, Rows).stride>(call_);
+      }
+    }
+
+    struct spot {
+      const tile& t;
+      index_t i, lane;
+
+      [[gnu::always_inline]] coordinates here() const {
+        coordinates c = t.origin_;
+        c[Rows] += i;
+        c[Along] += lane;
+        return c;
+      }
+      template <std::size_t L> [[gnu::always_inline]] auto load(auto n) const {
+        constexpr recipe_load l = access::template load<L>;
+        if constexpr (!load_steps(l)) {
+          return load_lanes<L, Lanes, Along>(t.call_, here(), n);
+        } else {
+          using vector = vec<float, Lanes>;
+          const float* p = t.loads_[L] + i * t.load_row_[L];
+          if constexpr (stride_along<Net>(l.axes, Along).stride == dim(0)) return vector(*p);
+          else if constexpr (is_constant<decltype(n)>) return vector::load(p + lane);
+          else return vector::load(p + lane, n);
+        }
+      }
+      template <std::size_t O> [[gnu::always_inline]] void store(auto n, auto x) const {
+        if constexpr (!output_steps(access::template output<O>)) {
+          tree::store<O, Lanes, Along>(t.call_, here(), n, x);
+        } else {
+          float* p = t.outputs_[O] + i * t.output_row_[O] + lane;
+          if constexpr (is_constant<decltype(n)>) x.store(p);
+          else x.store(p, n);
+        }
+      }
+    };
+
+    static constexpr std::size_t load_count = self.loads.count == 0 ? 1 : self.loads.count;
+    const kernel_call& call_;
+    coordinates origin_;
+    std::array<const float*, load_count> loads_{};
+    std::array<index_t, load_count> load_row_{};
+    std::array<float*, self.outputs.count> outputs_{};
+    std::array<index_t, self.outputs.count> output_row_{};
+  };
 };
 
 }  // namespace dnnkit::cpu
