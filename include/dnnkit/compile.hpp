@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "dnnkit/graph/builder.hpp"
+#include "dnnkit/graph/frozen_graph.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 #include "dnnkit/plan/frozen.hpp"
 
@@ -26,6 +28,10 @@ template <class Model> constexpr graph build_graph() {
   return std::move(g.value());
 }
 
+template <class Model, class Pipeline> struct rewrite_graph_of {
+  constexpr graph operator()() const { return Pipeline::rewriting::run(build_graph<Model>()); }
+};
+
 template <class Model, class Pipeline> struct make_plan_of {
   constexpr plan_draft operator()() const {
     graph g = build_graph<Model>();
@@ -43,9 +49,12 @@ template <class Make> constexpr bool check_model() {
 // The graph as the model builds it: for printing, for the reference evaluator.
 template <class Model> constexpr graph graph_of() { return detail::build_graph<Model>(); }
 
-// The graph behind the rewriting passes, whose nodes the plan's steps number.
+// The graph behind the rewriting passes, whose nodes the plan's steps number; at run time too the one the compiler
+// made.
 template <class Model, class Pipeline = default_pipeline> constexpr graph rewritten_graph_of() {
-  return Pipeline::rewriting::run(detail::build_graph<Model>());
+  using make = detail::rewrite_graph_of<Model, Pipeline>;
+  if (std::is_constant_evaluated()) return make{}();
+  return frozen_graph<make>::thaw();
 }
 
 // Model: a type with `static constexpr void build(dnnkit::builder&)`, and a member `ops` naming its op_set when it uses
