@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// A compiled network as its printers see it: the plan, the graph whose nodes it numbers, and why they were grouped so.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/compile.hpp"
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/op/traits.hpp"
+#include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/pass/mapping_table.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit::detail {
+
+class compiled_graph {
+ public:
+  // Of Net, a dk::compile<...>; the fusion pass runs again, because its reasons are not part of the plan.
+  template <class Net> static compiled_graph of() {
+    using pipeline = typename Net::pipeline;
+    compiled_graph c;
+    c.plan = Net::plan;
+    c.g = rewritten_graph_of<typename Net::model, pipeline>();
+    graph scratch = c.g;
+    c.fusion = pipeline::fusion::run(scratch);
+    c.stored_.resize(c.g.values.size());
+    for (const fusion_group& group : c.fusion.groups)
+      for (value_id v : group.outputs) c.stored_[static_cast<std::size_t>(v)] = true;
+    return c;
+  }
+
+  plan_view plan;
+  graph g;
+  fusion_plan fusion;
+
+  std::span<const node_id> nodes_of(const step& s) const { return plan.numbers_of(s.nodes); }
+
+  // Movement operators between the stored values that a step reads and its nodes: they only say where elements lie.
+  std::vector<node_id> views_of(const step& s) const {
+    std::vector<node_id> views;
+    for (node_id n : nodes_of(s)) add_views(n, nodes_of(s), views);
+    std::sort(views.begin(), views.end());
+    return views;
+  }
+
+  static bool contains(std::span<const node_id> nodes, node_id n) {
+    return std::find(nodes.begin(), nodes.end(), n) != nodes.end();
+  }
+  bool is_movement(node_id n) const { return g.node_at(n).op->kind == form::movement; }
+
+  // The group that became step s; null when there is none.
+  const fusion_group* group_of(const step& s) const {
+    const auto nodes = nodes_of(s);
+    for (const fusion_group& group : fusion.groups)
+      if (std::equal(nodes.begin(), nodes.end(), group.nodes.begin(), group.nodes.end())) return &group;
+    return nullptr;
+  }
+  // The group that stores the output of node n; null when none does.
+  const fusion_group* home_of(node_id n) const {
+    for (const fusion_group& group : fusion.groups)
+      for (value_id v : group.outputs)
+        if (v == g.node_at(n).output) return &group;
+    return nullptr;
+  }
+
+  // Why no kernel was made of an edge that the fusion pass did not ask about: from a group to one that reads its
+  // result.
+  static std::string_view reason_between(const fusion_group& first, const fusion_group& second) {
+    if (fuse(first.type, second.type).decision == verdict::never) return "mapping types";
+    return first.anchor != none && second.anchor != none ? "one anchor a kernel" : "already part of another kernel";
+  }
+
+ private:
+  void add_views(node_id n, std::span<const node_id> members, std::vector<node_id>& views) const {
+    for (std::size_t i = 0; i < g.node_at(n).inputs.count; ++i) {
+      const value_id v = g.input_of(g.node_at(n), i);
+      const node_id p = v == none ? none : g.at(v).producer;
+      if (p == none || stored_[static_cast<std::size_t>(v)] || !is_movement(p)) continue;
+      if (contains(members, p) || contains(views, p)) continue;
+      views.push_back(p);
+      add_views(p, members, views);
+    }
+  }
+
+  std::vector<bool> stored_;  // of values
+};
+
+}  // namespace dnnkit::detail

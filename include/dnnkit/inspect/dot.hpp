@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// A compiled network as Graphviz text: operators as nodes, kernels as clusters, edges labelled with shapes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/compile.hpp"
+#include "dnnkit/inspect/compiled_graph.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+
+class dot_writer {
+ public:
+  explicit dot_writer(const compiled_graph& compiled) : plan_(compiled.plan), g_(compiled.g) {
+    for (const step& s : plan_.setup_steps) add_kernel(compiled, s, true);
+    for (const step& s : plan_.steps) add_kernel(compiled, s, false);
+  }
+
+  std::string run() {
+    out_ =
+        "digraph network {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n"
+        "  edge [fontname=\"sans-serif\", fontsize=10];\n";
+    for (std::size_t i = 0; i < g_.inputs.size(); ++i)
+      out_ += "  " + leaf(g_.inputs[i]) + " [shape=ellipse, label=" + quoted_label(g_.name_of(g_.inputs[i])) + "];\n";
+    for (const kernel& k : kernels_) add_cluster(k);
+    for (const kernel& k : kernels_) add_edges(k);
+    for (std::size_t i = 0; i < g_.outputs.size(); ++i) add_output(i);
+    return out_ + "}\n";
+  }
+
+ private:
+  static std::string quoted_label(std::string_view s) {
+    std::string out = "\"";
+    for (const char c : s) {
+      if (c == '"' || c == '\\') out += '\\';
+      if (static_cast<unsigned char>(c) < 0x20) out += "\\n";
+      else out += c;
+    }
+    return out + "\"";
+  }
+  // A node may be in several kernels, which then compute it again: it is drawn in each of them.
+  struct kernel {
+    std::string id, title;
+    bool setup;
+    std::vector<node_id> nodes;  // those it looks through included
+    const fusion_group* group;
+  };
+  void add_kernel(const compiled_graph& compiled, const step& s, bool setup) {
+    const std::size_t number = kernels_.size() + 1 - (setup ? 0 : plan_.setup_steps.size());
+    kernel k{(setup ? "s" : "k") + std::to_string(number), (setup ? "setup" : std::to_string(number)) + ": ", setup,
+             compiled.views_of(s), compiled.group_of(s)};
+    k.title += plan_.text_of(s.name);
+    const auto nodes = compiled.nodes_of(s);
+    k.nodes.insert(k.nodes.end(), nodes.begin(), nodes.end());
+    kernels_.push_back(std::move(k));
+  }
+  static std::string id(const kernel& k, node_id n) { return k.id + "_" + std::to_string(n); }
+  static std::string leaf(value_id v) { return "v" + std::to_string(v); }
+  std::string shape_label(value_id v) const {
+    return quoted_label(std::string(name(g_.at(v).type.type)) + " " + print(g_.symbols, g_.at(v).type.dims).str());
+  }
+
+  void add_cluster(const kernel& k) {
+    out_ += "  subgraph cluster_" + k.id + " {\n    label=" + quoted_label(k.title) +
+            ";\n    style=" + (k.setup ? "\"rounded,dashed\"" : "rounded") + ";\n";
+    for (node_id n : k.nodes) {
+      const node& x = g_.node_at(n);
+      std::string label(x.op->name);
+      if (const std::string_view name = g_.text_of(x.name); name != x.op->name) (label += '\n') += name;
+      out_ += "    " + id(k, n) + " [label=" + quoted_label(label) + "];\n";
+    }
+    out_ += "  }\n";
+  }
+
+  // Where value v comes from, seen from kernel k: its own node, else the kernel that stores it; empty for weights and
+  // constants, which are not drawn.
+  std::string source_of(value_id v, const kernel* k) const {
+    const value& x = g_.at(v);
+    if (x.from == origin::input) return leaf(v);
+    if (x.producer == none) return {};
+    if (k != nullptr && compiled_graph::contains(k->nodes, x.producer)) return id(*k, x.producer);
+    for (const kernel& other : kernels_)
+      if (other.group != nullptr &&
+          std::find(other.group->outputs.begin(), other.group->outputs.end(), v) != other.group->outputs.end())
+        return id(other, x.producer);
+    return {};
+  }
+  void add_edge(value_id v, const std::string& from, const std::string& to) {
+    const std::string label = std::string(name(g_.at(v).type.type)) + " " + print(g_.symbols, g_.at(v).type.dims).str();
+    if (!from.empty()) out_ += "  " + from + " -> " + to + " [label=" + quoted_label(label) + "];\n";
+  }
+  void add_edges(const kernel& k) {
+    for (node_id n : k.nodes)
+      for (std::size_t i = 0; i < g_.node_at(n).inputs.count; ++i)
+        if (const value_id v = g_.input_of(g_.node_at(n), i); v != none) add_edge(v, source_of(v, &k), id(k, n));
+  }
+  void add_output(std::size_t i) {
+    const value_id v = g_.outputs[i];
+    const std::string out = "out" + std::to_string(i);
+    out_ += "  " + out + " [shape=ellipse, label=" + quoted_label(g_.text_of(g_.output_names[i])) + "];\n";
+    add_edge(v, source_of(v, nullptr), out);
+  }
+
+  const plan_view& plan_;
+  const graph& g_;
+  std::vector<kernel> kernels_;
+  std::string out_;
+};
+
+}  // namespace detail
+
+// Net (a dk::compile<...>) as a Graphviz digraph, for `dot -Tsvg`. Kernels that run once, when a session is made, have
+// dashed outlines; weights and constants are left out.
+template <class Net> std::string dot() {
+  const auto compiled = detail::compiled_graph::of<Net>();
+  return detail::dot_writer(compiled).run();
+}
+
+}  // namespace dnnkit

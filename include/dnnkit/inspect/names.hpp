@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Words for what a plan and its graph hold: operators, mapping types, layouts, places.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/op/traits.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit::detail {
+
+inline constexpr std::array<std::string_view, 5> mapping_names{"One-to-One", "Reorganize", "Shuffle", "One-to-Many",
+                                                               "Many-to-Many"};
+constexpr std::string_view name_of(mapping m) { return mapping_names[static_cast<std::size_t>(m)]; }
+
+inline constexpr std::array<std::string_view, 6> storage_names{"arena",  "graph input", "graph output",
+                                                               "weight", "constant",    "setup"};
+constexpr std::string_view name_of(storage s) { return storage_names[static_cast<std::size_t>(s)]; }
+
+// "Conv 'conv1'", or "Relu" when the node has no name of its own
+inline std::string describe(const graph& g, node_id n) {
+  const node& x = g.node_at(n);
+  const std::string_view name = g.text_of(x.name);
+  return std::string(x.op->name) + (name.empty() || name == x.op->name ? "" : " '" + std::string(name) + "'");
+}
+
+// "channels last, halo axis 2: 1+1 axis 3: 1+1"
+inline std::string describe(const buffer_layout& l) {
+  std::size_t in_order = 0, channels_last = 0;
+  const std::size_t rank = l.order.size();
+  bool halo = false;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (l.order[i] == i) ++in_order;
+    if (l.order[i] == (i == 0 ? 0 : i + 1 == rank ? 1 : i + 1)) ++channels_last;
+    halo = halo || l.before[i] != 0 || l.after[i] != 0;
+  }
+  std::string s = in_order == rank ? "row-major" : channels_last == rank ? "channels last" : "order";
+  if (s == "order")
+    for (std::uint8_t d : l.order) s += " " + std::to_string(d);
+  if (halo) {
+    s += ", halo";
+    for (std::size_t i = 0; i < rank; ++i)
+      if (l.before[i] != 0 || l.after[i] != 0)
+        s += " axis " + std::to_string(i) + ": " + std::to_string(l.before[i]) + "+" + std::to_string(l.after[i]);
+  }
+  if (l.window != 0) s += ", " + std::to_string(l.window) + " rows at a time in " + std::to_string(l.slots) + " slots";
+  return s;
+}
+
+}  // namespace dnnkit::detail

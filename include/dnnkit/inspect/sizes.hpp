@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Dimensions, shapes and byte counts as text: as expressions over symbols, or as numbers when the symbols have values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/runtime/execution.hpp"
+#include "dnnkit/tensor/shape.hpp"
+
+namespace dnnkit::detail {
+
+// "1,234,567"
+inline std::string grouped(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > (n < 0 ? 1 : 0); i -= 3)
+    digits.insert(static_cast<std::size_t>(i), 1, ',');
+  return digits;
+}
+
+inline symbol_table table_of(const plan_view& plan) {
+  symbol_table t;
+  t.symbols.append(plan.symbols.begin(), plan.symbols.end());
+  t.atoms.append(plan.atoms.begin(), plan.atoms.end());
+  t.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
+  return t;
+}
+
+class sizes {
+ public:
+  // `bindings`: none of the symbols, or all of them. Throws dnnkit::error for a symbol that is unknown or left out.
+  sizes(symbol_table table, std::span<const binding> bindings) : table_(std::move(table)) {
+    if (bindings.empty()) return;
+    values_.resize(table_.symbols.size(), -1);
+    for (const binding& b : bindings) {
+      std::size_t i = 0;
+      while (i < table_.symbols.size() && table_.symbols[i].name.view() != b.symbol) ++i;
+      if (i == table_.symbols.size()) throw error("no such symbol", "symbol '" + std::string(b.symbol) + "'");
+      values_[i] = b.value;
+    }
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      if (values_[i] < 0) throw error("symbol is not given a value", "symbol '" + table_.symbols[i].name.str() + "'");
+  }
+
+  // The number `d` is, if that is known.
+  dim value(dim d) const { return d.is_expression() && !values_.empty() ? table_.evaluate(d, values_.begin()) : d; }
+  dim sum(dim a, dim b) { return table_.add(value(a), value(b)); }
+  dim product(dim a, dim b) { return table_.mul(value(a), value(b)); }
+
+  // Bytes of all elements, without a border.
+  dim bytes(const tensor_type& t) {
+    dim n = static_cast<std::int64_t>(size_of(t.type));
+    for (dim d : t.dims) n = product(n, d);
+    return n;
+  }
+  // Bytes of a buffer as it is stored.
+  dim stored_bytes(const buffer& b) { return product(b.elements, static_cast<std::int64_t>(size_of(b.type.type))); }
+
+  // "57,600", "9216*H*W"
+  std::string text(dim d) const {
+    d = value(d);
+    return d.is_known() ? grouped(d.value()) : table_.print(d).str();
+  }
+  // "f32 [1, 3, H, W]"
+  std::string text(const tensor_type& t) const {
+    shape s;
+    for (dim d : t.dims) s.push_back(value(d));
+    return std::string(name(t.type)) + " " + print(table_, s).str();
+  }
+
+ private:
+  symbol_table table_;
+  vector<std::int64_t> values_;  // empty: none is known
+};
+
+}  // namespace dnnkit::detail

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// A trace of every kernel of every run, written as JSON that chrome://tracing and ui.perfetto.dev open.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/inspect/sizes.hpp"
+#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/weights/json_header.hpp"
+#include "dnnkit/weights/replacing_file.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+
+// Nanoseconds as microseconds with three decimals.
+inline std::string microseconds(std::int64_t ns) {
+  const std::string digits = std::to_string(ns % 1000);
+  return std::to_string(ns / 1000) + "." + std::string(3 - digits.size(), '0') + digits;
+}
+
+// The operators of a recipe: its anchor, then those computed element by element.
+inline std::string operators_of_recipe(const plan_view& plan, const recipe& r) {
+  std::string s = r.anchor != nullptr ? std::string(r.anchor->name) : std::string{};
+  for (const recipe_node& n : plan.part<recipe_node>(plan.nodes, r.nodes)) (s += s.empty() ? "" : " ") += n.op->name;
+  return s.empty() ? "copy" : s;
+}
+
+}  // namespace detail
+
+// An observer for sessions: dk::session<net, dk::chrome_trace> s(weights); ... s.observer().write("trace.json").
+// Memory is taken when it is made; while a network runs it takes none.
+class chrome_trace {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  // Room for so many kernels over all runs; those beyond are counted, not timed.
+  explicit chrome_trace(std::size_t most_events = 1 << 14) { events_.reserve(most_events); }
+
+  bool before(const plan_view& plan, std::size_t) noexcept {
+    if (events_.empty()) plan_ = plan;
+    begin_ = clock::now();
+    return true;
+  }
+  void after(const plan_view&, std::size_t step) noexcept {
+    if (events_.size() == events_.capacity()) ++lost_;
+    else events_.push_back({step, begin_, clock::now()});
+  }
+
+  struct event {
+    std::size_t step;
+    clock::time_point begin, end;
+  };
+  std::span<const event> events() const noexcept { return events_; }
+  std::size_t lost() const noexcept { return lost_; }
+  // Forgets what was timed, keeps the memory.
+  void clear() noexcept {
+    events_.clear();
+    lost_ = 0;
+  }
+
+  // The trace as a JSON object; times are microseconds from the first kernel on.
+  std::string json() const {
+    const symbol_table symbols = detail::table_of(plan_);
+    std::string out =
+        "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"lost\":\"" + std::to_string(lost_) + "\"},\"traceEvents\":[";
+    std::string separator = "\n";
+    for (const event& e : events_) {
+      const step& s = plan_.steps[e.step];
+      const auto time = [](clock::duration d) {
+        return detail::microseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
+      };
+      out += separator + "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"cat\":\"kernel\",\"name\":" +
+             detail::json_string(plan_.text_of(s.name)) + ",\"ts\":" + time(e.begin - events_[0].begin) +
+             ",\"dur\":" + time(e.end - e.begin) + ",\"args\":{\"kernel\":" + std::to_string(e.step + 1) +
+             ",\"operators\":" + detail::json_string(detail::operators_of_recipe(plan_, plan_.recipes[s.kernel])) +
+             ",\"FLOPs\":" + detail::json_string(symbols.print(s.flops).view()) + note(e.step) + "}}";
+      separator = ",\n";
+    }
+    return out + "\n]}\n";
+  }
+
+  // Throws dnnkit::error naming `path` when it cannot be written; an existing file is replaced only by a complete one.
+  void write(const std::filesystem::path& path) const {
+    replacing_file file(path);
+    write(file);
+  }
+  // The same into a file that was opened before the work began.
+  void write(replacing_file& file) const {
+    const std::string text = json();
+    file.write(std::as_bytes(std::span(text)));
+    file.commit();
+  }
+
+ private:
+  // Two kernels that run in turns on strips of rows are timed together, under the first of them.
+  std::string note(std::size_t step) const {
+    for (std::int32_t n : plan_.numbers_of(plan_.steps[step].operands)) {
+      const buffer& b = plan_.buffers[static_cast<std::size_t>(n)];
+      if (b.layout.window == 0) continue;
+      const bool writes = b.first == static_cast<std::int32_t>(step);
+      return writes ? ",\"note\":\"in turns with the next kernel, whose time is included\""
+                    : ",\"note\":\"in turns with the kernel before, which includes its time\"";
+    }
+    return {};
+  }
+
+  std::vector<event> events_;
+  std::size_t lost_ = 0;
+  clock::time_point begin_;
+  plan_view plan_{};
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// An observer that tells how far a run is, and can stop it.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit {
+
+// Calls report(done, total) before each kernel with the number of kernels that have run, and once after the last with
+// done == total. A report that returns false stops the run there (session::run then returns false, and the outputs are
+// incomplete); what the last call returns means nothing. It must not throw: an exception ends the program.
+//
+//   auto bar = dk::progress([](std::size_t done, std::size_t total) { std::cerr << done << "/" << total << "\r"; });
+//   dk::session<net, decltype(bar)> s(weights, bar);
+template <class Report>
+requires std::invocable<Report&, std::size_t, std::size_t>
+class progress_observer {
+ public:
+  explicit progress_observer(Report report) : report_(std::move(report)) {}
+
+  bool before(const plan_view& plan, std::size_t step) noexcept { return go_on(step, plan.steps.size()); }
+  void after(const plan_view& plan, std::size_t step) noexcept {
+    if (step + 1 == plan.steps.size()) static_cast<void>(go_on(step + 1, plan.steps.size()));
+  }
+
+ private:
+  bool go_on(std::size_t done, std::size_t total) noexcept {
+    if constexpr (std::is_void_v<std::invoke_result_t<Report&, std::size_t, std::size_t>>) {
+      report_(done, total);
+      return true;
+    } else {
+      return static_cast<bool>(report_(done, total));
+    }
+  }
+
+  Report report_;
+};
+
+template <class Report> progress_observer<Report> progress(Report report) {
+  return progress_observer<Report>(std::move(report));
+}
+
+}  // namespace dnnkit
