@@ -2,7 +2,7 @@
 // A vector of at most N elements stored in place, usable in constant expressions and as a frozen value.
 #pragma once
 
-#include <array>
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <stdexcept>
@@ -30,14 +30,14 @@ template <class T, std::size_t N> struct static_vector {
   constexpr bool empty() const { return count == 0; }
   static constexpr std::size_t capacity() { return N; }
 
-  constexpr T& operator[](std::size_t i) { return items[i]; }
-  constexpr const T& operator[](std::size_t i) const { return items[i]; }
+  constexpr T& operator[](std::integral auto i) { return items[i]; }
+  constexpr const T& operator[](std::integral auto i) const { return items[i]; }
   constexpr T& back() { return items[count - 1]; }
   constexpr const T& back() const { return items[count - 1]; }
-  constexpr T* begin() { return items.data(); }
-  constexpr T* end() { return items.data() + count; }
-  constexpr const T* begin() const { return items.data(); }
-  constexpr const T* end() const { return items.data() + count; }
+  constexpr T* begin() { return items; }
+  constexpr T* end() { return items + count; }
+  constexpr const T* begin() const { return items; }
+  constexpr const T* end() const { return items + count; }
 
   // Throws std::length_error (a compile error in a constant expression) beyond N elements.
   constexpr void push_back(const T& x) {
@@ -67,7 +67,7 @@ template <class T, std::size_t N> struct static_vector {
     return true;
   }
 
-  std::array<T, N> items{};
+  T items[N]{};
   std::size_t count = 0;
 };
 

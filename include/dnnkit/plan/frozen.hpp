@@ -24,17 +24,21 @@ template <table_sizes Sizes> struct array_tables {
   template <class T, std::size_t Table> using container = std::array<T, Sizes[Table]>;
 };
 
-constexpr table_sizes filled_sizes(std::size_t n) {
-  table_sizes sizes{};
-  sizes.fill(n);
-  return sizes;
-}
+// Room for one row of a table. An array of rooms costs the compiler no more than the rows put into it, where an array
+// of rows would have each of its elements constructed.
+template <class Row> union room {
+  char empty;
+  Row row;
+};
+template <std::size_t Capacity> struct roomy_tables {
+  template <class Row, std::size_t> struct container { room<Row> rooms[Capacity]; };
+};
 
-// A plan of at most Capacity entries a table, as the expensive constant expression that makes it leaves it; evaluated
-// once, and copied to its exact size by freeze. Entries that are not used cost the compiler nothing.
+// A plan of at most Capacity rows a table, as the expensive constant expression that makes it leaves it; evaluated
+// once, and copied to its exact size by freeze.
 template <class Make, std::size_t Capacity> struct roomy_plan {
   struct result {
-    plan_tables<array_tables<filled_sizes(Capacity)>::template container> tables;
+    plan_tables<roomy_tables<Capacity>::template container> tables;
     table_sizes sizes{};
     bool fits = true;
   };
@@ -45,9 +49,10 @@ template <class Make, std::size_t Capacity> struct roomy_plan {
     for (std::size_t n : r.sizes) r.fits = r.fits && n <= Capacity;
     if (!r.fits) return r;
     for_each_table([&](auto table) {
-      auto& to = table(r.tables);
-      const auto& from = table(p);
-      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+      auto* to = table(r.tables).rooms;
+      const auto* from = table(p).data();
+      const std::size_t n = table(p).size();
+      for (std::size_t i = 0; i < n; ++i) to[i] = {.row = from[i]};
     });
     r.tables.arena_bytes = p.arena_bytes;
     r.tables.is_static = p.is_static;
@@ -56,7 +61,7 @@ template <class Make, std::size_t Capacity> struct roomy_plan {
   }();
 };
 
-template <class Make, std::size_t Capacity = 1 << 15> constexpr const auto& make_roomy_plan() {
+template <class Make, std::size_t Capacity = 1 << 18> constexpr const auto& make_roomy_plan() {
   if constexpr (roomy_plan<Make, Capacity>::value.fits) return roomy_plan<Make, Capacity>::value;
   else return make_roomy_plan<Make, Capacity * 8>();
 }
@@ -72,10 +77,10 @@ template <class Make> struct freeze {
     constexpr const auto& roomy = detail::make_roomy_plan<Make>();
     std::size_t k = 0;
     for_each_table([&](auto table) {
-      auto& to = table(result);
-      const auto& from = table(roomy.tables);
-      for (std::size_t i = 0; i < sizes[k]; ++i) to[i] = from[i];
-      ++k;
+      auto* to = table(result).data();
+      const auto* from = table(roomy.tables).rooms;
+      const std::size_t n = sizes[k++];
+      for (std::size_t i = 0; i < n; ++i) to[i] = from[i].row;
     });
     result.arena_bytes = roomy.tables.arena_bytes;
     result.is_static = roomy.tables.is_static;

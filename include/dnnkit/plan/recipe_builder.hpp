@@ -20,6 +20,8 @@ struct step_recipe {
   vector<dim> extents;
 };
 
+template <class T> constexpr std::uint32_t count(const vector<T>& v) { return static_cast<std::uint32_t>(v.size()); }
+
 class recipe_builder {
  public:
   constexpr recipe_builder(graph& g, const fusion_group& group, const vector<std::uint8_t>& stored,
@@ -104,9 +106,6 @@ class recipe_builder {
     }
   };
 
-  template <class T> static constexpr std::uint32_t count(const vector<T>& v) {
-    return static_cast<std::uint32_t>(v.size());
-  }
   constexpr bool inside(node_id n) const {
     return std::find(group_.nodes.begin(), group_.nodes.end(), n) != group_.nodes.end();
   }

@@ -18,28 +18,28 @@
 namespace dnnkit {
 
 struct dim {
-  constexpr dim() = default;
+  dim() = default;  // unknown when value-initialised, dim{}; trivial, so that compilers make arrays of dims at no cost
   // -1 means unknown. A known extent is not negative: std::invalid_argument, a compile error in a constant expression.
-  constexpr dim(std::int64_t extent) : code(extent) {
+  constexpr dim(std::int64_t extent) : code(~extent) {
     if (extent < -1) throw std::invalid_argument("dnnkit: a dimension is negative");
   }
 
-  static constexpr dim unknown() { return {}; }
+  static constexpr dim unknown() { return dim{}; }
   static constexpr dim of_code(std::int64_t code) {
-    dim d;
+    dim d{};
     d.code = code;
     return d;
   }
-  static constexpr dim of_expression(std::size_t index) { return of_code(-2 - static_cast<std::int64_t>(index)); }
+  static constexpr dim of_expression(std::size_t index) { return of_code(static_cast<std::int64_t>(index) + 1); }
 
-  constexpr bool is_known() const { return code >= 0; }
-  constexpr bool is_unknown() const { return code == -1; }
-  constexpr bool is_expression() const { return code <= -2; }
-  constexpr std::int64_t value() const { return code; }
-  constexpr std::size_t expression() const { return static_cast<std::size_t>(-2 - code); }
-  friend constexpr bool operator==(dim, dim) = default;
+  constexpr bool is_known() const { return code < 0; }
+  constexpr bool is_unknown() const { return code == 0; }
+  constexpr bool is_expression() const { return code > 0; }
+  constexpr std::int64_t value() const { return ~code; }
+  constexpr std::size_t expression() const { return static_cast<std::size_t>(code - 1); }
+  friend constexpr bool operator==(dim a, dim b) { return a.code == b.code; }
 
-  std::int64_t code = -1;
+  std::int64_t code;  // 0: unknown; below: the complement of a known extent; above: 1 + the number of an expression
 };
 
 namespace detail {
@@ -291,7 +291,7 @@ class symbol_table {
       if (r.max <= 0) return kind == atom_kind::min ? a : b;
       if (r.min >= 0) return kind == atom_kind::min ? b : a;
     }
-    return a.code > b.code ? from_atom({kind, a, b}) : from_atom({kind, b, a});
+    return a.code < b.code ? from_atom({kind, a, b}) : from_atom({kind, b, a});
   }
 
   // Lexicographic, the largest atom deciding first, so that m < n implies m k < n k: what division relies on.
