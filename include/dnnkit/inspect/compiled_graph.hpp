@@ -60,12 +60,16 @@ class compiled_graph {
       if (std::equal(nodes.begin(), nodes.end(), group.nodes.begin(), group.nodes.end())) return &group;
     return nullptr;
   }
-  // The group that stores the output of node n; null when none does.
+  // The group that stores the output of node n, else one that n is in; null when there is none.
   const fusion_group* home_of(node_id n) const {
-    for (const fusion_group& group : fusion.groups)
+    const fusion_group* home = nullptr;
+    for (const fusion_group& group : fusion.groups) {
       for (value_id v : group.outputs)
         if (v == g.node_at(n).output) return &group;
-    return nullptr;
+      for (node_id m : group.nodes)
+        if (m == n) home = &group;
+    }
+    return home;
   }
 
   // Why no kernel was made of an edge that the fusion pass did not ask about: from a group to one that reads its

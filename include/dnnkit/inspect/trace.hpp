@@ -41,8 +41,9 @@ class chrome_trace {
  public:
   using clock = std::chrono::steady_clock;
 
+  chrome_trace() : chrome_trace(1 << 14) {}
   // Room for so many kernels over all runs; those beyond are counted, not timed.
-  explicit chrome_trace(std::size_t most_events = 1 << 14) { events_.reserve(most_events); }
+  explicit chrome_trace(std::size_t most_events) { events_.reserve(most_events); }
 
   bool before(const plan_view& plan, std::size_t) noexcept {
     if (events_.empty()) plan_ = plan;
