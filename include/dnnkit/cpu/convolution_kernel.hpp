@@ -5,10 +5,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "dnnkit/cpu/convolution_recipe.hpp"
+#include "dnnkit/cpu/depthwise.hpp"
 
 namespace dnnkit::cpu {
 
@@ -25,6 +25,15 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
   static constexpr bool dense = access::self.windowed ? false : direct ? source_load.whole && !has_border : !padded;
   static constexpr conv_attributes attributes = facts::attributes_of(dense);
 
+  static constexpr bool is_depthwise = attributes.groups == attributes.in_channels &&
+                                       attributes.out_channels == attributes.in_channels && attributes.groups > 1;
+  template <class... Extents> struct choose { using type = conv<attributes, Extents...>; };
+  template <class... Extents>
+  requires(is_depthwise) struct choose<Extents...> {
+    using type = depthwise<attributes, Extents...>;
+  };
+  template <class... Extents> using engine = typename choose<Extents...>::type;
+
   static auto convolution(const kernel_call& call) {
     const auto height = extent_value<out_extent(1)>(call), width = extent_value<out_extent(2)>(call);
     if constexpr (direct) {
@@ -36,8 +45,8 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
         if constexpr (axes < 2) return constant<0>{};
         else return facts::template stride_of<access::rank - 2>(call);
       }();
-      conv<attributes, std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
-           std::remove_cvref_t<decltype(row)>, std::remove_cvref_t<decltype(pixel)>>
+      engine<std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
+             std::remove_cvref_t<decltype(row)>, std::remove_cvref_t<decltype(pixel)>>
           c{height, width, row, pixel};
       c.images = extent_value<in_dim(0)>(call);
       c.image_stride = facts::template stride_of<0>(call);
@@ -47,8 +56,8 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
     } else {
       const auto row = times(staged(call, nth<2>{}), constant<in_channels>{});
       const auto plane = times(staged(call, nth<1>{}), row);
-      conv<attributes, std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
-           std::remove_cvref_t<decltype(row)>>
+      engine<std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
+             std::remove_cvref_t<decltype(row)>>
           c{height, width, row, {}};
       c.images = extent_value<in_dim(0)>(call);
       c.image_stride = times(staged(call, nth<0>{}), plane);
@@ -62,14 +71,7 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
   // --- weights
   static constexpr index_t weight_floats = convolution_type::packed_size(), bias_floats = convolution_type::bias_size();
 
-  static void pack(const kernel_call& call) noexcept {
-    auto* out = reinterpret_cast<float*>(call.packed);
-    convolution_type::pack_values(
-        [&](index_t oc, index_t ic, index_t tap) { return facts::weight_at(call, oc, ic, tap); }, out);
-    std::array<float, static_cast<std::size_t>(attributes.out_channels)> b{};
-    for (index_t oc = 0; oc < attributes.out_channels; ++oc) b[static_cast<std::size_t>(oc)] = facts::bias_at(call, oc);
-    convolution_type::pack_bias(b.data(), out + weight_floats);
-  }
+  static void pack(const kernel_call& call) noexcept { facts::template pack<convolution_type>(call); }
 
   // --- first phase: the input with its border, channels last, in scratch; a unit is one row
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept {

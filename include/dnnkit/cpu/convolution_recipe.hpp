@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <vector>
 
 #include "dnnkit/cpu/conv.hpp"
 #include "dnnkit/cpu/point_kernel.hpp"
@@ -121,6 +122,20 @@ template <class Net, std::size_t R> struct convolution_recipe {
   static float bias_at(const kernel_call& call, index_t oc) {
     if constexpr (bias.from == source::nothing) return 0;
     else return values::template evaluate<bias, 1, 0>(call, coordinates{oc}, constant<1>{}, 0);
+  }
+
+  // Packs weights and, behind them, the bias (zeros when there is none) for convolution type C into `call.packed`.
+  template <class C> static void pack(const kernel_call& call) {
+    const conv_attributes a = attributes_of(false);
+    std::vector<float> plain, b;  // ONNX's OIHW
+    for (index_t oc = 0; oc < a.out_channels; ++oc) {
+      for (index_t ic = 0; ic < a.group_in(); ++ic)
+        for (index_t tap = 0; tap < a.taps(); ++tap) plain.push_back(weight_at(call, oc, ic, tap));
+      b.push_back(bias_at(call, oc));
+    }
+    auto* out = reinterpret_cast<float*>(call.packed);
+    C::pack(plain.data(), out);
+    C::pack_bias(b.data(), out + C::packed_size());
   }
 };
 

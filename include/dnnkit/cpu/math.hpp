@@ -108,9 +108,9 @@ template <int N> [[gnu::always_inline]] inline floats<N> truncate(floats<N> x) n
 }
 
 template <isa::rounding R, int N> [[gnu::always_inline]] inline floats<N> round_to(floats<N> x) noexcept {
-  using native = typename floats<N>::native;
-  if constexpr (has_rounding<native>) {
-    return native(isa::round_to<R>(x.v));
+  using whole_register = typename floats<N>::native;
+  if constexpr (has_rounding<whole_register>) {
+    return whole_register(isa::round_to<R>(x.v));
   } else if constexpr (R == isa::rounding::half_even) {
     // Adding 2^23 leaves no bits for the fraction.
     const floats<N> magnitude = abs(x);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "dnnkit/cpu/convolution_recipe.hpp"
 #include "dnnkit/cpu/planar.hpp"
@@ -47,18 +46,7 @@ template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Ne
   using convolution_type = decltype(convolution(std::declval<const kernel_call&>()));
 
   static constexpr index_t weight_floats = convolution_type::packed_size(), bias_floats = convolution_type::bias_size();
-  static constexpr index_t taps = attributes.taps();
-
-  static void pack(const kernel_call& call) noexcept {
-    auto* out = reinterpret_cast<float*>(call.packed);
-    std::vector<float> plain(static_cast<std::size_t>(weight_floats));  // ONNX's OIHW
-    for (std::size_t i = 0; i < plain.size(); ++i) {
-      const auto k = static_cast<index_t>(i);
-      plain[i] = facts::weight_at(call, k / (taps * attributes.group_in()), k / taps % attributes.group_in(), k % taps);
-    }
-    convolution_type::pack(plain.data(), out);
-    for (index_t oc = 0; oc < attributes.out_channels; ++oc) out[weight_floats + oc] = facts::bias_at(call, oc);
-  }
+  static void pack(const kernel_call& call) noexcept { facts::template pack<convolution_type>(call); }
 
   // --- first phase: planes with their border in scratch; a unit is one row
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept {

@@ -44,24 +44,28 @@ template <class Net, std::size_t R> struct point_kernel {
 
   static index_t units(const kernel_call& call) noexcept { return rows_without<Net, R>(call, along); }
 
+  // Anchor input I as at() calls it: by coordinates.
+  template <std::size_t I, class Count> struct prologue {
+    const kernel_call& call;
+    Count n;
+    [[gnu::always_inline]] auto operator()(const coordinates& at) const {
+      return values::template evaluate<access::anchor_input(I), width, along>(call, at, n, 0);
+    }
+  };
+  template <std::size_t I> [[gnu::always_inline]] static auto input(const kernel_call& call, auto n) {
+    if constexpr (access::anchor_input(I).from == source::nothing) return absent{};
+    else return prologue<I, decltype(n)>{call, n};
+  }
+
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const anchor_context<Net, R> context{call};
     const index_t extent = access::rank == 0 ? 1 : access::bound(access::space(along), call);
     for (index_t row = first; row < last; ++row) {
       coordinates c = row_coordinates<Net, R>(call, along, row);
       for_lanes<width, along>(c, extent, [&](auto n) {
-        const auto input = [&](auto number) {
-          constexpr operand_ref ref = access::anchor_input(decltype(number)::value);
-          if constexpr (ref.from == source::nothing) return absent{};
-          else
-            return [&call, n](const coordinates& at) {
-              return values::template evaluate<ref, width, along>(call, at, n, 0);
-            };
-        };
         [&]<std::size_t... I>(std::index_sequence<I...>) {
           using result = lanes<access::self.anchor_type, width>;
-          const auto y =
-              static_cast<result>(anchor::value.at(context, c, input(std::integral_constant<std::size_t, I>{})...));
+          const auto y = static_cast<result>(anchor::value.at(context, c, input<I>(call, n)...));
           values::template finish<width, along>(call, c, n, y);
         }
         (std::make_index_sequence<access::anchor_inputs>{});

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dnnkit/cpu/math.hpp"
 #include "dnnkit/cpu/recipe_access.hpp"
 #include "dnnkit/cpu/vector_scalar.hpp"
 #include "dnnkit/op/attributes.hpp"

@@ -3,6 +3,8 @@
 // argument-dependent lookup.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -237,5 +239,10 @@ template <class To, class From, int N> [[gnu::always_inline]] inline vec<To, N> 
 }
 
 using float_vec = vec<float, float_lanes>;
+
+// Operators of these names are objects in the enclosing namespace; functions here keep them from hiding those of vec.
+using std::abs;
+using std::max;
+using std::min;
 
 }  // namespace dnnkit::cpu

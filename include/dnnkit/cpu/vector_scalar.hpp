@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "dnnkit/cpu/math.hpp"
 #include "dnnkit/cpu/vec.hpp"
 
 namespace dnnkit::cpu {
@@ -19,6 +20,10 @@ template <class T, int N> [[gnu::always_inline]] inline vec<T, N> minimum(vec<T,
   using std::min;
   if constexpr (std::is_integral_v<T>) return min(a, b);
   else return select(b != b, b, min(a, b));
+}
+
+template <int N> [[gnu::always_inline]] inline vec<float, N> reciprocal_sqrt(vec<float, N> x) {
+  return vec<float, N>(1.0f) / sqrt(x);
 }
 
 }  // namespace dnnkit::cpu

@@ -2,6 +2,7 @@
 // Building a graph: the builder hands out tensors, and functions on tensors (op/*.hpp) append nodes.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -49,12 +50,14 @@ class builder {
   }
   // The tensor `prefix + suffix` of the weight file; asking twice gives the same tensor.
   constexpr tensor weight(std::string_view prefix, std::string_view suffix, shape_argument dims, dtype type = f32) {
+    const std::size_t bucket = bucket_of(prefix, suffix);
+    for (std::size_t i = 0; i < weights_[bucket].size(); ++i)
+      if (is_named(weights_[bucket][i], prefix, suffix)) return {this, weights_[bucket][i]};
     text name(prefix);
     name << suffix;
-    for (std::size_t i = 0; i < graph_.values.size(); ++i)
-      if (graph_.values[i].from == origin::weight && graph_.text_of(graph_.values[i].name) == name.view())
-        return {this, static_cast<value_id>(i)};
-    return leaf(name.view(), {type, to_shape(dims)}, origin::weight);
+    const tensor t = leaf(name.view(), {type, to_shape(dims)}, origin::weight);
+    weights_[bucket].push_back(t.id());
+    return t;
   }
   constexpr tensor weight(std::string_view name, shape_argument dims, dtype type = f32) {
     return weight(name, "", dims, type);
@@ -116,11 +119,25 @@ class builder {
   constexpr const graph& value() const { return graph_; }
 
  private:
+  static constexpr std::size_t buckets = 256;
+  static constexpr std::size_t bucket_of(std::string_view prefix, std::string_view suffix) {
+    std::uint32_t hash = 0;
+    for (char c : prefix) hash = hash * 31 + static_cast<unsigned char>(c);
+    for (char c : suffix) hash = hash * 31 + static_cast<unsigned char>(c);
+    return hash % buckets;
+  }
+  constexpr bool is_named(value_id v, std::string_view prefix, std::string_view suffix) const {
+    const std::string_view name = graph_.name_of(v);
+    return name.size() == prefix.size() + suffix.size() && name.substr(0, prefix.size()) == prefix &&
+           name.substr(prefix.size()) == suffix;
+  }
+
   constexpr tensor leaf(std::string_view name, const tensor_type& type, origin from) {
     return {this, graph_.add_value({graph_.store(name), type, from, none, {}})};
   }
 
   graph graph_;
+  std::array<vector<value_id>, buckets> weights_;  // by a hash of their names
   text next_name_, default_name_;
 };
 
@@ -135,5 +152,21 @@ template <operator_type Op, std::same_as<tensor>... More>
 constexpr tensor apply(const Op& op, tensor first, More... more) {
   return first.owner().apply(op, {first, more...});
 }
+
+constexpr tensor operator+(tensor a, tensor b) { return add(a, b); }
+constexpr tensor operator-(tensor a, tensor b) { return sub(a, b); }
+constexpr tensor operator*(tensor a, tensor b) { return mul(a, b); }
+constexpr tensor operator/(tensor a, tensor b) { return div(a, b); }
+constexpr tensor operator-(tensor x) { return neg(x); }
+
+// A number stands for a constant of the tensor's element type.
+constexpr tensor operator+(tensor a, double b) { return a + a.owner().scalar(b, a.type()); }
+constexpr tensor operator-(tensor a, double b) { return a - a.owner().scalar(b, a.type()); }
+constexpr tensor operator*(tensor a, double b) { return a * a.owner().scalar(b, a.type()); }
+constexpr tensor operator/(tensor a, double b) { return a / a.owner().scalar(b, a.type()); }
+constexpr tensor operator+(double a, tensor b) { return b.owner().scalar(a, b.type()) + b; }
+constexpr tensor operator-(double a, tensor b) { return b.owner().scalar(a, b.type()) - b; }
+constexpr tensor operator*(double a, tensor b) { return b.owner().scalar(a, b.type()) * b; }
+constexpr tensor operator/(double a, tensor b) { return b.owner().scalar(a, b.type()) / b; }
 
 }  // namespace dnnkit

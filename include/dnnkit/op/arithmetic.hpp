@@ -199,18 +199,4 @@ inline constexpr function<op::ceil> ceil;
 inline constexpr function<op::round> round;
 inline constexpr function<op::sign> sign;
 
-template <graph_tensor T> constexpr T operator+(T a, T b) { return add(a, b); }
-template <graph_tensor T> constexpr T operator+(T a, double b) { return add(a, a.owner().scalar(b, a.type())); }
-template <graph_tensor T> constexpr T operator+(double a, T b) { return b + a; }
-template <graph_tensor T> constexpr T operator-(T a, T b) { return sub(a, b); }
-template <graph_tensor T> constexpr T operator-(T a, double b) { return sub(a, a.owner().scalar(b, a.type())); }
-template <graph_tensor T> constexpr T operator-(double a, T b) { return sub(b.owner().scalar(a, b.type()), b); }
-template <graph_tensor T> constexpr T operator*(T a, T b) { return mul(a, b); }
-template <graph_tensor T> constexpr T operator*(T a, double b) { return mul(a, a.owner().scalar(b, a.type())); }
-template <graph_tensor T> constexpr T operator*(double a, T b) { return b * a; }
-template <graph_tensor T> constexpr T operator/(T a, T b) { return div(a, b); }
-template <graph_tensor T> constexpr T operator/(T a, double b) { return div(a, a.owner().scalar(b, a.type())); }
-template <graph_tensor T> constexpr T operator/(double a, T b) { return div(b.owner().scalar(a, b.type()), b); }
-template <graph_tensor T> constexpr T operator-(T x) { return neg(x); }
-
 }  // namespace dnnkit

@@ -18,6 +18,7 @@
 #include <initializer_list>
 #include <type_traits>
 
+#include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/inference.hpp"
 
 namespace dnnkit {

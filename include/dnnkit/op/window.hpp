@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/inference.hpp"
 

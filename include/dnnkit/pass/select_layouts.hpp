@@ -12,6 +12,7 @@
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/cost/target.hpp"
+#include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/plan/plan.hpp"

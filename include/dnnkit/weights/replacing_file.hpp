@@ -41,7 +41,11 @@ class replacing_file {
     if (const auto real = std::filesystem::canonical(path_, ignored); !ignored) path_ = real;
     for (int attempt = 0; file_.number() < 0; ++attempt) {
       temporary_ = path_;
-      temporary_ += "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".partial";
+      temporary_ += ".";
+      temporary_ += std::to_string(::getpid());
+      temporary_ += "-";
+      temporary_ += std::to_string(attempt);
+      temporary_ += ".partial";
       file_ = detail::file_descriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
       if (file_.number() < 0 && (errno != EEXIST || attempt == 100)) {
         temporary_.clear();

@@ -31,7 +31,7 @@ namespace detail {
 // "[16,3,3,3]"
 inline std::string shape_text(std::span<const std::int64_t> extents) {
   std::string text = "[";
-  for (std::size_t i = 0; i < extents.size(); ++i) text += (i ? "," : "") + std::to_string(extents[i]);
+  for (std::size_t i = 0; i < extents.size(); ++i) (text += i ? "," : "") += std::to_string(extents[i]);
   return text + "]";
 }
 
