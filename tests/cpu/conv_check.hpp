@@ -80,12 +80,7 @@ void check(const conv_problem& p, const Kernel& conv, const haloed& input, const
     conv.run(input.data.data(), packed.data(), start.data(), cuts[i - 1], cuts[i],
              [&](float_vec acc, index_t n, index_t y, index_t column, index_t oc, auto lanes) {
                float* to = out.data() + ((n * oh + y) * ow + column) * p.out_c + oc;
-               if (!std::isnan(to[0])) ++twice;
-               if constexpr (is_constant<decltype(lanes)>) {
-                 acc.store(to);
-               } else {
-                 acc.store(to, lanes);
-               }
+               store_once(acc, to, lanes, twice);
              });
   index_t wrong = 0;
   std::size_t at = 0;

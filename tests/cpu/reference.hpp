@@ -2,6 +2,9 @@
 // Random data with a printed seed and the plain loops, in double, that the kernels of tests/cpu are compared with.
 #pragma once
 
+#include <dnnkit/cpu/vec.hpp>
+
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +33,14 @@ inline std::vector<float> values(std::ptrdiff_t count) {
 
 inline std::ptrdiff_t pick(std::ptrdiff_t low, std::ptrdiff_t high) {
   return std::uniform_int_distribution<std::ptrdiff_t>(low, high)(random());
+}
+
+// Stores the first lanes and counts a place that was written before; memory to write to starts as NaN. A call, not
+// inlined, so that kernels instantiated with it compile fast.
+[[gnu::noinline]] inline void store_once(const dnnkit::cpu::float_vec& acc, float* to, std::ptrdiff_t lanes,
+                                         std::ptrdiff_t& twice) {
+  if (!std::isnan(to[0])) ++twice;
+  acc.store(to, lanes);
 }
 
 // One output of a convolution, ONNX's meaning: x is (n, c, d, h, w), weight (oc, c / groups, kd, kh, kw), both
