@@ -21,7 +21,7 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
       facts::source_load, facts::staged, facts::times, facts::weight;
   template <std::size_t A> using nth = typename facts::template nth<A>;
 
-  static constexpr bool direct = facts::stored_along(1);
+  static constexpr bool direct = facts::stored_channels_last;
   static constexpr bool dense = access::self.windowed ? false : direct ? source_load.whole && !has_border : !padded;
   static constexpr conv_attributes attributes = facts::attributes_of(dense);
 

@@ -20,11 +20,9 @@ static_assert(float_lanes == target.float_lanes, "passes and kernels must agree 
 
 // Does a convolution run channels first? As its input is stored; when that is neither way, as its output is.
 template <class Net, std::size_t R> constexpr bool runs_planar() {
-  using kernel = planar_kernel<Net, R>;
-  if constexpr (!kernel::applies) return false;
-  else if constexpr (kernel::direct) return true;
-  else if constexpr (convolution_kernel<Net, R>::direct) return false;
-  else return lane_axis<Net, R>() == kernel::last;
+  using facts = convolution_recipe<Net, R>;
+  if (!facts::may_be_planar || facts::stored_planar) return facts::may_be_planar;
+  return !facts::stored_channels_last && lane_axis<Net, R>() == facts::access::rank - 1;
 }
 
 // The kernel of recipe R of a network.

@@ -19,9 +19,7 @@ template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Ne
   static constexpr std::size_t last = access::rank - 1;  // the axis vectors run along
   template <std::size_t A> using nth = typename facts::template nth<A>;
 
-  // Reads up to a vector past the end of a row, which only the library's own memory has room for.
-  static constexpr bool direct = facts::stored_along(last) && !facts::source_load.external;
-  static constexpr bool applies = facts::axes <= 2 && facts::stride(2) == 1;
+  static constexpr bool direct = facts::stored_planar;
   static constexpr conv_attributes attributes = facts::attributes_of(false);
 
   static auto convolution(const kernel_call& call) {
