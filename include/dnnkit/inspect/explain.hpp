@@ -164,7 +164,7 @@ class explanation {
     }
     arena_bytes_ = plan_.arena_bytes;
     if (plan_.is_static) return;
-    arena_bytes_ = plan_memory(blocks, static_cast<std::int32_t>(plan_.steps.size()));
+    arena_bytes_ = plan_memory(blocks);
     for (std::size_t k = 0; k < owners.size(); ++k) offsets_[owners[k]] = blocks[k].offset;
   }
 

@@ -157,7 +157,7 @@ class plan_maker {
       blocks.push_back({aligned(bytes), b.first, b.last, -1});
       owners.push_back(i);
     }
-    p_.arena_bytes = plan_memory(blocks, static_cast<std::int32_t>(p_.steps.size()));
+    p_.arena_bytes = plan_memory(blocks);
     for (std::size_t i = 0; i < owners.size(); ++i) p_.buffers[owners[i]].offset = blocks[i].offset;
   }
 

@@ -147,7 +147,7 @@ class execution {
       if (b.where == storage::arena)
         blocks.push_back({aligned(static_cast<std::int64_t>(bytes_of(b))), b.first, b.last, b.offset});
     std::int64_t bytes = plan_.arena_bytes;
-    if (!plan_.is_static) bytes = plan_memory(blocks, static_cast<std::int32_t>(plan_.steps.size()));
+    if (!plan_.is_static) bytes = plan_memory(blocks);
     std::size_t next = 0;
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
       if (plan_.buffers[i].where == storage::arena) offsets[i] = blocks[next++].offset;
