@@ -435,6 +435,7 @@ class random_graph {
       }
       case 2: {
         const std::int64_t extent = least(x.size(axis));
+        if (extent < 1) return;
         dnnkit::vector<double> rows;
         const std::int64_t wanted = r_.between(1, 6);
         for (std::int64_t i = 0; i < wanted; ++i) rows.push_back(static_cast<double>(r_.between(-extent, extent - 1)));
@@ -457,11 +458,13 @@ class random_graph {
     }
   }
 
+  // A window that fits x; none where the least extent is not known to be positive.
   constexpr dnnkit::window window_for(tensor x, std::int64_t widest) {
     dnnkit::window w;
     const std::size_t axes = rank(x) - 2;
     for (std::size_t i = 0; i < axes; ++i) {
       const std::int64_t room = least(x.dims()[i + 2]);
+      if (room < 1) return {};
       const std::int64_t k = r_.between(1, room < widest ? room : widest);
       w.kernel_shape.push_back(k);
       w.strides.push_back(r_.chance(70) ? 1 : 2);
@@ -477,6 +480,7 @@ class random_graph {
     const tensor x = e.t;
     const std::int64_t channels = x.dims()[1].value();
     const dnnkit::window w = window_for(x, 3);
+    if (w.kernel_shape.empty()) return;
     const bool depthwise = r_.chance(15), grouped = !depthwise && channels % 2 == 0 && r_.chance(20);
     const std::int64_t group = depthwise ? channels : grouped ? 2 : 1;
     const std::int64_t outputs = depthwise ? channels * (r_.chance(80) ? 1 : 2)
@@ -505,6 +509,7 @@ class random_graph {
     const entry e = any(dnnkit::f32, 3, 5);
     if (!e.t.present()) return;
     const dnnkit::window w = window_for(e.t, 3);
+    if (w.kernel_shape.empty()) return;
     switch (r_.below(5)) {
       case 0:
       case 1:

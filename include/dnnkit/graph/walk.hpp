@@ -39,13 +39,14 @@ constexpr vector<std::uint8_t> live_nodes(const graph& g) {
   return alive;
 }
 
-// setup[v] != 0: value v depends on weights and constants only, so it is computed once, when a session is made.
+// setup[v] != 0: value v depends on weights and constants only, so it is computed once, when a session is made. Outputs
+// of the graph are written by every run.
 constexpr vector<std::uint8_t> setup_values(const graph& g) {
   vector<std::uint8_t> setup(g.values.size(), 0);
   for (std::size_t v = 0; v < g.values.size(); ++v)
     setup[v] = g.values[v].from == origin::weight || g.values[v].from == origin::constant;
   for (const node& n : g.nodes) {
-    std::uint8_t all = 1;
+    std::uint8_t all = !is_output(g, n.output);
     for (std::size_t i = 0; i < n.inputs.count; ++i)
       if (const value_id v = g.input_of(n, i); v != none && setup[static_cast<std::size_t>(v)] == 0) all = 0;
     setup[static_cast<std::size_t>(n.output)] = all;

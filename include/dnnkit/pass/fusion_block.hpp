@@ -13,6 +13,7 @@
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/epilogue_views.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 
 namespace dnnkit {
@@ -21,7 +22,7 @@ class fusion_blocks {
  public:
   static constexpr std::size_t most_nodes = 32, most_operands = 16;
 
-  constexpr explicit fusion_blocks(const graph& g)
+  constexpr explicit fusion_blocks(graph& g)
       : g_(g),
         users_(users_of_values(g)),
         member_(g.nodes.size(), 0),
@@ -82,17 +83,19 @@ class fusion_blocks {
     return group.anchor == none ? check_iteration_space(group) : check_epilogue(group);
   }
 
+  // Stored is what the graph gives out and what nodes elsewhere read. Those see through a movement operator to its
+  // input, which is then stored in its place, unless the movement is the last of the kernel.
   constexpr void find_outputs(fusion_group& group) {
+    constexpr std::uint8_t read_through_movement = 2;
     group.outputs.clear();
     for (std::size_t k = group.nodes.size(); k-- > 0;) {
-      const value_id v = g_.node_at(group.nodes[k]).output;
-      bool stored = is_output(g_, v);
-      const bool moved = g_.node_at(group.nodes[k]).op->kind == form::movement;
-      bool read_inside = false, read_outside = false;
-      for (node_id u : users_[index(v)]) (inside(u) ? read_inside : read_outside) = true;
-      // readers elsewhere see through a movement to its input
-      if (read_outside && (!moved || !read_inside)) stored = true;
-      if (stored) group.outputs.push_back(v);
+      const node& x = g_.node_at(group.nodes[k]);
+      const bool moved = x.op->kind == form::movement;
+      bool read_inside = false, read_outside = member_[index(group.nodes[k])] == read_through_movement;
+      for (node_id u : users_[index(x.output)]) (inside(u) ? read_inside : read_outside) = true;
+      if (is_output(g_, x.output) || (read_outside && !(moved && read_inside))) group.outputs.push_back(x.output);
+      else if (read_outside)
+        if (const node_id p = producer(g_.input_of(x, 0)); inside(p)) member_[index(p)] = read_through_movement;
     }
   }
 
@@ -142,29 +145,36 @@ class fusion_blocks {
     return {};
   }
 
-  constexpr std::string_view check_epilogue(const fusion_group& group) const {
-    // moves[k]: number of movement operators between the anchor and member k; none before the anchor
-    vector<std::int32_t> moves(group.nodes.size(), none);
+  constexpr std::string_view check_epilogue(const fusion_group& group) {
+    // read_in[k]: the anchor, or the last movement operator between it and member k; none before the anchor
+    vector<node_id> read_in(group.nodes.size(), none);
+    bool moves = false;
     for (std::size_t k = 0; k < group.nodes.size(); ++k) {
       const node& x = g_.node_at(group.nodes[k]);
       if (group.nodes[k] == group.anchor) {
-        moves[k] = 0;
+        read_in[k] = group.anchor;
         continue;
       }
       for (std::size_t i = 0; i < x.inputs.count; ++i) {
         const value_id v = g_.input_of(x, i);
-        const std::int32_t before = inside(producer(v)) ? moves[position(group, producer(v))] : none;
+        const node_id before = inside(producer(v)) ? read_in[position(group, producer(v))] : none;
         if (before == none) continue;
-        if (moves[k] != none && moves[k] != before) return "operands of the epilogue in different coordinates";
-        moves[k] = before;
+        if (read_in[k] != none && read_in[k] != before) return "operands of the epilogue in different coordinates";
+        read_in[k] = before;
         if (x.op->kind == form::movement) {
           if (!x.op->backward) return "only bijections can follow the anchor";
-          moves[k] = before + 1;
+          read_in[k] = group.nodes[k];
+          moves = true;
         } else if (!(g_.at(v).type.dims == g_.at(x.output).type.dims)) return "broadcast behind the anchor";
       }
-      if (moves[k] == none)
+      if (read_in[k] == none)
         for (value_id o : group.outputs)
           if (o == x.output) return "a value beside the anchor's iteration space is read elsewhere";
+    }
+    if (moves) {
+      epilogue_views views(g_, group.anchor, [&](node_id n) { return inside(n); });
+      for (value_id o : group.outputs)
+        if (!views.exist(o)) return "movement behind the anchor that no view can undo";
     }
     return {};
   }
@@ -175,7 +185,7 @@ class fusion_blocks {
     return k;
   }
 
-  const graph& g_;
+  graph& g_;
   vector<vector<node_id>> users_;
   vector<std::uint8_t> member_, reached_;
   vector<std::int32_t> group_of_;

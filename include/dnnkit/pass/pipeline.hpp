@@ -7,6 +7,7 @@
 #include "dnnkit/pass/plan_fusion.hpp"
 #include "dnnkit/pass/plan_strips.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
+#include "dnnkit/pass/separate_outputs.hpp"
 #include "dnnkit/plan/make_plan.hpp"
 
 namespace dnnkit {
@@ -40,8 +41,9 @@ template <class Rewrites, class Fusion, class Layouts> struct pipeline {
   }
 };
 
-using default_rewrites = rewrites<passes::expand_composites,       // later passes see simple operators only
-                                  passes::fold_into_convolution>;  // before fusion, which would keep the scales
+using default_rewrites = rewrites<passes::expand_composites,      // later passes see simple operators only
+                                  passes::fold_into_convolution,  // before fusion, which would keep the scales
+                                  passes::separate_outputs>;      // last: it also drops what no output depends on
 
 // What compile<> uses unless told otherwise. Further fusion rules (see pass/plan_fusion.hpp) are asked in order.
 template <class... Rules>

@@ -189,7 +189,7 @@ template <class... Rules> struct plan_fusion {
       path p = path_up(v);
       const std::int32_t home = p.end == none ? none : blocks_.group_of(p.end);
       bool stored = false;
-      if (home != none) {
+      if (home != none && blocks_.settled()[index(home)].setup == is_setup(n)) {
         fusion_group larger = blocks_.settled()[index(home)];
         for (node_id m : p.movement)
           if (!contains(larger, m)) larger.nodes.push_back(m);
@@ -285,16 +285,8 @@ template <class... Rules> struct plan_fusion {
     while (!waiting.empty()) {
       std::size_t next = 0;
       while (next < waiting.size() && !can_run(waiting[next], ready)) ++next;
-      if (next == waiting.size()) {  // kernels that wait for each other: break one up
-        next = 0;
-        while (next < waiting.size() && waiting[next].nodes.size() == 1) ++next;
-        const fusion_group broken = waiting[next];
-        waiting.erase(waiting.begin() + next);
-        for (node_id n : broken.nodes) {
-          fusion_group single{{n}, {}, none, g_.node_at(n).op->properties.map, broken.setup};
-          blocks_.check(single);
-          if (!is_movement(n)) waiting.push_back(single);
-        }
+      if (next == waiting.size()) {
+        break_up(waiting);
         continue;
       }
       for (value_id v : waiting[next].outputs) ready[index(v)] = 1;
@@ -302,6 +294,24 @@ template <class... Rules> struct plan_fusion {
       waiting.erase(waiting.begin() + next);
     }
     return plan;
+  }
+
+  // Kernels wait for each other: one of them becomes a kernel for each of its nodes. What another kernel stores as well
+  // is left to that one.
+  constexpr void break_up(vector<fusion_group>& waiting) {
+    std::size_t next = 0;
+    while (next < waiting.size() && waiting[next].nodes.size() == 1) ++next;
+    if (next == waiting.size()) throw "dnnkit: kernels of one operator wait for each other";
+    const fusion_group broken = waiting[next];
+    waiting.erase(waiting.begin() + next);
+    for (node_id n : broken.nodes) {
+      fusion_group single{{n}, {}, none, g_.node_at(n).op->properties.map, broken.setup};
+      const value_id v = g_.node_at(n).output;
+      bool stored = is_movement(n) && !is_output(g_, v);
+      for (const fusion_group& g : waiting)
+        for (value_id o : g.outputs) stored = stored || o == v;
+      if (!stored && blocks_.check(single).empty()) waiting.push_back(single);
+    }
   }
 
   // Are all values that the kernel loads stored by then?

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The part of fusion's constraint check that concerns movement behind an anchor (SmartMem, section 3.2): it is undone
+// in the views of what the kernel stores and reads there, so each of those must stay a strided view, whatever the
+// layout.
+#pragma once
+
+#include <cstddef>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/tensor/view.hpp"
+
+namespace dnnkit {
+
+// Inside(node) says whether a node is a member of the kernel.
+template <class Inside> class epilogue_views {
+ public:
+  constexpr epilogue_views(graph& g, node_id anchor, Inside inside) : g_(g), anchor_(anchor), inside_(inside) {}
+
+  // Can output `o` be stored, and everything it is computed from behind the anchor be loaded, in the anchor's
+  // coordinates? Nothing to check when no movement operator lies between.
+  constexpr bool exist(value_id o) {
+    path way;
+    for (value_id v = o; g_.at(v).producer != anchor_;) {
+      const node& n = g_.node_at(g_.at(v).producer);
+      if (n.op->kind == form::movement) way.push_back({turn::backward, g_.at(v).producer, none});
+      v = n.op->kind == form::movement ? g_.input_of(n, 0) : behind_anchor(n);
+    }
+    return way.empty() || (is_view(o, way) && read(o, way));
+  }
+
+ private:
+  enum class turn : std::uint8_t { forward, backward, expand };
+  struct transform {
+    turn how;
+    node_id n;    // forward, backward
+    value_id to;  // expand: to this value's shape
+  };
+  using path = vector<transform>;
+
+  constexpr bool read(value_id v, const path& way) {
+    const node_id p = g_.at(v).producer;
+    if (p == anchor_) return true;
+    if (p != none && g_.node_at(p).op->kind == form::movement) {
+      const value_id input = g_.input_of(g_.node_at(p), 0);
+      const bool undone = !way.empty() && way[0].how == turn::backward && way[0].n == p;
+      return read(input, undone ? path(way.begin() + 1, way.end()) : in_front({turn::forward, p, none}, way));
+    }
+    if (p == none || !inside_(p)) return is_view(v, way);
+    for (std::size_t i = 0; i < g_.node_at(p).inputs.count; ++i) {
+      const value_id in = g_.input_of(g_.node_at(p), i);
+      if (in == none) continue;
+      const bool same = g_.at(in).type.dims == g_.at(v).type.dims;
+      if (!read(in, same ? way : in_front({turn::expand, none, v}, way))) return false;
+    }
+    return true;
+  }
+
+  static constexpr path in_front(const transform& t, const path& rest) {
+    path r{t};
+    for (const transform& x : rest) r.push_back(x);
+    return r;
+  }
+
+  // v as a view of which no two axes follow each other in memory, taken along the way.
+  constexpr bool is_view(value_id v, const path& way) {
+    bool undoes = false;
+    for (const transform& t : way) undoes = undoes || t.how == turn::backward;
+    if (!undoes) return true;
+    view x;
+    for (dim d : g_.at(v).type.dims) x.dims.push_back({axis{d, 1}});
+    for (const transform& t : way)
+      if (!apply(t, x)) return false;
+    return true;
+  }
+  constexpr bool apply(const transform& t, view& x) {
+    view_algebra algebra(g_.symbols);
+    if (t.how == turn::expand) return algebra.expand(x, g_.at(t.to).type.dims);
+    const node& n = g_.node_at(t.n);
+    const shape in = g_.at(g_.input_of(n, 0)).type.dims, out = g_.at(n.output).type.dims;
+    const auto function = t.how == turn::forward ? n.op->forward : n.op->backward;
+    return function != nullptr && function(g_.attributes_of(n), {algebra, in, out}, x);
+  }
+
+  constexpr value_id behind_anchor(const node& n) const {
+    for (std::size_t i = 0; i < n.inputs.count; ++i)
+      if (const value_id v = g_.input_of(n, i); v != none && depends_on_anchor(v)) return v;
+    throw "dnnkit: an output beside the anchor";
+  }
+  constexpr bool depends_on_anchor(value_id v) const {
+    const node_id p = g_.at(v).producer;
+    if (p == anchor_) return true;
+    if (p == none || !inside_(p)) return false;
+    for (std::size_t i = 0; i < g_.node_at(p).inputs.count; ++i)
+      if (const value_id in = g_.input_of(g_.node_at(p), i); in != none && depends_on_anchor(in)) return true;
+    return false;
+  }
+
+  graph& g_;
+  const node_id anchor_;
+  Inside inside_;
+};
+
+}  // namespace dnnkit
