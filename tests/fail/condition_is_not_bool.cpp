@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The condition of Where is a tensor of truth values.
-// EXPECT: input 0 is f32, expected bool
+// EXPECT-GCC: input 0 is f32, expected bool
+// EXPECT-CLANG: Where \'Where\': input 0 is f32,
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;

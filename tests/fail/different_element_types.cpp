@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operands of different element types: ONNX converts nothing silently.
-// EXPECT: input 0 is f32, input 1 is f64
+// EXPECT-GCC: input 0 is f32, input 1 is f64
+// EXPECT-CLANG: Mul \'Mul\': input 0 is f32, input
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two different symbols are not the same extent, whatever their bounds.
-// EXPECT: shapes [H] and [W] do not broadcast
+// EXPECT-GCC: shapes [H] and [W] do not broadcast
+// EXPECT-CLANG: Add \'Add\': shapes [H] and [W] do
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;

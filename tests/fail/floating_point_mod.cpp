@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Mod of floating-point numbers has only one meaning, and must ask for it.
-// EXPECT: floating-point numbers need fmod = true
+// EXPECT-GCC: floating-point numbers need fmod = true
+// EXPECT-CLANG: Mod \'Mod\': floating-point numbers
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;

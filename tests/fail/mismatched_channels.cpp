@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A convolution whose weight has another number of input channels than its input.
-// EXPECT: channel count is 3, but the weight
+// EXPECT-GCC: channel count is 3, but the weight
+// EXPECT-CLANG: Conv \'Conv\': the input\'s channel
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A transposition must name every axis once.
-// EXPECT: perm names an axis twice
+// EXPECT-GCC: perm names an axis twice
+// EXPECT-CLANG: Transpose \'Transpose\': perm names
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tensor is given a shape of another number of elements.
-// EXPECT: [2, 6] has 12 elements, which do not fit shape [5, ?]
+// EXPECT-GCC: [2, 6] has 12 elements, which do not fit shape [5, ?]
+// EXPECT-CLANG: Reshape \'Reshape\': [2, 6] has 12
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;
