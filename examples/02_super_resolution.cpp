@@ -71,16 +71,15 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
 void enlarge(const cxxopts::ParseResult& arguments) {
   const auto path = [&](const char* option) { return arguments[option].as<std::string>(); };
   dk::replacing_file out(path("out"));  // opened first: no work is done for a result that cannot be written
+  std::optional<dk::replacing_file> trace;
+  if (arguments.count("trace")) trace.emplace(path("trace"));
   const image low = load_png(path("in"));
   const std::optional<image> reference = find_reference(arguments, low);
   const auto height = static_cast<std::int64_t>(low.height), width = static_cast<std::int64_t>(low.width);
   if (arguments.count("dot")) write_text(path("dot"), dk::dot<net>());
   if (arguments.count("explain")) std::cout << dk::explain<net>({{"H", height}, {"W", width}});
 
-  std::optional<dk::thread_pool> pool;
-  if (const auto threads = arguments["threads"].as<std::size_t>(); threads != 1) pool.emplace(threads);
-  const dk::parallel_for loop = pool ? dk::parallel_for(*pool) : dk::serial;
-
+  dk::thread_pool loop(arguments["threads"].as<std::size_t>());  // of one thread: the calling one
   const dk::packed_weights<net> weights(dk::safetensors(path("weights")));  // packed once for all sessions
   const std::vector<float> x = to_planes(low);
   std::vector<float> y(4 * x.size());
@@ -96,11 +95,11 @@ void enlarge(const cxxopts::ParseResult& arguments) {
   std::cout << std::fixed << std::setprecision(3);
   if (reference) std::cout << "PSNR " << psnr(*reference, y) << " dB\n";  // before rounding to 8 bits
 
-  if (arguments.count("trace")) {
+  if (trace) {
     dk::session<net, dk::chrome_trace> traced(weights);
     traced.bind({{"H", height}, {"W", width}});
     traced.run(loop, x, y);
-    traced.observer().write(path("trace"));
+    traced.observer().write(*trace);
   }
   if (arguments.count("time")) {
     dk::session<net> timed(weights);
@@ -120,17 +119,23 @@ void enlarge(const cxxopts::ParseResult& arguments) {
 int main(int argc, char** argv) {
   cxxopts::Options options("super_resolution", "Doubles the size of an image.");
   const auto text = [] { return cxxopts::value<std::string>(); };
-  options.add_options()("in", "PNG file to enlarge; transparency is enlarged by repeating pixels", text())(
-      "out", "PNG file to write", text())("weights", "safetensors file",
-                                          text()->default_value(DNNKIT_ASSETS "/wdsr_x2.safetensors"))(
-      "reference", "PNG file to compare with (X_high.png beside X_low.png)", text())(
-      "threads", "number of threads, 1 to 1024", cxxopts::value<std::size_t>()->default_value("1"))(
-      "explain", "print what was made of the network and why")("dot", "write that as a Graphviz file", text())(
-      "trace", "write when each kernel ran, for chrome://tracing", text())(
-      "time", "print the median of 11 runs of the network in milliseconds, last");
+  auto add = options.add_options();
+  add("in", "PNG file to enlarge; transparency is enlarged by repeating pixels", text());
+  add("out", "PNG file to write", text());
+  add("weights", "safetensors file", text()->default_value(DNNKIT_ASSETS "/wdsr_x2.safetensors"));
+  add("reference", "PNG file to compare with (if left out: X_high.png beside X_low.png)", text());
+  add("threads", "number of threads, 1 to 1024", cxxopts::value<std::size_t>()->default_value("1"));
+  add("explain", "print what was made of the network and why");
+  add("dot", "write that as a Graphviz file", text());
+  add("trace", "write when each kernel ran, for chrome://tracing", text());
+  add("time", "print the median of 11 runs of the network in milliseconds, last");
   options.positional_help("IN.png OUT.png");
   options.parse_positional({"in", "out"});
   const cxxopts::ParseResult arguments = dk::examples::parse_arguments(options, argc, argv, {"in", "out"});
+  if (const auto n = arguments["threads"].as<std::size_t>(); n < 1 || n > dk::thread_pool::largest) {
+    std::cerr << "super_resolution: --threads takes 1 to 1024; see super_resolution --help\n";
+    return 2;
+  }
   try {
     enlarge(arguments);
   } catch (const dk::error& failure) {
