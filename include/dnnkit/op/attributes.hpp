@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -48,26 +49,30 @@ concept has_attributes = requires(Op& op) {
 constexpr void print_value(text& t, const symbol_table& table, dim d) { t << table.print(d); }
 constexpr void print_value(text& t, const symbol_table&, dtype type) { t << dnnkit::name(type); }
 constexpr void print_value(text& t, const symbol_table&, bool b) { t << (b ? "true" : "false"); }
+// Six significant digits: 0.2, 1e-5, -1234.5.
 constexpr void print_value(text& t, const symbol_table&, float x) {
-  // three significant decimals are enough to recognise an attribute
-  const bool negative = x < 0;
-  double v = negative ? -static_cast<double>(x) : static_cast<double>(x);
-  int exponent = 0;
-  if (!(v < 1e300)) {
-    t << (negative ? "-inf" : v > 0 ? "inf" : "nan");
+  double v = x < 0 ? -static_cast<double>(x) : static_cast<double>(x);
+  t << (x < 0 ? "-" : "");
+  if (!(v <= static_cast<double>(std::numeric_limits<float>::max()))) {
+    t << (v > 0 ? "inf" : "nan");
     return;
   }
-  if (v != 0)
-    while (v < 1 && exponent > -60) v *= 10, --exponent;
-  while (v >= 10000) v /= 10, ++exponent;
-  auto thousandths = static_cast<std::int64_t>(v * 1000 + 0.5);
-  t << (negative ? "-" : "") << thousandths / 1000;
-  thousandths %= 1000;
-  if (thousandths != 0) {
-    t << "." << thousandths / 100 << thousandths / 10 % 10 << thousandths % 10;
-    while (t.chars[t.length - 1] == '0') --t.length;
-  }
-  if (exponent != 0) t << "e" << exponent;
+  int exponent = 0;  // v = digits * 10^(exponent - 5)
+  for (; v >= 10; ++exponent) v /= 10;
+  for (; v != 0 && v < 1; --exponent) v *= 10;
+  auto digits = static_cast<std::int64_t>(v * 1e5 + 0.5);
+  if (digits >= 1'000'000) digits /= 10, ++exponent;
+  int count = 6;
+  for (; count > 1 && digits % 10 == 0; --count) digits /= 10;
+  const bool scientific = exponent < -4 || exponent > 6;
+  const int whole = scientific ? 1 : exponent + 1;  // digits before the point
+  if (whole <= 0) t << "0.";
+  for (int i = whole; i < 0; ++i) t << "0";
+  std::int64_t unit = 1;
+  for (int i = 1; i < count; ++i) unit *= 10;
+  for (int i = 0; i < count; ++i, unit /= 10) t << (i == whole && i > 0 ? "." : "") << digits / unit % 10;
+  for (int i = count; i < whole; ++i) t << "0";
+  if (scientific) t << "e" << exponent;
 }
 template <class T>
 requires std::integral<T> || std::is_enum_v<T>

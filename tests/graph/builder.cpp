@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Building graphs: names, weights asked for twice, constants, symbols, and the first error.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/graph/builder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+
+#include "dnnkit/op/builtin.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+constexpr bool names() {
+  builder g;
+  const tensor x = g.input("x", f32, {2, sym{"L"}}), a = g.weight("block", ".weight", {2, 1});
+  const tensor y = g.named("scale").weight("block.weight", {2, 1}) * x;  // the name is that of the next operator
+  const tensor z = relu(y);
+  g.output("z", z);
+  const graph& v = g.value();
+  return a.id() == v.operands[0] && v.name_of(a.id()) == "block.weight" && v.text_of(v.nodes[0].name) == "scale" &&
+         v.text_of(v.nodes[1].name) == "Relu" && v.text_of(v.output_names[0]) == "z" && v.outputs[0] == z.id() &&
+         v.inputs[0] == x.id() && x.size(-1) == g.symbol({"L"}) && x.rank() == 2 && !tensor{}.present() &&
+         v.is<op::mul>(v.nodes[0]) && !v.is<op::add>(v.nodes[0]) && v.error.empty();
+}
+static_assert(names());
+
+constexpr bool constants() {
+  builder g;
+  const tensor a = g.scalar(0.5), b = g.constant({1, -2, 3}, {3}, i64), c = g.constant({0}, {4, 4}, boolean);
+  const graph& v = g.value();
+  const slice_of half = v.at(a.id()).data, list = v.at(b.id()).data;
+  return a.rank() == 0 && std::bit_cast<double>(v.constants[half.first]) == 0.5 && list.count == 3 &&
+         v.constants[list.first + 1] == -2 && b.type() == i64 && v.at(c.id()).data.count == 1;
+}
+static_assert(constants());
+
+constexpr bool scalars_take_the_type_of_the_tensor() {
+  builder g;
+  const tensor x = g.input("x", i64, {3});
+  return (2.0 - x * 3.0).type() == i64 && g.value().error.empty();
+}
+static_assert(scalars_take_the_type_of_the_tensor());
+
+constexpr bool attributes_come_back() {
+  builder g;
+  const tensor x = g.input("x", f32, {1, 2, 8, 8});
+  max_pool(x, {.kernel_shape = {2, 2}, .strides = {2, 1}});
+  const auto pool = g.value().as<op::max_pool>(g.value().nodes[0]);
+  return pool.kernel_shape == int_list{2, 2} && pool.strides == int_list{2, 1} && pool.pads.empty();
+}
+static_assert(attributes_come_back());
+
+// The first error stays; nothing after it is inferred.
+constexpr bool first_error() {
+  builder g;
+  const tensor x = g.input("x", f32, {2});
+  const tensor wrong = g.named("first").weight("w", {3}) + x;
+  g.named("second");
+  static_cast<void>(wrong + g.weight("v", {5}));
+  return g.value().error == "Add 'first': shapes [3] and [2] do not broadcast" && wrong.rank() == 0;
+}
+static_assert(first_error());
+
+TEST_CASE("the assertions above are the test") {}
+
+}  // namespace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The list of operators: each is listed once, has ONNX's name, and has cases with results from elsewhere.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/builtin.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "dnnkit/graph/builder.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+template <class Set> struct names_of;
+template <class... Ops> struct names_of<op_set<Ops...>> {
+  static std::set<std::string> all() { return {std::string(Ops::name)...}; }
+};
+
+struct mine {
+  static constexpr std::string_view name = "Mine";
+  static constexpr form kind = form::elementwise;
+  static constexpr traits properties{};
+  template <class T> static constexpr T apply(T x) { return x; }
+};
+constexpr auto more = builtin_ops + op_set<mine>{};
+static_assert(builtin_set::find(&detail::op_tag<mine>) == builtin_set::size);
+static_assert(more.find(&detail::op_tag<mine>) == builtin_set::size);
+static_assert(std::is_same_v<decltype(more)::at<builtin_set::size>, mine>);
+static_assert(builtin_set::find(&detail::op_tag<builtin_set::at<7>>) == 7);
+
+TEST_CASE("every operator is listed once and has cases") {
+  std::set<std::string> with_cases;
+  for (const auto& entry : std::filesystem::directory_iterator(operator_cases::folder())) {
+    const safetensors file(entry.path());
+    for (const auto& [name, text] : file.metadata()) with_cases.insert(operator_cases::parse(text).first);
+  }
+  const std::set<std::string> names = names_of<builtin_set>::all();
+  CHECK(names.size() == builtin_set::size);
+  CHECK(names == with_cases);
+}
+
+}  // namespace
