@@ -2,6 +2,9 @@
 // Random legal graphs over the library's operators, the same at run time (for the reference evaluator) and in constant
 // expressions (for compile<>): the seed alone decides.
 //
+// Arguments of a call are evaluated in another order in constant expressions than at run time (GCC), so nothing that
+// draws a number or appends a node stands beside another such argument.
+//
 // Values that no operator has rounded are "exact": every right evaluator computes the same bits. Operators that jump
 // (Floor, comparisons, ArgMax, ...) are applied to these only, so that results can be compared with a tolerance.
 #pragma once
@@ -103,7 +106,10 @@ class random_graph {
   // A weight, or something computed from weights.
   constexpr tensor parameter(const shape& s) {
     const std::size_t kind = r_.below(10);
-    if (kind == 0) return weight(s) * weight(s);
+    if (kind == 0) {
+      const tensor a = weight(s), b = weight(s);
+      return a * b;
+    }
     if (kind == 1) {
       const tensor reversed = weight(shape(s.begin(), s.end()));
       return dnnkit::relu(reversed) - 0.25;
@@ -269,11 +275,14 @@ class random_graph {
       case 7:
         return add(r_.chance(50) ? dnnkit::min(x, y) : dnnkit::max(x, y), exact);
       case 8:
-        return add(dnnkit::pow(dnnkit::clip(dnnkit::abs(x) + 0.5, {.min = 0.1f, .max = 4}),
-                               b_.scalar(r_.pick({2.0, 0.5, 3.0, -1.0, 1.75}))));
+        return add(power(x));
       default:
         return add(dnnkit::prelu(e.t, f.t));
     }
+  }
+  constexpr tensor power(tensor x) {
+    const tensor base = dnnkit::clip(dnnkit::abs(x) + 0.5, {.min = 0.1f, .max = 4});
+    return dnnkit::pow(base, b_.scalar(r_.pick({2.0, 0.5, 3.0, -1.0, 1.75})));
   }
   constexpr void choose() {
     const entry a = any(dnnkit::f32, 0, 5, true), x = any();
@@ -292,7 +301,8 @@ class random_graph {
         condition = dnnkit::logical_not(dnnkit::less(a.t, b.t));
         break;
       default:
-        condition = dnnkit::logical_or(dnnkit::greater_or_equal(a.t, b.t), dnnkit::equal(a.t, a.t));
+        condition = dnnkit::greater_or_equal(a.t, b.t);
+        condition = dnnkit::logical_or(condition, dnnkit::equal(a.t, a.t));
     }
     add(condition, true);
     if (!(x.t.dims() == a.t.dims())) return;
@@ -496,11 +506,12 @@ class random_graph {
     shape kernel{outputs, channels / group};
     for (std::int64_t k : w.kernel_shape) kernel.push_back(k);
     const dnnkit::op::conv a{.strides = w.strides, .pads = w.pads, .dilations = w.dilations, .group = group};
-    tensor y = r_.chance(60) ? dnnkit::conv(x, parameter(kernel), parameter({outputs}), a)
-                             : dnnkit::conv(x, parameter(kernel), a);
-    if (r_.chance(40))
-      y = dnnkit::batch_normalization(y, weight({outputs}), weight({outputs}), weight({outputs}),
-                                      weight({outputs}, "variance"));
+    const tensor filter = parameter(kernel), bias = r_.chance(60) ? parameter({outputs}) : tensor{};
+    tensor y = bias.present() ? dnnkit::conv(x, filter, bias, a) : dnnkit::conv(x, filter, a);
+    if (r_.chance(40)) {
+      const tensor scale = weight({outputs}), shift = weight({outputs}), mean = weight({outputs});
+      y = dnnkit::batch_normalization(y, scale, shift, mean, weight({outputs}, "variance"));
+    }
     if (r_.chance(40)) y = dnnkit::relu(y);
     if (y.dims() == x.dims() && r_.chance(60)) y = y + x;
     add(y);
@@ -532,8 +543,9 @@ class random_graph {
     if (rank(x) == 2 && r_.chance(40)) {
       const bool transposed = r_.chance(60);
       const shape s = transposed ? shape{outputs, inner} : shape{inner, outputs};
-      return add(dnnkit::gemm(x, parameter(s), parameter({outputs}),
-                              {.alpha = r_.chance(70) ? 1.0f : 0.5f, .trans_b = transposed}));
+      const tensor b = parameter(s), c = parameter({outputs});
+      const float alpha = r_.chance(70) ? 1.0f : 0.5f;
+      return add(dnnkit::gemm(x, b, c, {.alpha = alpha, .trans_b = transposed}));
     }
     if (r_.chance(40))  // a product of computed values
       for (int tries = 0; tries < 6; ++tries) {
@@ -619,20 +631,20 @@ class random_graph {
         shape s;
         const std::int64_t from = n > 1 && r_.chance(25) ? -2 : -1;
         for (std::int64_t d = from; d < 0; ++d) s.push_back(x.size(d).is_known() ? x.size(d) : dim(1));
-        return add(dnnkit::layer_normalization(x, parameter(s), parameter(s), {.axis = from, .epsilon = 0.01f}));
+        const tensor scale = parameter(s), shift = parameter(s);
+        return add(dnnkit::layer_normalization(x, scale, shift, {.axis = from, .epsilon = 0.01f}));
       }
       case 5: {
         const shape s{x.size(-1).is_known() ? x.size(-1) : dim(1)};
         return add(dnnkit::rms_normalization(x, parameter(s), {.epsilon = 0.01f}));
       }
-      case 6:
+      default: {
         if (!channels) return;
-        return add(
-            dnnkit::instance_normalization(x, parameter({x.size(1)}), parameter({x.size(1)}), {.epsilon = 0.01f}));
-      default:
-        if (!channels) return;
-        return add(dnnkit::group_normalization(x, parameter({x.size(1)}), parameter({x.size(1)}),
-                                               {.num_groups = x.size(1).value() % 2 == 0 ? 2 : 1, .epsilon = 0.01f}));
+        const tensor scale = parameter({x.size(1)}), shift = parameter({x.size(1)});
+        if (r_.chance(50)) return add(dnnkit::instance_normalization(x, scale, shift, {.epsilon = 0.01f}));
+        const std::int64_t groups = x.size(1).value() % 2 == 0 ? 2 : 1;
+        return add(dnnkit::group_normalization(x, scale, shift, {.num_groups = groups, .epsilon = 0.01f}));
+      }
     }
   }
 
