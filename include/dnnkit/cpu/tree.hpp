@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -53,6 +54,22 @@ requires(Lanes > 1) struct lanes_of<dtype::boolean, Lanes> {
   using type = vec<std::int32_t, Lanes>;
 };
 template <dtype D, int Lanes> using lanes = typename lanes_of<D, Lanes>::type;
+
+// x as an element, or vector of elements, of another type. Numbers that are no 64-bit integer become the nearest one,
+// and NaN 0; the truth value of a mask is 1.
+template <class To, class From> [[gnu::always_inline]] constexpr To converted(From x) {
+  if constexpr (std::is_same_v<To, From>) return x;
+  else if constexpr (!std::is_arithmetic_v<From>) {
+    if constexpr (std::is_floating_point_v<typename To::value_type>) return select(x, To(1), To(0));
+    else return x != From(0);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+    constexpr From beyond = From(0x1p63);
+    if (x != x) return To(0);
+    return static_cast<To>(x >= beyond    ? std::numeric_limits<std::int64_t>::max()
+                           : x <= -beyond ? std::numeric_limits<std::int64_t>::min()
+                                          : static_cast<std::int64_t>(x));
+  } else return static_cast<To>(x);
+}
 
 constexpr bool has_lanes(dtype t) { return t == dtype::f32 || t == dtype::boolean; }
 
@@ -230,8 +247,8 @@ template <class Net, std::size_t R> struct tree {
       using Op = typename find_operator<Net, x.op->id>::type;
       constexpr Op op = decode<Op>(Net::plan.attributes.data() + x.attributes.first);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        std::get<K>(frame) = static_cast<std::remove_reference_t<decltype(std::get<K>(frame))>>(
-            op.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...));
+        using result = std::remove_reference_t<decltype(std::get<K>(frame))>;
+        std::get<K>(frame) = converted<result>(op.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...));
       }
       (std::make_index_sequence<x.inputs.count>{});
     }
