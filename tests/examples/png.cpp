@@ -5,7 +5,6 @@
 #include "examples/support/png.hpp"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include <array>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "tests/support/error_of.hpp"
+#include "tests/support/png_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using dnnkit::replacing_file;
@@ -24,44 +24,7 @@ using dnnkit::examples::load_png;
 using dnnkit::examples::psnr;
 using dnnkit::examples::save_png;
 
-using row = std::vector<std::uint8_t>;
-
 static const std::string assets = DNNKIT_ASSETS;
-
-static std::string big_endian(std::uint32_t value) {
-  std::string bytes;
-  for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(value >> shift & 0xff);
-  return bytes;
-}
-
-// A chunk of the PNG format: length, type, data, CRC of type and data.
-static std::string chunk(const std::string& type, const std::string& data) {
-  const std::string checked = type + data;
-  const auto crc = ::crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()));
-  return big_endian(static_cast<std::uint32_t>(data.size())) + checked + big_endian(static_cast<std::uint32_t>(crc));
-}
-
-static std::string deflated(const std::string& bytes) {
-  std::string out(::compressBound(bytes.size()), '\0');
-  uLongf size = out.size();
-  ::compress(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  return out.substr(0, size);
-}
-
-static const std::string signature("\x89PNG\r\n\x1a\n");
-
-// colour: 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA.
-static std::string header(std::uint32_t width, std::uint32_t height, int depth, int colour, bool interlaced = false) {
-  return chunk("IHDR", big_endian(width) + big_endian(height) +
-                           std::string{static_cast<char>(depth), static_cast<char>(colour), 0, 0, interlaced});
-}
-
-// A whole file of the packed `rows`, unfiltered; `between` are the chunks before the data.
-static std::string png_file(const std::string& head, const std::vector<row>& rows, const std::string& between = {}) {
-  std::string raw;
-  for (const row& r : rows) (raw += '\0') += std::string(r.begin(), r.end());
-  return signature + head + between + chunk("IDAT", deflated(raw)) + chunk("IEND", "");
-}
 
 static image load(const std::string& bytes) {
   const temporary_folder folder;
