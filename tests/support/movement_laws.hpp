@@ -40,7 +40,8 @@ template <class Op> void check(const Op& op, const index_list& in, generator& ra
   symbol_table t;
   dnnkit::view_algebra algebra(t);
   dnnkit::inference inference(t);
-  inference.add_input({dnnkit::f32, to_shape(in)});
+  const dnnkit::tensor_type type{dnnkit::f32, to_shape(in)};
+  inference.add_input(type);
   dnnkit::detail::infer_of(op, inference);
   REQUIRE(inference.error().str() == "");
   const shape in_shape = to_shape(in), out_shape = inference.outputs()[0].dims;

@@ -44,7 +44,7 @@ class builder {
   builder& operator=(const builder&) = delete;
 
   constexpr tensor input(std::string_view name, dtype type, shape_argument dims) {
-    const tensor t = leaf(name, {type, to_shape(dims)}, origin::input);
+    const tensor t = leaf(graph_.store(name), {type, to_shape(dims)}, origin::input);
     graph_.inputs.push_back(t.id());
     return t;
   }
@@ -53,9 +53,9 @@ class builder {
     const std::size_t bucket = bucket_of(prefix, suffix);
     for (std::size_t i = 0; i < weights_[bucket].size(); ++i)
       if (is_named(weights_[bucket][i], prefix, suffix)) return {this, weights_[bucket][i]};
-    text name(prefix);
-    name << suffix;
-    const tensor t = leaf(name.view(), {type, to_shape(dims)}, origin::weight);
+    slice_of name = graph_.store(prefix);
+    name.count += graph_.store(suffix).count;
+    const tensor t = leaf(name, {type, to_shape(dims)}, origin::weight);
     weights_[bucket].push_back(t.id());
     return t;
   }
@@ -83,31 +83,29 @@ class builder {
     return constant_from_codes(codes, dims, type);
   }
   constexpr tensor constant_from_codes(const vector<std::int64_t>& codes, const shape& dims, dtype type) {
-    const tensor t = leaf("", {type, dims}, origin::constant);
-    graph_.at(t.id()).data = {static_cast<std::uint32_t>(graph_.constants.size()),
-                              static_cast<std::uint32_t>(codes.size())};
+    const tensor t = leaf({}, {type, dims}, origin::constant);
+    graph_.at(t.id()).data = graph::end_of(graph_.constants, codes.size());
     graph_.constants.append(codes.begin(), codes.end());
     return t;
   }
 
   // Appends `op` applied to `inputs`, under the name given by the last call of named(), else the operator's own.
   template <operator_type Op> constexpr tensor apply(const Op& op, const vector<tensor>& inputs) {
-    vector<value_id> ids;
-    for (const tensor& t : inputs) ids.push_back(t.id());
-    vector<std::int64_t> codes;
-    encode(op, codes);
-    const text name = !next_name_.empty() ? next_name_ : !default_name_.empty() ? default_name_ : text(Op::name);
-    next_name_ = {};
-    return {this, graph_.add_node(info_of<Op>, name.view(), codes, ids)};
+    return apply(op, inputs.data(), inputs.size());
+  }
+  template <operator_type Op> constexpr tensor apply(const Op& op, std::initializer_list<tensor> inputs) {
+    return apply(op, inputs.begin(), inputs.size());
   }
   // Names the next operator: g.named("conv1"), then conv(...).
   constexpr builder& named(std::string_view name) {
-    next_name_ = text(name);
+    next_name_ = graph_.store(name);
     return *this;
   }
 
   // The name of every further operator that is given none; empty: the operator's own.
-  constexpr void default_name(std::string_view name) { default_name_ = text(name); }
+  constexpr void default_name(std::string_view name) { default_name_ = graph_.store(name); }
+  // The same, of characters that are in the graph already.
+  constexpr void default_name(slice_of name) { default_name_ = name; }
 
   constexpr dim symbol(const sym& s) { return graph_.symbols.symbol_named(s.name, s.limits); }
   constexpr shape to_shape(shape_argument dims) {
@@ -132,13 +130,37 @@ class builder {
            name.substr(prefix.size()) == suffix;
   }
 
-  constexpr tensor leaf(std::string_view name, const tensor_type& type, origin from) {
-    return {this, graph_.add_value({graph_.store(name), type, from, none, {}})};
+  constexpr tensor leaf(slice_of name, const tensor_type& type, origin from) {
+    return {this, graph_.add_value({name, type, from, none, {}})};
   }
+
+  template <operator_type Op> constexpr tensor apply(const Op& op, const tensor* inputs, std::size_t count) {
+    slice_of attributes = graph::end_of(graph_.attributes, 0);
+    encode(op, graph_.attributes);
+    attributes.count = static_cast<std::uint32_t>(graph_.attributes.size()) - attributes.first;
+    const node n{&info_of<Op>, name_of_next(info_of<Op>), attributes, graph::end_of(graph_.operands, count), none};
+    for (std::size_t i = 0; i < count; ++i) graph_.operands.push_back(inputs[i].id());
+    return {this, graph_.add_node(n)};
+  }
+  constexpr slice_of name_of_next(const op_info& op) {
+    const slice_of given = next_name_.count != 0 ? next_name_ : default_name_;
+    next_name_ = {};
+    if (given.count != 0) return given;
+    for (const named_operator& known : operator_names_)
+      if (known.op == &op) return known.name;
+    operator_names_.push_back({&op, graph_.store(op.name)});
+    return operator_names_.back().name;
+  }
+
+  struct named_operator {
+    const op_info* op = nullptr;
+    slice_of name;
+  };
 
   graph graph_;
   std::array<vector<value_id>, buckets> weights_;  // by a hash of their names
-  text next_name_, default_name_;
+  vector<named_operator> operator_names_;          // of operators that were given none
+  slice_of next_name_, default_name_;
 };
 
 constexpr const shape& tensor::dims() const { return owner_->value().at(id_).type.dims; }

@@ -52,18 +52,23 @@ struct graph {
   symbol_table symbols;
   text error;  // the first thing that went wrong while building; empty when nothing did
 
+  // The next `count` entries of a pool.
+  template <class T> static constexpr slice_of end_of(const vector<T>& pool, std::size_t count) {
+    return {static_cast<std::uint32_t>(pool.size()), static_cast<std::uint32_t>(count)};
+  }
+
   constexpr std::string_view text_of(slice_of s) const { return {characters.data() + s.first, s.count}; }
   constexpr slice_of store(std::string_view s) {
-    const slice_of r{static_cast<std::uint32_t>(characters.size()), static_cast<std::uint32_t>(s.size())};
-    characters.append(s.begin(), s.end());
+    const slice_of r = end_of(characters, s.size());
+    characters.append(s.data(), s.data() + s.size());
     return r;
   }
   constexpr std::string_view name_of(value_id v) const { return text_of(at(v).name); }
 
-  constexpr value& at(value_id v) { return values[static_cast<std::size_t>(v)]; }
-  constexpr const value& at(value_id v) const { return values[static_cast<std::size_t>(v)]; }
-  constexpr node& node_at(node_id n) { return nodes[static_cast<std::size_t>(n)]; }
-  constexpr const node& node_at(node_id n) const { return nodes[static_cast<std::size_t>(n)]; }
+  constexpr value& at(value_id v) { return values[v]; }
+  constexpr const value& at(value_id v) const { return values[v]; }
+  constexpr node& node_at(node_id n) { return nodes[n]; }
+  constexpr const node& node_at(node_id n) const { return nodes[n]; }
 
   constexpr value_id input_of(const node& n, std::size_t i) const {
     return i < n.inputs.count ? operands[n.inputs.first + i] : none;
@@ -72,7 +77,7 @@ struct graph {
   template <class Op> constexpr bool is(const node& n) const { return n.op->id == &detail::op_tag<Op>; }
   template <class Op> constexpr Op as(const node& n) const { return decode<Op>(attributes_of(n)); }
 
-  constexpr value_id add_value(value v) {
+  constexpr value_id add_value(const value& v) {
     values.push_back(v);
     return static_cast<value_id>(values.size() - 1);
   }
@@ -81,14 +86,15 @@ struct graph {
   // input is noted in `error` as "Conv 'conv1': what is wrong", and the output's shape is then empty.
   constexpr value_id add_node(const op_info& op, std::string_view name, const vector<std::int64_t>& codes,
                               const vector<value_id>& ins) {
-    node n{&op,
-           store(name),
-           {static_cast<std::uint32_t>(attributes.size()), static_cast<std::uint32_t>(codes.size())},
-           {static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(ins.size())},
-           none};
+    const node n{&op, store(name), end_of(attributes, codes.size()), end_of(operands, ins.size()), none};
     attributes.append(codes.begin(), codes.end());
     operands.append(ins.begin(), ins.end());
-    const tensor_type type = infer(n);
+    return add_node(n);
+  }
+  // The same with everything but the output in the pools already.
+  constexpr value_id add_node(const node& n) { return add_node(n, infer(n)); }
+  // The same where the output's type is known.
+  constexpr value_id add_node(node n, const tensor_type& type) {
     n.output = add_value({n.name, type, origin::node, static_cast<node_id>(nodes.size()), {}});
     nodes.push_back(n);
     return n.output;
@@ -98,9 +104,9 @@ struct graph {
   constexpr inference inference_of(const node& n) {
     inference c(symbols);
     for (std::size_t i = 0; i < n.inputs.count; ++i) {
-      const value_id v = input_of(n, i);
+      const value_id v = operands[n.inputs.first + i];
       if (v == none) c.add_absent_input();
-      else c.add_input(at(v).type);
+      else c.add_input(values[v].type);
     }
     return c;
   }
@@ -119,7 +125,7 @@ struct graph {
   // Floating-point operations of one run of the node (a multiply-add counts as two).
   constexpr dim flops_of(const node& n) {
     inference c = inference_of(n);
-    n.op->infer(attributes_of(n), c);
+    c.out(values[n.output].type.type, values[n.output].type.dims);
     return n.op->flops(attributes_of(n), c);
   }
 };

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/builder.hpp"
@@ -11,50 +10,59 @@
 
 namespace dnnkit {
 
+namespace detail {
+
+// A rebuilt graph begins with the old one's symbols and pools, so that slices of the old graph mean the same in it.
+constexpr void begin_rebuilt(graph& result, const graph& g) {
+  result.symbols = g.symbols;
+  result.error = g.error;
+  result.attributes = g.attributes;
+  result.constants = g.constants;
+  result.characters = g.characters;
+  result.values.reserve(g.values.size());
+  result.nodes.reserve(g.nodes.size());
+  result.operands.reserve(g.operands.size());
+}
+
+// Appends n reading `inputs`; its output is of the same type as in the old graph.
+constexpr tensor copy_node(builder& b, const graph& old, node n, const vector<tensor>& inputs) {
+  graph& result = b.value();
+  const tensor_type& type = old.values[n.output].type;
+  n.inputs = graph::end_of(result.operands, inputs.size());
+  for (const tensor& t : inputs) result.operands.push_back(t.id());
+  return {&b, result.add_node(n, type)};
+}
+
+}  // namespace detail
+
 // Calls rule(b, n, inputs) for each live node n of `g` in order, with its inputs as tensors of the new graph in b. The
-// tensor it returns takes the place of n's output; tensor{} means: copy n. Nodes a rule builds are named after n.
+// tensor it returns, of the type of n's output, takes the place of that output; tensor{} means: copy n. Nodes a rule
+// builds are named after n.
 template <class Rule> constexpr graph rebuild(const graph& g, Rule rule) {
   builder b;
   graph& result = b.value();
-  result.symbols = g.symbols;
-  result.error = g.error;
+  detail::begin_rebuilt(result, g);
   vector<tensor> image(g.values.size());
-  for (std::size_t v = 0; v < g.values.size(); ++v) {
-    const value& x = g.values[v];
-    if (x.from == origin::node) continue;
-    value copy = x;
-    copy.name = result.store(g.text_of(x.name));
-    if (x.from == origin::constant) {
-      copy.data.first = static_cast<std::uint32_t>(result.constants.size());
-      result.constants.append(g.constants.begin() + x.data.first, g.constants.begin() + x.data.first + x.data.count);
-    }
-    image[v] = {&b, result.add_value(copy)};
-  }
+  for (std::size_t v = 0; v < g.values.size(); ++v)
+    if (g.values[v].from != origin::node) image[v] = {&b, result.add_value(g.values[v])};
   const vector<std::uint8_t> alive = live_nodes(g);
+  vector<tensor> inputs;
   for (std::size_t k = 0; k < g.nodes.size(); ++k) {
     if (alive[k] == 0) continue;
     const node& n = g.nodes[k];
-    vector<tensor> inputs;
+    inputs.clear();
     for (std::size_t i = 0; i < n.inputs.count; ++i) {
-      const value_id v = g.input_of(n, i);
-      inputs.push_back(v == none ? tensor{} : image[static_cast<std::size_t>(v)]);
+      const value_id v = g.operands[n.inputs.first + i];
+      inputs.push_back(v == none ? tensor{} : image[v]);
     }
-    b.default_name(g.text_of(n.name));
-    tensor t = rule(b, n, inputs);
-    if (!t.present()) {
-      vector<value_id> ids;
-      for (const tensor& x : inputs) ids.push_back(x.id());
-      const std::int64_t* codes = g.attributes_of(n);
-      t = {&b, result.add_node(*n.op, g.text_of(n.name), {codes, codes + n.attributes.count}, ids)};
-    }
-    image[static_cast<std::size_t>(n.output)] = t;
+    b.default_name(n.name);
+    const tensor made = rule(b, n, inputs);
+    image[n.output] = made.present() ? made : detail::copy_node(b, g, n, inputs);
   }
-  for (value_id v : g.inputs) result.inputs.push_back(image[static_cast<std::size_t>(v)].id());
-  for (std::size_t i = 0; i < g.outputs.size(); ++i) {
-    b.default_name("");
-    b.output(g.text_of(g.output_names[i]), image[static_cast<std::size_t>(g.outputs[i])]);
-  }
-  return std::move(b.value());
+  for (value_id v : g.inputs) result.inputs.push_back(image[v].id());
+  for (value_id v : g.outputs) result.outputs.push_back(image[v].id());
+  result.output_names = g.output_names;
+  return static_cast<graph&&>(result);
 }
 
 }  // namespace dnnkit

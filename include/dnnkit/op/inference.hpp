@@ -19,9 +19,9 @@ class inference {
   // --- what the operator sees
   constexpr std::size_t inputs() const { return inputs_.size(); }
   // false for an optional input that was left out
-  constexpr bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i].present; }
-  constexpr const shape& in(std::size_t i) const { return inputs_[i].type.dims; }
-  constexpr dtype type(std::size_t i) const { return inputs_[i].type.type; }
+  constexpr bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  constexpr const shape& in(std::size_t i) const { return inputs_[i]->dims; }
+  constexpr dtype type(std::size_t i) const { return inputs_[i]->type; }
   constexpr std::size_t rank(std::size_t i) const { return in(i).size(); }
   constexpr extent size(std::size_t i, std::size_t d) const { return {table_, in(i)[d]}; }
   constexpr extent number(std::int64_t n) const { return {table_, dim(n)}; }
@@ -89,19 +89,16 @@ class inference {
   constexpr text print(const shape& s) const { return dnnkit::print(*table_, s); }
 
   // --- for the graph
-  constexpr void add_input(const tensor_type& t) { inputs_.push_back({t, true}); }
-  constexpr void add_absent_input() { inputs_.push_back({{}, false}); }
+  constexpr void add_input(const tensor_type& t) { inputs_.push_back(&t); }  // t must outlive the inference
+  void add_input(tensor_type&&) = delete;
+  constexpr void add_absent_input() { inputs_.push_back(nullptr); }
   constexpr const text& error() const { return error_; }
   constexpr const auto& outputs() const { return outputs_; }
 
  private:
-  struct input {
-    tensor_type type;
-    bool present = false;
-  };
   symbol_table* table_;
-  vector<input> inputs_;
-  vector<tensor_type> outputs_;
+  vector<const tensor_type*> inputs_;  // null for one left out
+  static_vector<tensor_type, 1> outputs_;
   text error_;
 };
 

@@ -22,45 +22,6 @@ struct memory_block {
 namespace detail {
 
 class memory_planner {
- public:
-  constexpr explicit memory_planner(std::span<memory_block> blocks)
-      : blocks_(blocks.data()), count_(static_cast<std::int32_t>(blocks.size())) {}
-
-  // Places the blocks alive at the step with the most live bytes first, then those of the steps behind it, then those
-  // of the steps before it, each outwards; blocks that come at the same step the larger first. Returns the arena's
-  // bytes.
-  constexpr std::int64_t run() {
-    const std::int32_t peak = busiest_step();
-    std::int64_t arena = place_at(peak);
-    list live = alive_at(peak);
-    list waiting = empty;  // those behind the peak by their first step
-    for (std::int32_t k = count_; k-- > 0;)
-      if (blocks_[k].first > peak)
-        insert(waiting, k, [](const memory_block& a, const memory_block& b) {
-          return a.first < b.first || (a.first == b.first && a.bytes >= b.bytes);
-        });
-    while (waiting != empty) {
-      const std::int32_t k = take(waiting), now = blocks_[k].first;
-      remove(live, [&](const memory_block& b) { return b.last < now; });
-      const std::int64_t end = place(live, k);
-      if (end > arena) arena = end;
-    }
-    live = alive_at(peak);
-    for (std::int32_t k = 0; k < count_; ++k)  // those before it by their last step, the latest first
-      if (blocks_[k].last < peak)
-        insert(waiting, k, [](const memory_block& a, const memory_block& b) {
-          return a.last > b.last || (a.last == b.last && a.bytes > b.bytes);
-        });
-    while (waiting != empty) {
-      const std::int32_t k = take(waiting), now = blocks_[k].last;
-      remove(live, [&](const memory_block& b) { return b.first > now; });
-      const std::int64_t end = place(live, k);
-      if (end > arena) arena = end;
-    }
-    return arena;
-  }
-
- private:
   using list = std::int32_t;  // number of its first block
   static constexpr list empty = -1;
 
@@ -139,6 +100,44 @@ class memory_planner {
 
   memory_block* blocks_;
   std::int32_t count_;
+
+ public:
+  constexpr explicit memory_planner(std::span<memory_block> blocks)
+      : blocks_(blocks.data()), count_(static_cast<std::int32_t>(blocks.size())) {}
+
+  // Places the blocks alive at the step with the most live bytes first, then those of the steps behind it, then those
+  // of the steps before it, each outwards; blocks that come at the same step the larger first. Returns the arena's
+  // bytes.
+  constexpr std::int64_t run() {
+    const std::int32_t peak = busiest_step();
+    std::int64_t arena = place_at(peak);
+    list live = alive_at(peak);
+    list waiting = empty;  // those behind the peak by their first step
+    for (std::int32_t k = count_; k-- > 0;)
+      if (blocks_[k].first > peak)
+        insert(waiting, k, [](const memory_block& a, const memory_block& b) {
+          return a.first < b.first || (a.first == b.first && a.bytes >= b.bytes);
+        });
+    while (waiting != empty) {
+      const std::int32_t k = take(waiting), now = blocks_[k].first;
+      remove(live, [&](const memory_block& b) { return b.last < now; });
+      const std::int64_t end = place(live, k);
+      if (end > arena) arena = end;
+    }
+    live = alive_at(peak);
+    for (std::int32_t k = 0; k < count_; ++k)  // those before it by their last step, the latest first
+      if (blocks_[k].last < peak)
+        insert(waiting, k, [](const memory_block& a, const memory_block& b) {
+          return a.last > b.last || (a.last == b.last && a.bytes > b.bytes);
+        });
+    while (waiting != empty) {
+      const std::int32_t k = take(waiting), now = blocks_[k].last;
+      remove(live, [&](const memory_block& b) { return b.first > now; });
+      const std::int64_t end = place(live, k);
+      if (end > arena) arena = end;
+    }
+    return arena;
+  }
 };
 
 }  // namespace detail

@@ -57,8 +57,7 @@ template <class Op> void evaluate_node_as(const vector<std::int64_t>& attributes
 }
 
 // The operator's attributes with every expression over symbols replaced by its value.
-template <class Op>
-vector<std::int64_t> known_attributes(const std::int64_t* codes, const symbol_values& symbols) {
+template <class Op> vector<std::int64_t> known_attributes(const std::int64_t* codes, const symbol_values& symbols) {
   Op op = decode<Op>(codes);
   if constexpr (has_attributes<Op>)
     Op::attributes(op, [&](std::string_view, auto& x) {
@@ -180,8 +179,8 @@ class evaluation {
       throw error("operator is not in the operator set given to the evaluator", where(n));
     const std::int64_t* codes = graph_.attributes_of(n);
     const vector<std::int64_t> attributes = position == operators_
-                                                     ? vector<std::int64_t>(codes, codes + n.attributes.count)
-                                                     : entries_[position].attributes(codes, symbols_);
+                                                ? vector<std::int64_t>(codes, codes + n.attributes.count)
+                                                : entries_[position].attributes(codes, symbols_);
     host_tensor output = n.op->expand ? expand(n, attributes, inputs) : infer(n, attributes, inputs);
     if (!n.op->expand) entries_[position].evaluate(attributes, {inputs, &output});
     check(graph_.at(n.output).type, output, where(n));
@@ -209,8 +208,9 @@ class evaluation {
                     const std::vector<const host_tensor*>& inputs) const {
     symbol_table no_symbols;
     inference c(no_symbols);
-    for (const host_tensor* t : inputs)
-      if (t) c.add_input({t->type, known_shape(*t)});
+    std::vector<tensor_type> types(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i]) c.add_input(types[i] = {inputs[i]->type, known_shape(*inputs[i])});
       else c.add_absent_input();
     n.op->infer(attributes.data(), c);
     if (!c.error().empty() || c.outputs().size() != 1)
