@@ -11,6 +11,8 @@ set(DNNKIT_CONSTEXPR_OPTIONS
     "$<$<CXX_COMPILER_ID:Clang,AppleClang>:${DNNKIT_CONSTEXPR_OPTIONS_Clang}>")
 
 set(DNNKIT_WARNING_OPTIONS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+# g++ 12 warns of overlapping copies inside std::string where text is joined with + (GCC bug 105651).
+list(APPEND DNNKIT_WARNING_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>")
 
 # dnnkit_program(TARGET SOURCE...): one of the project's own programs, with its warnings and processor flags.
 function(dnnkit_program target)

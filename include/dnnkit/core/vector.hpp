@@ -109,7 +109,8 @@ template <class T> class vector {
 
  private:
   constexpr void move_to(T* larger, std::size_t capacity) {
-    for (std::size_t i = 0; i < size_; ++i) larger[i] = static_cast<T&&>(data_[i]);
+    const std::size_t n = size_ < capacity ? size_ : capacity;  // always size_; g++ 12 warns where it cannot see that
+    for (std::size_t i = 0; i < n; ++i) larger[i] = static_cast<T&&>(data_[i]);
     delete[] data_;
     data_ = larger;
     capacity_ = capacity;
