@@ -41,6 +41,9 @@ static_assert(op::min::apply(nan, 1.f) != op::min::apply(nan, 1.f) &&
 static_assert(op::max::apply(nan, 1.f) != op::max::apply(nan, 1.f) &&
               op::max::apply(1.f, nan) != op::max::apply(1.f, nan));
 static_assert(op::sign::apply(nan) != op::sign::apply(nan) && op::sign::apply(-3.f) == -1);
+constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+static_assert(op::sub::apply(least, std::int64_t{1}) == std::numeric_limits<std::int64_t>::max() &&
+              op::neg::apply(least) == least);
 static_assert(op::div::apply(7, 0) == 0 && op::div::apply(std::numeric_limits<int>::min(), -1) == 0 &&
               op::div::apply(-7, 2) == -3);
 

@@ -26,6 +26,7 @@ struct mine {
   static constexpr traits properties{};
   template <class T> static constexpr T apply(T x) { return x; }
 };
+static_assert(info_of<mine>.name == "Mine" && info_of<mine>.kind == form::elementwise);
 constexpr auto more = builtin_ops + op_set<mine>{};
 static_assert(builtin_set::find(&detail::op_tag<mine>) == builtin_set::size);
 static_assert(more.find(&detail::op_tag<mine>) == builtin_set::size);

@@ -44,8 +44,7 @@ inline std::int64_t position(const symbol_table& t, const view& v, const index_l
 }
 
 // Calls f(c) for all coordinates of a tensor, in row-major order.
-template <class F>
-void for_each(const index_list& e, F f) {
+template <class F> void for_each(const index_list& e, F f) {
   for (std::int64_t d : e)
     if (d == 0) return;
   index_list c(e.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The laws of the view algebra, each checked over the whole domain of random views, with known and with symbolic extents.
+// The laws of the view algebra, each checked over the whole domain of random views, with known and with symbolic
+// extents.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/tensor/view.hpp"
 
@@ -33,10 +34,14 @@ struct world {
   }
   dim extent() {
     switch (random.between(0, 5)) {
-      case 0: return symbols[0];
-      case 1: return symbols[1];
-      case 2: return table.mul(symbols[0], 2);
-      default: return random.between(1, 4);
+      case 0:
+        return symbols[0];
+      case 1:
+        return symbols[1];
+      case 2:
+        return table.mul(symbols[0], 2);
+      default:
+        return random.between(1, 4);
     }
   }
   shape any_shape(std::int64_t least_rank = 0, std::int64_t most_rank = 4) {
@@ -79,11 +84,15 @@ TEST_CASE("laws of the view algebra") {
         for (std::int64_t i : order) reordered.push_back(c[static_cast<std::size_t>(i)]);
         CHECK(w.at(dense, c) == flat(reordered, stored));
       });
-      CHECK(w.algebra.row_major(s) == w.algebra.dense(s, [&] {
-        int_list ascending;
-        for (std::size_t i = 0; i < rank; ++i) ascending.push_back(static_cast<std::int64_t>(i));
-        return ascending;
-      }(), s));
+      CHECK(w.algebra.row_major(s) == w.algebra.dense(
+                                          s,
+                                          [&] {
+                                            int_list ascending;
+                                            for (std::size_t i = 0; i < rank; ++i)
+                                              ascending.push_back(static_cast<std::int64_t>(i));
+                                            return ascending;
+                                          }(),
+                                          s));
     }
     {  // transpose: at(result, c) = at(v, d) where d[perm[i]] = c[i]
       const int_list perm = w.random.permutation(rank);
@@ -130,9 +139,8 @@ TEST_CASE("laws of the view algebra") {
         ++reshapes;
         from = to;
         const index_list e_after = w.numbers(to);
-        for_each(e_after, [&](const index_list& c) {
-          CHECK(w.at(r, c) == w.at(before, unflat(flat(c, e_after), e_before)));
-        });
+        for_each(e_after,
+                 [&](const index_list& c) { CHECK(w.at(r, c) == w.at(before, unflat(flat(c, e_after), e_before))); });
         for (std::size_t i = 0; i < to.size(); ++i) CHECK(w.algebra.size(r.dims[i]) == to[i]);
       }
     }

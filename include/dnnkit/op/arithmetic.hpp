@@ -19,7 +19,7 @@ struct add {
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{.laws = algebra::associative | algebra::commutative | algebra::linear};
 
-  template <class T> static constexpr T apply(T a, T b) { return a + b; }
+  template <class T> static constexpr T apply(T a, T b) { return T(modular(a) + modular(b)); }
 };
 
 struct sub {
@@ -28,7 +28,7 @@ struct sub {
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{.laws = algebra::linear};
 
-  template <class T> static constexpr T apply(T a, T b) { return a - b; }
+  template <class T> static constexpr T apply(T a, T b) { return T(modular(a) - modular(b)); }
 };
 
 struct mul {
@@ -38,7 +38,7 @@ struct mul {
   static constexpr traits properties{.laws =
                                          algebra::associative | algebra::commutative | algebra::distributes_over_add};
 
-  template <class T> static constexpr T apply(T a, T b) { return a * b; }
+  template <class T> static constexpr T apply(T a, T b) { return T(modular(a) * modular(b)); }
 };
 
 // Integers are rounded towards zero.
@@ -101,9 +101,9 @@ struct mod {
       using std::fmod;
       return fmod(a, b);
     } else {
-      const T r = a - quotient(a, b) * b;
+      const T r = T(modular(a) - modular(quotient(a, b)) * modular(b));
       if (fmod) return r;
-      return select((r < T(0)) == (b < T(0)), r, select(r == T(0), r, r + b));
+      return select((r < T(0)) == (b < T(0)), r, select(r == T(0), r, T(modular(r) + modular(b))));
     }
   }
 };
@@ -114,7 +114,7 @@ struct neg {
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{.laws = algebra::linear};
 
-  template <class T> static constexpr T apply(T x) { return -x; }
+  template <class T> static constexpr T apply(T x) { return T(-modular(x)); }
 };
 
 struct abs {
@@ -124,8 +124,10 @@ struct abs {
   static constexpr traits properties{.laws = algebra::idempotent};
 
   template <class T> static T apply(T x) {
-    using std::abs;
-    return abs(x);
+    if constexpr (holds_reals<T>()) {
+      using std::abs;
+      return abs(x);
+    } else return select(x < T(0), T(-modular(x)), x);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "dnnkit/op/arithmetic.hpp"
 #include "dnnkit/op/function.hpp"
 #include "dnnkit/op/scalar.hpp"
 #include "dnnkit/op/statistics.hpp"
@@ -46,7 +47,7 @@ struct sum : summing {
   static constexpr std::string_view name = "ReduceSum";
   static constexpr element_kinds accepts = element_kinds::number;
   template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, 1>&) {
-    return sum + x;
+    return T(modular(sum) + modular(x));
   }
 };
 
@@ -61,7 +62,7 @@ struct sum_square : summing {
   static constexpr std::string_view name = "ReduceSumSquare";
   static constexpr element_kinds accepts = element_kinds::number;
   template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, 1>&) {
-    return sum + x * x;
+    return T(modular(sum) + modular(x) * modular(x));
   }
 };
 
@@ -69,8 +70,7 @@ struct l1 : summing {
   static constexpr std::string_view name = "ReduceL1";
   static constexpr element_kinds accepts = element_kinds::number;
   template <class T, std::size_t P> static T accumulate(pass<P>, T sum, T x, const statistics<T, 1>&) {
-    using std::abs;
-    return sum + abs(x);
+    return T(modular(sum) + modular(op::abs::apply(x)));
   }
 };
 
@@ -97,7 +97,7 @@ struct product : summing {
   static constexpr element_kinds accepts = element_kinds::number;
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return T(1); }
   template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T product, T x, const statistics<T, 1>&) {
-    return product * x;
+    return T(modular(product) * modular(x));
   }
   template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) { return a * b; }
 };

@@ -27,6 +27,12 @@ template <number T> constexpr T maximum(T a, T b) { return a != a ? a : (a < b |
 template <std::floating_point T> T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)); }
 template <std::floating_point T> T reciprocal_sqrt(T x) { return T(1) / std::sqrt(x); }
 
+// Signed integers as unsigned ones, whose sums and products wrap around; anything else as it is.
+template <class T> constexpr auto modular(T x) {
+  if constexpr (std::signed_integral<T>) return static_cast<std::make_unsigned_t<T>>(x);
+  else return x;
+}
+
 // a / b; integers are rounded towards zero, and what has no quotient (b = 0, the lowest number by -1) gives 0.
 template <class T> constexpr T quotient(T a, T b) {
   if constexpr (std::integral<T>) {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/access.hpp"
+#include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/inference.hpp"
 
 namespace dnnkit {
