@@ -72,6 +72,20 @@ class compiled_graph {
     return home;
   }
 
+  // The movement operators between the output of `first` and `second`, which reads it; empty when it reads it directly.
+  std::vector<node_id> movement_between(node_id first, node_id second) const {
+    for (std::size_t i = 0; i < g.node_at(second).inputs.count; ++i) {
+      std::vector<node_id> way;
+      const value_id v = g.input_of(g.node_at(second), i);
+      for (node_id p = v == none ? none : g.at(v).producer; p != none;
+           p = is_movement(p) ? g.at(g.input_of(g.node_at(p), 0)).producer : none) {
+        if (p == first) return {way.rbegin(), way.rend()};
+        way.push_back(p);
+      }
+    }
+    return {};
+  }
+
   // Why no kernel was made of an edge that the fusion pass did not ask about: from a group to one that reads its
   // result.
   static std::string_view reason_between(const fusion_group& first, const fusion_group& second) {

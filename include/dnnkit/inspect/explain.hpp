@@ -111,15 +111,20 @@ class explanation {
     for (node_id n : nodes) list += (list.empty() ? "" : ", ") + describe(g_, n);
     return list;
   }
+  // "Conv 'tail' -> DepthToSpace -> Add: successor"; mapping types are said where they were the reason
   void add_decision(bool fused, node_id first, node_id second, std::string_view reason) {
-    std::string s = describe(g_, first) + " -> " + describe(g_, second) + ": " + std::string(reason);
-    if (reason == "mapping types")
-      for (node_id n : {first, second}) {
-        const fusion_group* group = compiled_.home_of(n);
-        const mapping m = group != nullptr ? group->type : g_.node_at(n).op->properties.map;
-        s += (n == first ? ", " : " before ") + std::string(name_of(m));
-      }
-    line(fused ? "fused" : "not fused", s);
+    std::vector<node_id> chain = compiled_.movement_between(first, second);
+    chain.insert(chain.begin(), first);
+    chain.push_back(second);
+    std::string edge, types;
+    for (node_id n : chain) {
+      const fusion_group* group = n == first || n == second ? compiled_.home_of(n) : nullptr;
+      const std::string arrow = n == first ? "" : " -> ";
+      edge += arrow + describe(g_, n);
+      types += arrow + std::string(name_of(group != nullptr ? group->type : g_.node_at(n).op->properties.map));
+    }
+    line(fused ? "fused" : "not fused",
+         edge + ": " + std::string(reason) + (reason == "mapping types" ? " (" + types + ")" : ""));
   }
   void add_decisions(const step& s) {
     const auto nodes = compiled_.nodes_of(s);

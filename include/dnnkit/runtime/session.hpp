@@ -18,8 +18,7 @@
 namespace dnnkit {
 
 // The weights of `Net`, packed; immutable, shared by any number of sessions.
-template <class Net>
-class packed_weights {
+template <class Net> class packed_weights {
  public:
   explicit packed_weights(safetensors file)
       : tables_(std::make_shared<const packed_tables>(Net::plan, std::span(cpu::kernel_table<Net>), std::move(file))) {}
@@ -30,13 +29,11 @@ class packed_weights {
 };
 
 namespace detail {
-template <class T>
-using span_of = decltype(std::span(std::declval<T&>()));
+template <class T> using span_of = decltype(std::span(std::declval<T&>()));
 }  // namespace detail
 
 // Observer: see no_observer; inspect/trace.hpp has one that times every kernel.
-template <class Net, class Observer = no_observer>
-class session {
+template <class Net, class Observer = no_observer> class session {
  public:
   explicit session(safetensors file, Observer observer = {})
       : session(packed_weights<Net>(std::move(file)), std::move(observer)) {}
@@ -47,11 +44,12 @@ class session {
   void bind(std::initializer_list<binding> bindings) { execution_.bind({bindings.begin(), bindings.size()}); }
 
   // Runs the network: a contiguous range for each input in order, then one for each output (row-major, ONNX's layouts).
-  // Allocates nothing. Ranges whose size the type knows (arrays) are checked by the compiler and make the call noexcept;
-  // others are checked here, and one of a wrong size raises dnnkit::error. False when the observer stopped it.
+  // Allocates nothing. Ranges whose size the type knows (arrays) are checked by the compiler and make the call
+  // noexcept; others are checked here, and one of a wrong size raises dnnkit::error. False when the observer stopped
+  // it.
   template <class... Ranges>
-    requires(!std::is_same_v<std::remove_cvref_t<std::tuple_element_t<0, std::tuple<Ranges...>>>, parallel_for>)
-  bool run(Ranges&&... ranges) noexcept(all_sizes_known<Ranges...>) {
+  requires(!std::is_convertible_v<std::tuple_element_t<0, std::tuple<Ranges&&...>>, parallel_for>) bool run(
+      Ranges&&... ranges) noexcept(all_sizes_known<Ranges...>) {
     return run(serial, ranges...);
   }
   // The same, with the caller's threads.
@@ -63,9 +61,8 @@ class session {
     if constexpr (!Net::is_static)
       if (!execution_.is_bound()) throw error("the symbols have no values yet; call bind()", "run");
     std::size_t i = 0;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((pointers[i++] = checked<I>(std::span(ranges))), ...);
-    }(std::index_sequence_for<Ranges...>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) { ((pointers[i++] = checked<I>(std::span(ranges))), ...); }
+    (std::index_sequence_for<Ranges...>{});
     return execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_);
   }
 
@@ -80,16 +77,15 @@ class session {
   static constexpr std::size_t input_count = Net::plan.inputs.size(), output_count = Net::plan.results.size();
 
   template <std::size_t I>
-  static constexpr const buffer& buffer_of =
-      Net::plan.buffers[static_cast<std::size_t>(I < input_count ? Net::plan.inputs[I]
-                                                                 : Net::plan.results[I - input_count])];
+  static constexpr const buffer& buffer_of = Net::plan.buffers[static_cast<std::size_t>(
+      I < input_count ? Net::plan.inputs[I] : Net::plan.results[I - input_count])];
 
   template <class... Ranges>
   static constexpr bool all_sizes_known =
       Net::is_static && ((detail::span_of<std::remove_reference_t<Ranges>>::extent != std::dynamic_extent) && ...);
 
   template <std::size_t I, class T, std::size_t Extent>
-  std::byte* checked(std::span<T, Extent> range) const noexcept(Net::is_static && Extent != std::dynamic_extent) {
+  std::byte* checked(std::span<T, Extent> range) const noexcept(Net::is_static&& Extent != std::dynamic_extent) {
     const buffer& b = buffer_of<I>;
     static_assert(std::is_same_v<std::remove_const_t<T>, cpu::element<buffer_of<I>.type.type>>,
                   "dnnkit: run() got a range of another element type than the network's input or output has");

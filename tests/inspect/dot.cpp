@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// dot: the text is well-formed, and every operator, kernel and edge of both example networks is in it.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/inspect/dot.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/graph/walk.hpp"
+#include "tests/support/models.hpp"
+
+namespace dk = dnnkit;
+
+namespace {
+
+// What a reader of the text sees. Every statement that dot() writes is on a line of its own.
+struct picture {
+  std::map<std::string, std::string> labels;  // of nodes, by identifier
+  std::map<std::string, int> clusters;        // of nodes: which cluster, 0 for none
+  std::vector<std::pair<std::string, std::string>> edges;
+  std::set<std::string> edge_labels;
+  int cluster_count = 0, depth = 0;
+};
+
+// The quoted string from the first '"' after `from` on, unescaped; checks that it ends.
+std::string label_of(const std::string& line) {
+  std::size_t i = line.find("label=\"");
+  REQUIRE(i != std::string::npos);
+  std::string s;
+  for (i += 7; i < line.size() && line[i] != '"'; ++i) {
+    if (line[i] == '\\') ++i;
+    s += line[i];
+  }
+  REQUIRE(i < line.size());
+  return s;
+}
+
+picture read(const std::string& text) {
+  picture p;
+  std::istringstream lines(text);
+  int cluster = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t start = line.find_first_not_of(' ');
+    REQUIRE(start != std::string::npos);
+    line = line.substr(start);
+    if (line.ends_with("{")) {
+      ++p.depth;
+      if (line.starts_with("subgraph cluster_")) cluster = ++p.cluster_count;
+      continue;
+    }
+    if (line == "}") {
+      --p.depth;
+      cluster = 0;
+      continue;
+    }
+    REQUIRE(line.ends_with(";"));
+    if (const std::size_t arrow = line.find(" -> "); arrow != std::string::npos) {
+      const std::size_t end = line.find(" [");
+      p.edges.emplace_back(line.substr(0, arrow), line.substr(arrow + 4, end - arrow - 4));
+      p.edge_labels.insert(label_of(line));
+    } else if (const std::size_t end = line.find(" [");
+               end != std::string::npos && !line.starts_with("node ") && !line.starts_with("edge ")) {
+      CHECK(p.labels.emplace(line.substr(0, end), label_of(line)).second);  // declared once
+      p.clusters[line.substr(0, end)] = cluster;
+    }
+  }
+  return p;
+}
+
+template <class Net> picture check() {
+  const std::string text = dk::dot<Net>();
+  const picture p = read(text);
+  CHECK(text.starts_with("digraph "));
+  CHECK(p.depth == 0);
+  CHECK(p.cluster_count == static_cast<int>(Net::kernels + Net::plan.setup_steps.size()));
+  std::set<std::string> connected;
+  for (const auto& [from, to] : p.edges) {
+    CHECK(p.labels.count(from) == 1);
+    CHECK(p.labels.count(to) == 1);
+    connected.insert(from);
+    connected.insert(to);
+  }
+  // every live operator is drawn at least once, under its ONNX name
+  const dk::graph g = dk::rewritten_graph_of<typename Net::model, typename Net::pipeline>();
+  const auto alive = dk::live_nodes(g);
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    if (alive[n] == 0) continue;
+    const bool drawn = std::any_of(p.labels.begin(), p.labels.end(), [&](const auto& entry) {
+      return entry.first.ends_with("_" + std::to_string(n)) && entry.second.starts_with(g.nodes[n].op->name);
+    });
+    CHECK_MESSAGE(drawn, "node " << n << " " << g.nodes[n].op->name);
+  }
+  // from the inputs, every kernel of a run is reached, and so are the outputs
+  std::set<std::string> reached;
+  for (const auto& [id, label] : p.labels)
+    if (id[0] == 'v') reached.insert(id);
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [from, to] : p.edges)
+      if (reached.count(from) && reached.insert(to).second) more = true;
+  }
+  std::set<int> clusters;
+  for (const std::string& id : reached) clusters.insert(p.clusters.at(id));
+  CHECK(clusters.size() == Net::kernels + 1);
+  CHECK(reached.count("out0") == 1);
+  return p;
+}
+
+struct quoted {
+  static constexpr void build(dk::builder& g) {
+    const auto x = g.input("an \"input\" \\", dk::f32, {4});
+    g.named("a \"name\"");
+    g.output("y", dk::relu(x));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("digits") {
+  const picture p = check<dk::compile<models::digits>>();
+  CHECK(p.edge_labels.count("f32 [1, 16, 8, 8]") == 1);
+  CHECK(p.edge_labels.count("f32 [1, 128]") == 1);  // Flatten, a view in the last kernel
+}
+
+TEST_CASE("wdsr") {
+  const picture p = check<dk::compile<models::wdsr>>();
+  CHECK(p.edge_labels.count("f32 [1, 144, H, W]") == 1);
+  CHECK(p.edge_labels.count("f32 [1, 3, 2*H, 2*W]") == 1);
+}
+
+TEST_CASE("names are quoted") {
+  const picture p = check<dk::compile<quoted>>();
+  CHECK(p.labels.at("v0") == "an \"input\" \\");
+  CHECK(p.labels.at("k1_0") ==
+        "Relun"
+        "a \"name\"");  // "\n" read without its backslash
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// explain: names, counts, sizes and reasons of both example networks, against numbers worked out by hand.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/inspect/explain.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/error_of.hpp"
+#include "tests/support/models.hpp"
+
+namespace dk = dnnkit;
+using digits = dk::compile<models::digits>;
+using wdsr = dk::compile<models::wdsr>;
+
+namespace {
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+// The paragraph that starts with `title`.
+std::string block(const std::string& text, const std::string& title) {
+  const std::size_t begin =
+      text.find("\n" + title) == std::string::npos ? text.find(title) : text.find("\n" + title) + 1;
+  REQUIRE(begin != std::string::npos);
+  return text.substr(begin, text.find("\n\n", begin) - begin);
+}
+
+// "1,234 FLOPs" -> 1234, the number in front of `unit`.
+std::int64_t number_before(const std::string& text, const std::string& unit) {
+  std::size_t end = text.find(" " + unit), begin = end;
+  REQUIRE(end != std::string::npos);
+  while (begin > 0 && (std::isdigit(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == ',')) --begin;
+  std::string n = text.substr(begin, end - begin);
+  std::erase(n, ',');
+  return std::stoll(n);
+}
+
+// The words of a line of the totals: label, graph as built, compiled.
+std::vector<std::string> total(const std::string& text, const std::string& label) {
+  std::istringstream line(text.substr(text.find("\n" + label) + 1 + label.size()));
+  std::string l, word;
+  std::getline(line, l);
+  std::istringstream words(l);
+  std::vector<std::string> list;
+  while (words >> word) list.push_back(word);
+  return list;
+}
+
+using pair = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("digits: each kernel with its operators, place, cost and reasons") {
+  const std::string text = dk::explain<digits>();
+  CHECK(count(text, "\nkernel ") + text.starts_with("kernel ") == digits::kernels);
+  CHECK(count(text, "\nsetup: ") == digits::plan.setup_steps.size());
+
+  const std::string first = block(text, "kernel 1: conv1");
+  CHECK(has(first, "operators     Conv 'conv1', Relu\n"));
+  CHECK(has(first, "mapping type  Many-to-Many\n"));
+  CHECK(has(first, "reads         x: f32 [1, 1, 8, 8], graph input\n"));
+  CHECK(has(first, "halo axis 2: 1+1 axis 3: 1+1"));
+  // 16 channels of 10x10 with the halo, 8x8 without; 3x3 multiply-adds and one maximum for each of the latter
+  CHECK(has(first, "(6,400 bytes)"));
+  CHECK(has(first, "cost          19,456 FLOPs, 896 bytes read, 4,096 bytes written"));
+  CHECK(has(first, "fused         Conv 'conv1' -> Relu: predecessor"));
+
+  const std::string second = block(text, "kernel 2: conv2");
+  CHECK(has(second, "not fused     Relu -> Conv 'conv2': mapping types (Many-to-Many -> Many-to-Many)"));
+  CHECK(has(second, "cost          591,872 FLOPs"));
+
+  const std::string last = block(text, "kernel 6: Gemm");
+  CHECK(has(last, "operators     MatMul 'Gemm', Add 'Gemm'\n"));
+  CHECK(has(last, "views         Flatten, Transpose 'Gemm'\n"));  // of the activations and of the weight
+  CHECK(has(last, "writes        y: f32 [1, 10], graph output\n"));
+  CHECK(has(last, "MaxPool -> Flatten -> MatMul 'Gemm': mapping types (Many-to-Many -> Reorganize -> Many-to-Many)"));
+}
+
+TEST_CASE("digits: totals") {
+  const std::string text = dk::explain<digits>();
+  CHECK(total(text, "operators, kernels") == pair{"13", "6"});
+  // convolutions 18,432 + 589,824 + 294,912, pools 2,048 + 512, fully connected 2,560; element-wise 3 x (1,024 + 2,048
+  // + 512) before and 1,024 + 2,048 + 512 after; the bias of the last layer is an Add of its own
+  CHECK(total(text, "FLOPs") == pair{"915,456", "911,882"});
+  CHECK(total(text, "bytes moved")[1] == "95,440");
+  // 3 x 4,096 + 3 x 8,192 + 2,048 + 3 x 2,048 + 512 + 512
+  CHECK(total(text, "bytes of intermediates, arena")[0] == "46,080");
+  CHECK(total(text, "bytes of intermediates, arena")[1] == dk::detail::grouped(digits::arena_bytes));
+  CHECK(total(text, "kernels run once, at setup") == pair{std::to_string(digits::plan.setup_steps.size())});
+  CHECK(total(text, "kernels to instantiate") == pair{std::to_string(digits::distinct_kernels)});
+}
+
+TEST_CASE("totals are the sums of the kernels") {
+  const std::string text = dk::explain<wdsr>({{"H", 7}, {"W", 13}});
+  std::int64_t flops = 0, moved = 0;
+  for (std::size_t k = 1; k <= wdsr::kernels; ++k) {
+    const std::string kernel = block(text, "kernel " + std::to_string(k) + ": ");
+    flops += number_before(kernel, "FLOPs");
+    moved += number_before(kernel, "bytes read") + number_before(kernel, "bytes written");
+  }
+  CHECK(total(text, "FLOPs")[1] == dk::detail::grouped(flops));
+  CHECK(total(text, "bytes moved")[1] == dk::detail::grouped(moved));
+}
+
+TEST_CASE("wdsr: sizes are expressions, and numbers when the symbols have values") {
+  const std::string text = dk::explain<wdsr>();
+  CHECK(count(text, "\nkernel ") + text.starts_with("kernel ") == 27);
+  for (const char* name : {"head", "body.0.0", "body.7.3", "skip", "tail"})
+    CHECK(has(text, "Conv '" + std::string(name) + "'"));
+  CHECK(has(text, "f32 [1, 144, H, W], arena"));
+  CHECK(has(text, "f32 [1, 3, 2*H, 2*W], graph output"));
+  CHECK(has(text, "DepthToSpace"));
+  CHECK(total(text, "operators, kernels") == pair{"48", "27"});
+  // a pixel: head 1,296, eight times 6,912 + 144 + 5,760 + 8,640 + 24, tail 5,184, skip 1,800, Sub 3, and 12 for each
+  // of Add, Add and Clip; the Sub is computed by both of its readers
+  CHECK(total(text, "FLOPs") == pair{"180159*H*W", "180162*H*W"});
+  CHECK(has(text, "planned when the symbols have values"));
+
+  const std::string bound = dk::explain<wdsr>({{"H", 10}, {"W", 100}});
+  CHECK(total(bound, "FLOPs") == pair{"180,159,000", "180,162,000"});
+  CHECK(has(bound, "f32 [1, 3, 20, 200], graph output"));
+  CHECK_FALSE(has(bound, "H"));  // no symbol is left
+}
+
+TEST_CASE("values of symbols are checked") {
+  CHECK(error_of([] { return dk::explain<wdsr>({{"H", 10}}); }) == "symbol 'W': symbol is not given a value");
+  CHECK(error_of([] { return dk::explain<digits>({{"L", 10}}); }) == "symbol 'L': no such symbol");
+}
+
+TEST_CASE("numbers in groups of three digits") {
+  using dk::detail::grouped;
+  CHECK(grouped(0) == "0");
+  CHECK(grouped(999) == "999");
+  CHECK(grouped(1000) == "1,000");
+  CHECK(grouped(-999) == "-999");
+  CHECK(grouped(-123456) == "-123,456");
+  CHECK(grouped(1234567) == "1,234,567");
+}
+
+TEST_CASE("layouts in words") {
+  dk::buffer_layout l{{0, 2, 3, 1}, {0, 0, 1, 2}, {0, 0, 0, 2}};
+  CHECK(dk::detail::describe(l) == "channels last, halo axis 2: 1+0 axis 3: 2+2");
+  l = {{0, 1, 2}, {0, 0, 0}, {0, 0, 0}};
+  CHECK(dk::detail::describe(l) == "row-major");
+  l.order = {1, 0, 2};
+  l.window = 4, l.slots = 2;
+  CHECK(dk::detail::describe(l) == "order 1 0 2, 4 rows at a time in 2 slots");
+}
