@@ -146,9 +146,10 @@ TEST_CASE("transparency is enlarged by repeating it; colours are those of the op
   }
 }
 
-// Runs on a small good image with one thing changed; returns standard error without progress.
+// Runs on a small good image with one thing changed; returns what it says: one line, and one more for each of the
+// `listed` tensors.
 static std::string refusal(const std::vector<std::string>& more, int status, const std::string& in = {},
-                           const std::string& out = {}) {
+                           const std::string& out = {}, std::size_t listed = 0) {
   const temporary_folder folder;
   write_file(folder / "good.png", png_file(header(2, 1, 8, 2), {{10, 20, 30, 200, 210, 220}}));
   const std::string result = out.empty() ? (folder / "out.png").string() : out;
@@ -158,7 +159,7 @@ static std::string refusal(const std::vector<std::string>& more, int status, con
   CHECK(run.status == status);
   CHECK(run.output.empty());
   CHECK(folder.entries() == 1);  // neither a result nor a part of one
-  CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
+  CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1 + static_cast<std::ptrdiff_t>(listed));
   std::string message = run.errors;
   for (const std::string& path : {folder.path().string() + "/", assets + "/"})
     for (std::size_t at = message.find(path); at != std::string::npos; at = message.find(path))
@@ -209,8 +210,8 @@ TEST_CASE("a full device") {
 
 TEST_CASE("wrong weights") {
   CHECK(refusal({"--weights", "/no/such.file"}, 1) == "/no/such.file: cannot open file (No such file or directory)\n");
-  const std::string other = refusal({"--weights", assets + "/digits_cnn.safetensors"}, 1);
-  CHECK(other.starts_with("digits_cnn.safetensors: "));
+  const std::string other = refusal({"--weights", assets + "/digits_cnn.safetensors"}, 1, {}, {}, 54);
+  CHECK(other.starts_with("digits_cnn.safetensors: 54 of the 54 tensors needed are missing or differ:\n"));
   CHECK(has(other, "head.weight"));
   CHECK(has(other, "tail.bias"));  // all that is missing, at once
   CHECK(has(refusal({"--weights", assets + "/chelsea_low.png"}, 1), "chelsea_low.png: "));
@@ -218,7 +219,7 @@ TEST_CASE("wrong weights") {
   const temporary_folder folder;
   const auto refused = [&](const std::vector<dnnkit::stored_tensor>& tensors) {
     dnnkit::save_safetensors(folder / "w.safetensors", tensors);
-    return refusal({"--weights", (folder / "w.safetensors").string()}, 1);
+    return refusal({"--weights", (folder / "w.safetensors").string()}, 1, {}, {}, 1);
   };
   const dnnkit::safetensors good(assets + "/wdsr_x2.safetensors");
   std::vector<dnnkit::stored_tensor> tensors = good.tensors();
@@ -233,7 +234,7 @@ TEST_CASE("wrong weights") {
   CHECK(has(refused(tensors), "skip.weight"));
   const std::string file = read_file(assets + "/wdsr_x2.safetensors");
   write_file(folder / "short", file.substr(0, file.size() - 4));
-  CHECK(has(refusal({"--weights", (folder / "short").string()}, 1), "short: "));
+  CHECK(has(refusal({"--weights", (folder / "short").string()}, 1), "data is truncated"));
 }
 
 TEST_CASE("references that cannot be compared with") {
