@@ -71,6 +71,13 @@ template <class T> class vector {
       ++size_;
     } else data_[size_++] = x;
   }
+  constexpr void push_back(T&& x) {
+    if (size_ == capacity_) {
+      T moved = static_cast<T&&>(x);
+      reserve(size_ == 0 ? 4 : 2 * size_);
+      data_[size_++] = static_cast<T&&>(moved);
+    } else data_[size_++] = static_cast<T&&>(x);
+  }
   constexpr void pop_back() { --size_; }
   constexpr void clear() { size_ = 0; }
   constexpr void resize(std::size_t n) { resize(n, T{}); }

@@ -27,169 +27,179 @@ class fusion_blocks {
         users_(users_of_values(g)),
         member_(g.nodes.size(), 0),
         reached_(g.nodes.size(), 0),
-        group_of_(g.nodes.size(), none) {}
+        group_of_(g.nodes.size(), none),
+        read_in_(g.nodes.size(), none) {}
 
   constexpr const vector<fusion_group>& settled() const { return groups_; }
   // The settled kernel a node belongs to; none for a node in none, and for movement operators, which may be in several.
-  constexpr std::int32_t group_of(node_id n) const { return group_of_[index(n)]; }
+  constexpr std::int32_t group_of(node_id n) const { return group_of_[n]; }
 
-  constexpr void settle(const fusion_group& group) {
-    for (node_id n : group.nodes)
-      if (g_.node_at(n).op->kind != form::movement) group_of_[index(n)] = static_cast<std::int32_t>(groups_.size());
-    groups_.push_back(group);
+  constexpr void settle(fusion_group&& group) {
+    groups_.push_back({});
+    replace(groups_.size() - 1, static_cast<fusion_group&&>(group));
   }
-  constexpr void replace(std::size_t settled, const fusion_group& group) {
+  constexpr void replace(std::size_t settled, fusion_group&& group) {
     for (node_id n : group.nodes)
-      if (g_.node_at(n).op->kind != form::movement) group_of_[index(n)] = static_cast<std::int32_t>(settled);
-    groups_[settled] = group;
+      if (g_.nodes[n].op->kind != form::movement) group_of_[n] = static_cast<std::int32_t>(settled);
+    groups_[settled] = static_cast<fusion_group&&>(group);
   }
+  // Hands over the settled kernels; only single nodes can be checked afterwards.
+  constexpr vector<fusion_group> take() { return static_cast<vector<fusion_group>&&>(groups_); }
 
-  constexpr const vector<vector<node_id>>& users() const { return users_; }
+  constexpr const value_users& users() const { return users_; }
 
   static constexpr bool is_anchor(const node& n) {
-    return n.op->kind != form::elementwise && n.op->kind != form::movement;
+    const form kind = n.op->kind;
+    return kind != form::elementwise && kind != form::movement;
   }
 
   // Empty when `nodes` (topologically sorted) can be one kernel, whose anchor and outputs are then set; else the
-  // reason.
+  // reason, and the group is left as it was.
   constexpr std::string_view check(fusion_group& group) {
-    for (node_id n : group.nodes) member_[index(n)] = 1;
-    const std::string_view reason = check_members(group);
-    for (node_id n : group.nodes) member_[index(n)] = 0;
-    return reason;
+    const vector<node_id>& nodes = group.nodes;
+    for (node_id n : nodes) member_[n] = 1;
+    const std::string_view reason = check_members(nodes);
+    for (node_id n : nodes) member_[n] = 0;
+    if (!reason.empty()) return reason;
+    group.anchor = anchor_;
+    group.outputs = outputs_;
+    return {};
+  }
+
+  // Adds n to a sorted list that does not have it yet.
+  static constexpr void add(vector<node_id>& nodes, node_id n) {
+    std::size_t k = nodes.size();
+    while (k > 0 && nodes[k - 1] > n) --k;
+    if (k > 0 && nodes[k - 1] == n) return;
+    nodes.push_back(n);
+    for (std::size_t i = nodes.size() - 1; i > k; --i) nodes[i] = nodes[i - 1];
+    nodes[k] = n;
   }
 
  private:
-  static constexpr std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
-  constexpr bool inside(node_id n) const { return n != none && member_[index(n)] != 0; }
-  constexpr node_id producer(value_id v) const { return v == none ? none : g_.at(v).producer; }
+  constexpr bool inside(node_id n) const { return n != none && member_[n] != 0; }
+  constexpr node_id producer(value_id v) const { return v == none ? none : g_.values[v].producer; }
 
-  constexpr std::string_view check_members(fusion_group& group) {
-    if (group.nodes.size() > most_nodes) return "too many operators for one kernel";
-    group.anchor = none;
+  // What follows sets anchor_ and outputs_ on its way.
+  constexpr std::string_view check_members(const vector<node_id>& nodes) {
+    if (nodes.size() > most_nodes) return "too many operators for one kernel";
+    anchor_ = none;
     std::size_t operands = 0;
-    for (node_id n : group.nodes) {
-      const node& x = g_.node_at(n);
-      for (std::size_t i = 0; i < x.inputs.count; ++i)
-        if (const value_id v = g_.input_of(x, i); v != none && !inside(producer(v))) ++operands;
+    for (node_id n : nodes) {
+      const node& x = g_.nodes[n];
+      for (std::uint32_t i = x.inputs.first; i < x.inputs.first + x.inputs.count; ++i)
+        if (const value_id v = g_.operands[i]; v != none && !inside(g_.values[v].producer)) ++operands;
       if (!is_anchor(x)) continue;
-      if (group.anchor != none) return "one anchor a kernel";
-      group.anchor = n;
+      if (anchor_ != none) return "one anchor a kernel";
+      anchor_ = n;
     }
-    if (operands > most_operands && group.nodes.size() > 1) return "too many operands for one kernel";
-    find_outputs(group);
-    if (group.outputs.empty()) return "nothing to store";
-    if (leaves_and_returns(group)) return "a path leaves the kernel and comes back";
-    return group.anchor == none ? check_iteration_space(group) : check_epilogue(group);
+    if (operands > most_operands && nodes.size() > 1) return "too many operands for one kernel";
+    find_outputs(nodes);
+    if (outputs_.empty()) return "nothing to store";
+    if (leaves_and_returns(nodes)) return "a path leaves the kernel and comes back";
+    return anchor_ == none ? check_iteration_space(nodes) : check_epilogue(nodes);
   }
 
   // Stored is what the graph gives out and what nodes elsewhere read. Those see through a movement operator to its
   // input, which is then stored in its place, unless the movement is the last of the kernel.
-  constexpr void find_outputs(fusion_group& group) {
+  constexpr void find_outputs(const vector<node_id>& nodes) {
     constexpr std::uint8_t read_through_movement = 2;
-    group.outputs.clear();
-    for (std::size_t k = group.nodes.size(); k-- > 0;) {
-      const node& x = g_.node_at(group.nodes[k]);
-      const bool moved = x.op->kind == form::movement;
-      bool read_inside = false, read_outside = member_[index(group.nodes[k])] == read_through_movement;
-      for (node_id u : users_[index(x.output)]) (inside(u) ? read_inside : read_outside) = true;
-      if (is_output(g_, x.output) || (read_outside && !(moved && read_inside))) group.outputs.push_back(x.output);
+    outputs_.clear();
+    for (std::size_t k = nodes.size(); k-- > 0;) {
+      const node& x = g_.nodes[nodes[k]];
+      bool read_inside = false, read_outside = member_[nodes[k]] == read_through_movement;
+      for (node_id u : users_[x.output]) (member_[u] != 0 ? read_inside : read_outside) = true;
+      const bool seen_through = read_inside && x.op->kind == form::movement;
+      if ((read_outside && !seen_through) || is_output(g_, x.output)) outputs_.push_back(x.output);
       else if (read_outside)
-        if (const node_id p = producer(g_.input_of(x, 0)); inside(p)) member_[index(p)] = read_through_movement;
+        if (const node_id p = producer(g_.input_of(x, 0)); inside(p)) member_[p] = read_through_movement;
     }
   }
 
   // Is there a path from a member through other nodes to a member? Kernels that are already settled count as one node
   // each. Nodes behind the last member are not followed, so a rare cycle between kernels is left for the planner's
   // final ordering to find.
-  constexpr bool leaves_and_returns(const fusion_group& group) {
-    const node_id last = group.nodes.back();
-    vector<node_id> work, visited;
+  constexpr bool leaves_and_returns(const vector<node_id>& nodes) {
+    work_.clear();
+    reached_nodes_.clear();
+    const node_id last = nodes.back();
+    for (node_id n : nodes)
+      for (node_id u : users_[g_.nodes[n].output])
+        if (u <= last && member_[u] == 0) reach(u);
     bool found = false;
-    auto follow = [&](node_id from) {
-      for (node_id u : users_[index(g_.node_at(from).output)])
-        if (u <= last && reached_[index(u)] == 0) {
-          reached_[index(u)] = 1;
-          visited.push_back(u);
-          work.push_back(u);
-        }
-    };
-    for (node_id n : group.nodes) {
-      follow(n);
-      for (node_id u : work)  // the step from member to member is no way out
-        if (inside(u)) reached_[index(u)] = 0;
-      std::size_t outside = 0;
-      for (node_id u : work)
-        if (!inside(u)) work[outside++] = u;
-      work.resize(outside);
-    }
-    while (!work.empty() && !found) {
-      const node_id n = work.back();
-      work.pop_back();
-      if (inside(n)) found = true;
-      else if (const std::int32_t settled = group_of_[index(n)]; settled == none) follow(n);
+    while (!work_.empty() && !found) {
+      const node_id n = work_.back();
+      work_.pop_back();
+      if (member_[n] != 0) found = true;
+      else if (const std::int32_t settled = group_of_[n]; settled == none) follow(n, last);
       else
-        for (node_id m : groups_[index(settled)].nodes) follow(m);
+        for (node_id m : groups_[settled].nodes) follow(m, last);
     }
-    for (node_id n : visited) reached_[index(n)] = 0;
+    for (node_id n : reached_nodes_) reached_[n] = 0;
     return found;
   }
+  constexpr void follow(node_id from, node_id last) {
+    for (node_id u : users_[g_.nodes[from].output])
+      if (u <= last) reach(u);
+  }
+  constexpr void reach(node_id n) {
+    if (reached_[n] != 0) return;
+    reached_[n] = 1;
+    reached_nodes_.push_back(n);
+    work_.push_back(n);
+  }
 
-  constexpr std::string_view check_iteration_space(const fusion_group& group) const {
-    const shape& space = g_.at(group.outputs[0]).type.dims;
-    for (std::size_t k = 1; k < group.outputs.size(); ++k)
-      if (!(g_.at(group.outputs[k]).type.dims == space)) return "outputs of different shapes";
-    if (group.outputs.size() > 1)
-      for (node_id n : group.nodes)
-        if (g_.node_at(n).op->kind == form::movement) return "several outputs in different coordinates";
+  constexpr std::string_view check_iteration_space(const vector<node_id>& nodes) const {
+    if (outputs_.size() == 1) return {};
+    const shape& space = g_.values[outputs_[0]].type.dims;
+    for (value_id o : outputs_)
+      if (!(g_.values[o].type.dims == space)) return "outputs of different shapes";
+    for (node_id n : nodes)
+      if (g_.nodes[n].op->kind == form::movement) return "several outputs in different coordinates";
     return {};
   }
 
-  constexpr std::string_view check_epilogue(const fusion_group& group) {
-    // read_in[k]: the anchor, or the last movement operator between it and member k; none before the anchor
-    vector<node_id> read_in(group.nodes.size(), none);
+  constexpr std::string_view check_epilogue(const vector<node_id>& nodes) {
+    // read_in_[n]: the anchor, or the last movement operator between it and member n; none before the anchor
     bool moves = false;
-    for (std::size_t k = 0; k < group.nodes.size(); ++k) {
-      const node& x = g_.node_at(group.nodes[k]);
-      if (group.nodes[k] == group.anchor) {
-        read_in[k] = group.anchor;
-        continue;
-      }
-      for (std::size_t i = 0; i < x.inputs.count; ++i) {
-        const value_id v = g_.input_of(x, i);
-        const node_id before = inside(producer(v)) ? read_in[position(group, producer(v))] : none;
+    for (node_id n : nodes) {
+      node_id& read_in = read_in_[n];
+      read_in = n == anchor_ ? anchor_ : none;
+      if (n <= anchor_) continue;
+      const node& x = g_.nodes[n];
+      for (std::uint32_t i = x.inputs.first; i < x.inputs.first + x.inputs.count; ++i) {
+        const value_id v = g_.operands[i];
+        const node_id p = producer(v), before = inside(p) ? read_in_[p] : none;
         if (before == none) continue;
-        if (read_in[k] != none && read_in[k] != before) return "operands of the epilogue in different coordinates";
-        read_in[k] = before;
+        if (read_in != none && read_in != before) return "operands of the epilogue in different coordinates";
+        read_in = before;
         if (x.op->kind == form::movement) {
           if (!x.op->backward) return "only bijections can follow the anchor";
-          read_in[k] = group.nodes[k];
+          read_in = n;
           moves = true;
-        } else if (!(g_.at(v).type.dims == g_.at(x.output).type.dims)) return "broadcast behind the anchor";
+        } else if (!(g_.values[v].type.dims == g_.values[x.output].type.dims)) return "broadcast behind the anchor";
       }
-      if (read_in[k] == none)
-        for (value_id o : group.outputs)
-          if (o == x.output) return "a value beside the anchor's iteration space is read elsewhere";
     }
+    for (value_id o : outputs_)
+      if (read_in_[g_.values[o].producer] == none)
+        return "a value beside the anchor's iteration space is read elsewhere";
     if (moves) {
-      epilogue_views views(g_, group.anchor, [&](node_id n) { return inside(n); });
-      for (value_id o : group.outputs)
+      epilogue_views views(g_, anchor_, [&](node_id n) { return inside(n); });
+      for (value_id o : outputs_)
         if (!views.exist(o)) return "movement behind the anchor that no view can undo";
     }
     return {};
   }
 
-  static constexpr std::size_t position(const fusion_group& group, node_id n) {
-    std::size_t k = 0;
-    while (group.nodes[k] != n) ++k;
-    return k;
-  }
-
   graph& g_;
-  vector<vector<node_id>> users_;
+  value_users users_;
   vector<std::uint8_t> member_, reached_;
   vector<std::int32_t> group_of_;
   vector<fusion_group> groups_;
+  // of the group under examination
+  node_id anchor_ = none;
+  vector<value_id> outputs_;
+  vector<node_id> work_, reached_nodes_, read_in_;
 };
 
 }  // namespace dnnkit

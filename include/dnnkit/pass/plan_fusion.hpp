@@ -5,11 +5,11 @@
 // a graph without composites; guarantees that every live node is in a group and groups are in a runnable order.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
@@ -52,11 +52,10 @@ template <class... Rules> struct plan_fusion {
  private:
   constexpr explicit plan_fusion(graph& g) : g_(g), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)) {}
 
-  static constexpr std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
-  constexpr bool is_setup(node_id n) const { return setup_[index(g_.node_at(n).output)] != 0; }
-  constexpr bool is_movement(node_id n) const { return g_.node_at(n).op->kind == form::movement; }
-  constexpr bool is_anchor(node_id n) const { return fusion_blocks::is_anchor(g_.node_at(n)); }
-  constexpr bool is_free(node_id n) const { return alive_[index(n)] != 0 && blocks_.group_of(n) == none; }
+  constexpr bool is_setup(node_id n) const { return setup_[g_.nodes[n].output] != 0; }
+  constexpr bool is_movement(node_id n) const { return g_.nodes[n].op->kind == form::movement; }
+  constexpr bool is_anchor(node_id n) const { return fusion_blocks::is_anchor(g_.nodes[n]); }
+  constexpr bool is_free(node_id n) const { return alive_[n] != 0 && blocks_.group_of(n) == none; }
 
   // Element-wise nodes, smallest result first.
   constexpr vector<node_id> seeds() {
@@ -65,11 +64,9 @@ template <class... Rules> struct plan_fusion {
     for (std::size_t n = 0; n < g_.nodes.size(); ++n) {
       if (alive_[n] == 0 || g_.nodes[n].op->kind != form::elementwise) continue;
       order.push_back(static_cast<node_id>(n));
-      size[n] = g_.symbols.range(element_count(g_.symbols, g_.at(g_.nodes[n].output).type.dims)).min;
+      size[n] = g_.symbols.range(element_count(g_.symbols, g_.values[g_.nodes[n].output].type.dims)).min;
     }
-    std::sort(order.begin(), order.end(), [&](node_id a, node_id b) {
-      return size[index(a)] != size[index(b)] ? size[index(a)] < size[index(b)] : a < b;
-    });
+    merge_sort(order, [&](node_id a, node_id b) { return size[a] < size[b]; });
     return order;
   }
 
@@ -86,34 +83,32 @@ template <class... Rules> struct plan_fusion {
     blocks_.check(block);
     grow_to_predecessors(block, seed);
     grow_to_successors(block, seed);
-    blocks_.settle(block);
+    blocks_.settle(static_cast<fusion_group&&>(block));
   }
 
-  // Movement operators from value v upwards (nearest first), and the node or leaf value they start from.
-  struct path {
-    vector<node_id> movement;
-    node_id end = none;
-  };
-  constexpr path path_up(value_id v) const {
-    path p;
-    for (p.end = g_.at(v).producer; p.end != none && is_movement(p.end); p.end = g_.at(v).producer) {
-      p.movement.push_back(p.end);
-      v = g_.input_of(g_.node_at(p.end), 0);
-    }
-    return p;
+  // The node that value v comes from when movement operators are seen through; none for a leaf.
+  constexpr node_id source_of(value_id v) const {
+    node_id n = g_.values[v].producer;
+    while (n != none && is_movement(n)) n = g_.values[g_.input_of(g_.nodes[n], 0)].producer;
+    return n;
+  }
+  // That node, then the movement operators between it and v.
+  constexpr void chain_to(value_id v, vector<node_id>& chain) const {
+    const node_id n = g_.values[v].producer;
+    if (is_movement(n)) chain_to(g_.input_of(g_.nodes[n], 0), chain);
+    chain.push_back(n);
   }
 
   constexpr void grow_to_predecessors(fusion_group& block, node_id n) {
-    const node& x = g_.node_at(n);
-    for (std::size_t i = 0; i < x.inputs.count; ++i) {
-      const value_id v = g_.input_of(x, i);
-      if (v == none) continue;
-      path p = path_up(v);
-      if (p.end == none || !is_free(p.end) || is_setup(p.end) != block.setup) continue;
-      if (!is_anchor(p.end) && is_anchor(n)) continue;  // a producer's epilogue comes before a reader's prologue
-      std::reverse(p.movement.begin(), p.movement.end());
-      p.movement.insert(p.movement.begin(), p.end);
-      if (join(block, p.movement, n, i, true)) grow_to_predecessors(block, p.end);
+    const slice_of inputs = g_.nodes[n].inputs;
+    for (std::uint32_t i = 0; i < inputs.count; ++i) {
+      const value_id v = g_.operands[inputs.first + i];
+      const node_id source = v == none ? none : source_of(v);
+      if (source == none || !is_free(source) || is_setup(source) != block.setup) continue;
+      if (!is_anchor(source) && is_anchor(n)) continue;  // a producer's epilogue comes before a reader's prologue
+      vector<node_id> chain;
+      chain_to(v, chain);
+      if (join(block, chain, n, i, true)) grow_to_predecessors(block, source);
     }
   }
 
@@ -124,54 +119,53 @@ template <class... Rules> struct plan_fusion {
 
   // `through`: a member of the block, then movement operators that follow it.
   constexpr void grow_through(fusion_group& block, vector<node_id>& through) {
-    const value_id v = g_.node_at(through.back()).output;
-    for (node_id u : blocks_.users()[index(v)]) {
+    const value_id v = g_.nodes[through.back()].output;
+    for (node_id u : blocks_.users()[v]) {
       if (!is_free(u) || is_setup(u) != block.setup || contains(block, u)) continue;
       if (is_movement(u)) {
         through.push_back(u);
         grow_through(block, through);
         through.pop_back();
       } else if (!is_anchor(u)) {
-        for (std::size_t i = 0; i < g_.node_at(u).inputs.count; ++i)
-          if (g_.input_of(g_.node_at(u), i) == v) {
-            if (join(block, through, u, i, false)) grow_to_successors(block, u);
-            break;
-          }
+        std::uint32_t i = 0;
+        while (g_.operands[g_.nodes[u].inputs.first + i] != v) ++i;
+        if (join(block, through, u, i, false)) grow_to_successors(block, u);
       }
     }
   }
 
   static constexpr bool contains(const fusion_group& block, node_id n) {
-    return std::find(block.nodes.begin(), block.nodes.end(), n) != block.nodes.end();
+    for (node_id m : block.nodes)
+      if (m == n) return true;
+    return false;
   }
 
   // Adds the nodes of `chain` (a producer and the movement behind it) and `last`, which reads the chain's end as its
   // input number `input`, if the table, the rules and the constraint check agree. `upwards`: last is a member already.
   constexpr bool join(fusion_group& block, const vector<node_id>& chain, node_id last, std::size_t input,
                       bool upwards) {
-    const node& reader = g_.node_at(last);
-    const node& producer = g_.node_at(chain.front());
+    const node& reader = g_.nodes[last];
+    const node& producer = g_.nodes[chain.front()];
+    const fusion_edge edge{g_, producer, reader, input};
     mapping second = type_of_edge(reader, input);
     if (upwards && block.type > second) second = block.type;
     fused f{upwards ? producer.op->properties.map : block.type, verdict::fuse};
     for (std::size_t k = 1; k <= chain.size(); ++k) {
-      const mapping next = k < chain.size() ? g_.node_at(chain[k]).op->properties.map : second;
+      const mapping next = k < chain.size() ? g_.nodes[chain[k]].op->properties.map : second;
       fused step = fuse(f.type, next);
-      const fusion_edge edge{g_, producer, reader, input};
       ((step.decision = Rules::decide(edge, f.type, next, step.decision)), ...);
       if (step.decision != verdict::fuse)
         return decide(chain.front(), last, false, step.decision == verdict::never ? "mapping types" : "profile");
       f = step;
     }
-    fusion_group larger = block;
-    larger.type = f.type;
-    for (node_id n : chain)
-      if (!contains(larger, n)) larger.nodes.push_back(n);
-    if (!contains(larger, last)) larger.nodes.push_back(last);
-    std::sort(larger.nodes.begin(), larger.nodes.end());
-    if (const std::string_view reason = blocks_.check(larger); !reason.empty())
+    members_before_ = block.nodes;
+    for (node_id n : chain) fusion_blocks::add(block.nodes, n);
+    fusion_blocks::add(block.nodes, last);
+    if (const std::string_view reason = blocks_.check(block); !reason.empty()) {
+      block.nodes = members_before_;
       return decide(chain.front(), last, false, reason);
-    block = larger;
+    }
+    block.type = f.type;
     return decide(chain.front(), last, true, upwards ? "predecessor" : "successor");
   }
 
@@ -186,21 +180,18 @@ template <class... Rules> struct plan_fusion {
     for (value_id v : g_.outputs) {
       const node_id n = g_.at(v).producer;
       if (n == none || !is_movement(n)) continue;
-      path p = path_up(v);
-      const std::int32_t home = p.end == none ? none : blocks_.group_of(p.end);
+      const node_id source = source_of(v);
+      const std::int32_t home = source == none ? none : blocks_.group_of(source);
       bool stored = false;
-      if (home != none && blocks_.settled()[index(home)].setup == is_setup(n)) {
-        fusion_group larger = blocks_.settled()[index(home)];
-        for (node_id m : p.movement)
-          if (!contains(larger, m)) larger.nodes.push_back(m);
-        std::sort(larger.nodes.begin(), larger.nodes.end());
+      if (home != none && blocks_.settled()[home].setup == is_setup(n)) {
+        fusion_group larger = blocks_.settled()[home];
+        vector<node_id> chain;
+        chain_to(v, chain);
+        for (node_id m : chain) fusion_blocks::add(larger.nodes, m);
         stored = blocks_.check(larger).empty();
-        if (stored) blocks_.replace(index(home), larger);
+        if (stored) blocks_.replace(static_cast<std::size_t>(home), static_cast<fusion_group&&>(larger));
       }
-      if (!stored) {
-        fusion_group copy{{n}, {v}, none, g_.node_at(n).op->properties.map, is_setup(n)};
-        blocks_.settle(copy);
-      }
+      if (!stored) blocks_.settle({{n}, {v}, none, g_.nodes[n].op->properties.map, is_setup(n)});
     }
   }
 
@@ -208,7 +199,7 @@ template <class... Rules> struct plan_fusion {
   // the table; of several when computing it again costs less than storing and loading it.
   constexpr void absorb_prologues() {
     for (std::size_t k = 0; k < blocks_.settled().size(); ++k) {
-      const fusion_group block = blocks_.settled()[k];
+      const fusion_group& block = blocks_.settled()[k];
       if (block.anchor != none || block.setup || block.outputs.size() != 1 || is_output(g_, block.outputs[0])) continue;
       vector<std::int32_t> readers;
       vector<node_id> through;
@@ -217,43 +208,40 @@ template <class... Rules> struct plan_fusion {
       vector<fusion_group> larger;
       bool possible = true;
       for (std::int32_t r : readers) {
-        fusion_group g = blocks_.settled()[index(r)];
+        fusion_group g = blocks_.settled()[r];
         possible = possible && g.anchor != none && fuse(block.type, g.type).decision != verdict::never;
-        for (node_id n : block.nodes) g.nodes.push_back(n);
-        for (node_id n : through) g.nodes.push_back(n);
-        std::sort(g.nodes.begin(), g.nodes.end());
-        g.nodes.erase(std::unique(g.nodes.begin(), g.nodes.end()), g.nodes.end());
-        larger.push_back(g);
+        for (node_id n : block.nodes) fusion_blocks::add(g.nodes, n);
+        for (node_id n : through) fusion_blocks::add(g.nodes, n);
+        larger.push_back(static_cast<fusion_group&&>(g));
       }
       for (fusion_group& g : larger) possible = possible && reads_only_before_anchor(block.outputs[0], g);
       if (!possible) continue;
-      for (std::size_t i = 0; i < readers.size(); ++i) {
-        larger[i].outputs = blocks_.settled()[index(readers[i])].outputs;
-        blocks_.replace(index(readers[i]), larger[i]);
-      }
-      blocks_.replace(k, {});
       decide(block.nodes.back(), larger[0].anchor, true, readers.size() > 1 ? "prologue, computed again" : "prologue");
+      for (std::size_t i = 0; i < readers.size(); ++i)
+        blocks_.replace(static_cast<std::size_t>(readers[i]), static_cast<fusion_group&&>(larger[i]));
+      blocks_.replace(k, {});
     }
   }
 
   // The settled kernels that read v, also through movement; false when something else does.
   constexpr bool collect_readers(value_id v, vector<std::int32_t>& readers, vector<node_id>& through) const {
-    for (node_id u : blocks_.users()[index(v)]) {
-      if (alive_[index(u)] == 0) continue;
+    for (node_id u : blocks_.users()[v]) {
+      if (alive_[u] == 0) continue;
       if (is_movement(u)) {
-        if (is_output(g_, g_.node_at(u).output) || !collect_readers(g_.node_at(u).output, readers, through))
-          return false;
+        if (is_output(g_, g_.nodes[u].output) || !collect_readers(g_.nodes[u].output, readers, through)) return false;
         through.push_back(u);
         continue;
       }
       const std::int32_t r = blocks_.group_of(u);
       if (r == none || !is_anchor(u)) return false;
-      if (std::find(readers.begin(), readers.end(), r) == readers.end()) readers.push_back(r);
+      bool known = false;
+      for (std::int32_t other : readers) known = known || other == r;
+      if (!known) readers.push_back(r);
     }
     return true;
   }
   constexpr bool reads_only_before_anchor(value_id v, const fusion_group& g) const {
-    for (node_id u : blocks_.users()[index(v)])
+    for (node_id u : blocks_.users()[v])
       if (!is_movement(u) && contains(g, u) && u != g.anchor) return false;
     return true;
   }
@@ -274,56 +262,64 @@ template <class... Rules> struct plan_fusion {
   // Kernels in a runnable order (that of their last nodes, corrected where kernels interleave).
   constexpr fusion_plan result() {
     fusion_plan plan;
-    plan.decisions = decisions_;
-    vector<fusion_group> waiting;
-    for (const fusion_group& g : blocks_.settled())
-      if (!g.nodes.empty()) waiting.push_back(g);
-    std::sort(waiting.begin(), waiting.end(),
-              [](const fusion_group& a, const fusion_group& b) { return a.nodes.back() < b.nodes.back(); });
+    plan.decisions = static_cast<vector<fusion_decision>&&>(decisions_);
+    vector<fusion_group> groups = blocks_.take();
+    vector<std::size_t> waiting;
+    for (std::size_t k = 0; k < groups.size(); ++k)
+      if (!groups[k].nodes.empty()) waiting.push_back(k);
+    merge_sort(waiting, [&](std::size_t a, std::size_t b) { return groups[a].nodes.back() < groups[b].nodes.back(); });
     vector<std::uint8_t> ready(g_.values.size(), 0);
-    for (std::size_t v = 0; v < g_.values.size(); ++v) ready[v] = g_.values[v].from != origin::node;
-    while (!waiting.empty()) {
-      std::size_t next = 0;
-      while (next < waiting.size() && !can_run(waiting[next], ready)) ++next;
+    for (std::size_t v = 0; v < ready.size(); ++v) ready[v] = g_.values[v].from != origin::node;
+    // Those that had to wait for one behind them stay at the front, in order.
+    std::size_t first = 0;
+    while (first < waiting.size()) {
+      std::size_t next = first;
+      while (next < waiting.size() && !can_run(groups[waiting[next]], ready)) ++next;
       if (next == waiting.size()) {
-        break_up(waiting);
+        break_up(groups, waiting, first);
         continue;
       }
-      for (value_id v : waiting[next].outputs) ready[index(v)] = 1;
-      plan.groups.push_back(waiting[next]);
-      waiting.erase(waiting.begin() + next);
+      fusion_group& group = groups[waiting[next]];
+      for (value_id v : group.outputs) ready[v] = 1;
+      plan.groups.push_back(static_cast<fusion_group&&>(group));
+      for (; next > first; --next) waiting[next] = waiting[next - 1];
+      ++first;
     }
     return plan;
   }
 
-  // Kernels wait for each other: one of them becomes a kernel for each of its nodes. What another kernel stores as well
-  // is left to that one.
-  constexpr void break_up(vector<fusion_group>& waiting) {
-    std::size_t next = 0;
-    while (next < waiting.size() && waiting[next].nodes.size() == 1) ++next;
+  // Kernels waiting[first], ... wait for each other: one of them becomes a kernel for each of its nodes. What another
+  // kernel stores as well is left to that one.
+  constexpr void break_up(vector<fusion_group>& groups, vector<std::size_t>& waiting, std::size_t first) {
+    std::size_t next = first;
+    while (next < waiting.size() && groups[waiting[next]].nodes.size() == 1) ++next;
     if (next == waiting.size()) throw "dnnkit: kernels of one operator wait for each other";
-    const fusion_group broken = waiting[next];
+    const fusion_group broken = groups[waiting[next]];
     waiting.erase(waiting.begin() + next);
     for (node_id n : broken.nodes) {
-      fusion_group single{{n}, {}, none, g_.node_at(n).op->properties.map, broken.setup};
-      const value_id v = g_.node_at(n).output;
+      fusion_group single{{n}, {}, none, g_.nodes[n].op->properties.map, broken.setup};
+      const value_id v = g_.nodes[n].output;
       bool stored = is_movement(n) && !is_output(g_, v);
-      for (const fusion_group& g : waiting)
-        for (value_id o : g.outputs) stored = stored || o == v;
-      if (!stored && blocks_.check(single).empty()) waiting.push_back(single);
+      for (std::size_t k = first; k < waiting.size(); ++k)
+        for (value_id o : groups[waiting[k]].outputs) stored = stored || o == v;
+      if (stored || !blocks_.check(single).empty()) continue;
+      waiting.push_back(groups.size());
+      groups.push_back(static_cast<fusion_group&&>(single));
     }
   }
 
   // Are all values that the kernel loads stored by then?
   constexpr bool can_run(const fusion_group& group, const vector<std::uint8_t>& ready) const {
-    for (node_id n : group.nodes)
-      for (std::size_t i = 0; i < g_.node_at(n).inputs.count; ++i) {
-        value_id v = g_.input_of(g_.node_at(n), i);
-        while (v != none && ready[index(v)] == 0 && g_.at(v).producer != none && !contains(group, g_.at(v).producer) &&
-               is_movement(g_.at(v).producer))
-          v = g_.input_of(g_.node_at(g_.at(v).producer), 0);
-        if (v != none && ready[index(v)] == 0 && !contains(group, g_.at(v).producer)) return false;
-      }
+    for (node_id n : group.nodes) {
+      const slice_of inputs = g_.nodes[n].inputs;
+      for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)
+        for (value_id v = g_.operands[i]; v != none && ready[v] == 0;) {
+          const node_id p = g_.values[v].producer;
+          if (contains(group, p)) break;
+          if (!is_movement(p)) return false;
+          v = g_.input_of(g_.nodes[p], 0);
+        }
+    }
     return true;
   }
 
@@ -331,6 +327,7 @@ template <class... Rules> struct plan_fusion {
   fusion_blocks blocks_;
   vector<std::uint8_t> alive_, setup_;
   vector<fusion_decision> decisions_;
+  vector<node_id> members_before_;  // of the block under examination
 };
 
 }  // namespace dnnkit::passes
