@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/plan/plan.hpp"
 
