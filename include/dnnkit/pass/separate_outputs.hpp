@@ -16,32 +16,41 @@ namespace dnnkit::passes {
 struct separate_outputs {
   static constexpr std::string_view name = "separate outputs";
 
-  static constexpr graph run(const graph& g) {
+  static constexpr graph run(graph g) {
+    if (has_dead_nodes(g)) g = rebuild(g, [](builder&, const node&, const vector<tensor>&) { return tensor{}; });
     const vector<std::uint8_t> fixed = known_before_run(g);
-    graph result = rebuild(g, [](builder&, const node&, const vector<tensor>&) { return tensor{}; });
-    for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-      bool separate = fixed[static_cast<std::size_t>(g.outputs[i])] != 0;
-      for (std::size_t j = 0; j < i; ++j) separate = separate || g.outputs[j] == g.outputs[i];
+    const vector<value_id> given = g.outputs;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      bool separate = fixed[given[i]] != 0;
+      for (std::size_t j = 0; j < i; ++j) separate = separate || given[j] == given[i];
       if (!separate) continue;
-      const text called(result.text_of(result.output_names[i]));
-      result.outputs[i] = result.add_node(info_of<op::identity>, called.view(), {}, {result.outputs[i]});
+      const text called(g.text_of(g.output_names[i]));
+      g.outputs[i] = g.add_node(info_of<op::identity>, called.view(), {}, {given[i]});
     }
-    return result;
+    return g;
   }
 
  private:
+  static constexpr bool has_dead_nodes(const graph& g) {
+    for (std::uint8_t alive : live_nodes(g))
+      if (alive == 0) return true;
+    return false;
+  }
+
   // Leaves, and what depends on weights and constants alone.
   static constexpr vector<std::uint8_t> known_before_run(const graph& g) {
     vector<std::uint8_t> fixed(g.values.size(), 0);
-    for (std::size_t v = 0; v < g.values.size(); ++v)
-      fixed[v] = g.values[v].from == origin::weight || g.values[v].from == origin::constant;
+    for (std::size_t v = 0; v < fixed.size(); ++v) {
+      const origin from = g.values[v].from;
+      fixed[v] = from == origin::weight || from == origin::constant;
+    }
     for (const node& n : g.nodes) {
       std::uint8_t all = 1;
-      for (std::size_t i = 0; i < n.inputs.count; ++i)
-        if (const value_id v = g.input_of(n, i); v != none && fixed[static_cast<std::size_t>(v)] == 0) all = 0;
-      fixed[static_cast<std::size_t>(n.output)] = all;
+      for (std::uint32_t i = n.inputs.first; all != 0 && i < n.inputs.first + n.inputs.count; ++i)
+        if (const value_id v = g.operands[i]; v != none) all = fixed[v];
+      fixed[n.output] = all;
     }
-    for (value_id v : g.inputs) fixed[static_cast<std::size_t>(v)] = 1;
+    for (value_id v : g.inputs) fixed[v] = 1;
     return fixed;
   }
 };
