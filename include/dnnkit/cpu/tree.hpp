@@ -86,12 +86,21 @@ template <class Net, std::size_t R> struct tree {
     set[r.index] = true;
     for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs)) need(in, set);
   }
-  template <operand_ref... Roots>
-  static constexpr node_set needed = [] {
-    node_set set{};
-    (need(Roots, set), ...);
-    return set;
-  }();
+  // Types that name a set: GCC 12 gives arrays that differ in leading zeros the same name as template arguments.
+  template <operand_ref Root> struct nodes_of {
+    static constexpr node_set needed = [] {
+      node_set set{};
+      need(Root, set);
+      return set;
+    }();
+  };
+  struct nodes_of_outputs {
+    static constexpr node_set needed = [] {
+      node_set set{};
+      for (std::size_t i = 0; i < self.outputs.count; ++i) need(Net::plan.outputs[self.outputs.first + i].value, set);
+      return set;
+    }();
+  };
 
   static constexpr dtype type_of(operand_ref r) {
     switch (r.from) {
@@ -252,11 +261,11 @@ template <class Net, std::size_t R> struct tree {
       }
       (std::make_index_sequence<x.inputs.count>{});
     }
-    template <node_set Needed> [[gnu::always_inline]] void compute_all(auto n) {
+    template <class Nodes> [[gnu::always_inline]] void compute_all(auto n) {
       [&]<std::size_t... K>(std::index_sequence<K...>) {
         (
             [&] {
-              if constexpr (Needed[K]) compute<K>(n);
+              if constexpr (Nodes::needed[K]) compute<K>(n);
             }(),
             ...);
       }
@@ -270,7 +279,7 @@ template <class Net, std::size_t R> struct tree {
   [[gnu::always_inline]] static auto evaluate(const kernel_call& call, const coordinates& c, auto n, auto anchor) {
     const place<Lanes, Along> at{call, c};
     evaluation<Lanes, place<Lanes, Along>, decltype(anchor)> e{at, anchor, {}};
-    e.template compute_all<needed<Ref>>(n);
+    e.template compute_all<nodes_of<Ref>>(n);
     return e.template value<Ref>(n);
   }
 
@@ -303,7 +312,7 @@ template <class Net, std::size_t R> struct tree {
   template <int Lanes> [[gnu::always_inline]] static void finish_at(const auto& at, auto n, auto anchor) {
     [&]<std::size_t... O>(std::index_sequence<O...>) {
       evaluation<Lanes, std::remove_cvref_t<decltype(at)>, decltype(anchor)> e{at, anchor, {}};
-      e.template compute_all<needed<access::template output<O>.value...>>(n);
+      e.template compute_all<nodes_of_outputs>(n);
       (at.template store<O>(n, e.template value<access::template output<O>.value>(n)), ...);
     }
     (std::make_index_sequence<self.outputs.count>{});
