@@ -79,7 +79,7 @@ void enlarge(const cxxopts::ParseResult& arguments) {
   if (arguments.count("dot")) write_text(path("dot"), dk::dot<net>());
   if (arguments.count("explain")) std::cout << dk::explain<net>({{"H", height}, {"W", width}});
 
-  dk::thread_pool loop(arguments["threads"].as<std::size_t>());  // of one thread: the calling one
+  dk::thread_pool loop(arguments["threads"].as<std::size_t>());             // of one thread: the calling one
   const dk::packed_weights<net> weights(dk::safetensors(path("weights")));  // packed once for all sessions
   const std::vector<float> x = to_planes(low);
   std::vector<float> y(4 * x.size());

@@ -15,7 +15,7 @@
 
 namespace dk = dnnkit;
 
-// An operator: scale * max(x, 0)^2. Shapes, broadcasting, gradual fusion into other kernels and vectors of any width
+// An operator: scale * max(x, 0)^2. Shapes, broadcasting, fusion into other kernels and vectors of any width
 // follow from its form; apply() is all there is to say.
 struct squared_relu {
   float scale = 1;
@@ -64,12 +64,12 @@ using apart = dk::compile<model, dk::pipeline_with_rules<movement_stays_out>>;
 static_assert(usual::kernels == 1 && usual::arena_bytes == 0);
 static_assert(apart::kernels == 2 && apart::arena_bytes == 16 * 8 * 8 * sizeof(float));
 
-using picture = std::array<float, 64>;
-using result = std::array<float, 4 * 16 * 16>;
+using pixels = std::array<float, 64>;
+using doubled = std::array<float, 4 * 16 * 16>;
 
-template <class Net> result run(const std::filesystem::path& weights, const picture& x) {
+template <class Net> doubled run(const std::filesystem::path& weights, const pixels& x) {
   dk::session<Net> session{dk::safetensors(weights)};
-  result y;
+  doubled y;
   session.run(x, y);
   return y;
 }
@@ -77,7 +77,7 @@ template <class Net> result run(const std::filesystem::path& weights, const pict
 int main() try {
   const std::filesystem::path weights = DNNKIT_ASSETS "/digits_cnn.safetensors";
   const dk::safetensors digits(DNNKIT_ASSETS "/digits.safetensors"), file(weights);
-  picture x;
+  pixels x;
   std::transform(x.begin(), x.end(), digits.at("test_x").data.begin(), x.begin(),
                  [](float, std::byte pixel) { return static_cast<float>(pixel) / 16; });
 
@@ -89,7 +89,7 @@ int main() try {
 
   std::cout << dk::explain<apart>() << '\n';
   double worst = 0;
-  for (const result& found : {run<usual>(weights, x), run<apart>(weights, x)})
+  for (const doubled& found : {run<usual>(weights, x), run<apart>(weights, x)})
     for (std::size_t i = 0; i < found.size(); ++i)
       worst = std::max(worst, std::abs(static_cast<double>(found[i]) - expected.reals[i]));
   std::cout << "without the rule: " << usual::kernels << " kernel, " << usual::arena_bytes << " bytes of memory\n"

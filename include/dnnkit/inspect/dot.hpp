@@ -56,15 +56,15 @@ class dot_writer {
   };
   void add_kernel(const compiled_graph& compiled, const step& s, bool setup) {
     const std::size_t number = kernels_.size() + 1 - (setup ? 0 : plan_.setup_steps.size());
-    kernel k{(setup ? "s" : "k") + std::to_string(number), (setup ? "setup" : std::to_string(number)) + ": ", setup,
-             compiled.views_of(s), compiled.group_of(s)};
+    kernel k{std::string(setup ? "s" : "k").append(std::to_string(number)),
+             (setup ? "setup" : std::to_string(number)) + ": ", setup, compiled.views_of(s), compiled.group_of(s)};
     k.title += plan_.text_of(s.name);
     const auto nodes = compiled.nodes_of(s);
     k.nodes.insert(k.nodes.end(), nodes.begin(), nodes.end());
     kernels_.push_back(std::move(k));
   }
   static std::string id(const kernel& k, node_id n) { return k.id + "_" + std::to_string(n); }
-  static std::string leaf(value_id v) { return "v" + std::to_string(v); }
+  static std::string leaf(value_id v) { return std::string("v").append(std::to_string(v)); }
   std::string shape_label(value_id v) const {
     return quoted_label(std::string(name(g_.at(v).type.type)) + " " + print(g_.symbols, g_.at(v).type.dims).str());
   }
@@ -105,7 +105,7 @@ class dot_writer {
   }
   void add_output(std::size_t i) {
     const value_id v = g_.outputs[i];
-    const std::string out = "out" + std::to_string(i);
+    const std::string out = std::string("out").append(std::to_string(i));
     out_ += "  " + out + " [shape=ellipse, label=" + quoted_label(g_.text_of(g_.output_names[i])) + "];\n";
     add_edge(v, source_of(v, nullptr), out);
   }

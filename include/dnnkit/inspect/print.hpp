@@ -37,7 +37,7 @@ class graph_printer {
     if (v == none) return "none";
     const std::string_view name = g_.name_of(v);
     if (!name.empty() && uses_.at(name) == 1) return std::string(name);
-    return "%" + std::to_string(v);
+    return std::string("%").append(std::to_string(v));
   }
   std::string type_text(const tensor_type& t) const {
     return std::string(name(t.type)) + " " + print(g_.symbols, t.dims).str();
