@@ -57,6 +57,17 @@ template <class Net, std::size_t R> struct point_kernel {
     else return prologue<I, decltype(n)>{call, n};
   }
 
+  // Any anchor input as the at() of a variadic operator calls it: by its number and coordinates.
+  template <class Count, std::size_t... I> struct numbered_input {
+    const kernel_call& call;
+    Count n;
+    [[gnu::always_inline]] auto operator()(std::size_t number, const coordinates& at) const {
+      lanes<access::self.anchor_type, width> x(0);
+      static_cast<void>(((number == I && (x = prologue<I, Count>{call, n}(at), true)) || ...));
+      return x;
+    }
+  };
+
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const anchor_context<Net, R> context{call};
     const index_t extent = access::rank == 0 ? 1 : access::bound(access::space(along), call);
@@ -65,8 +76,12 @@ template <class Net, std::size_t R> struct point_kernel {
       for_lanes<width, along>(c, extent, [&](auto n) {
         [&]<std::size_t... I>(std::index_sequence<I...>) {
           using result = lanes<access::self.anchor_type, width>;
-          const auto y = static_cast<result>(anchor::value.at(context, c, input<I>(call, n)...));
-          values::template finish<width, along>(call, c, n, y);
+          const auto y = [&] {
+            if constexpr (is_variadic<typename anchor::type>)
+              return anchor::value.at(context, c, numbered_input<decltype(n), I...>{call, n});
+            else return anchor::value.at(context, c, input<I>(call, n)...);
+          }();
+          values::template finish<width, along>(call, c, n, converted<result>(y));
         }
         (std::make_index_sequence<access::anchor_inputs>{});
       });

@@ -44,7 +44,8 @@ template <class Net, std::size_t R> struct row_kernel {
   }();
   static constexpr bool lanes_in_row = in_rank > 0 && row.has(along);
   static constexpr int width = vectorizes && in_rank > 0 ? float_lanes : 1;
-  using number = lanes<dtype::f32, width>;
+  using scalar = element<values::type_of(input)>;
+  using number = lanes<values::type_of(input), width>;
   using stats = std::array<number, Op::passes>;
 
   static index_t extent(const kernel_call& call, std::size_t d) {
@@ -124,7 +125,7 @@ template <class Net, std::size_t R> struct row_kernel {
     }
   }
 
-  static float first_of(number x) {
+  static scalar first_of(number x) {
     if constexpr (width == 1) return x;
     else return x.v[0];
   }
@@ -142,12 +143,12 @@ template <class Net, std::size_t R> struct row_kernel {
     });
     if constexpr (lanes_in_row && width > 1) {
       float total = sum.v[0];  // in the order of the lanes, the same for every division of the work
-      std::array<float, Op::passes> scalar_stats{};
+      std::array<scalar, Op::passes> scalar_stats{};
       for (std::size_t i = 0; i < Op::passes; ++i) scalar_stats[i] = s[i].v[0];
       for (int i = 1; i < width; ++i) total = op.merge(step{}, total, static_cast<float>(sum.v[i]));
       return number(op.close(step{}, total, static_cast<float>(length), scalar_stats));
     } else {
-      return op.close(step{}, sum, number(static_cast<float>(length)), s);
+      return op.close(step{}, sum, number(static_cast<scalar>(length)), s);
     }
   }
   static auto first_lanes(index_t k) {
