@@ -3,7 +3,6 @@
 // all steps that compute the same.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/plan/group_twins.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/plan/plan_memory.hpp"
 #include "dnnkit/plan/recipe_builder.hpp"
@@ -42,11 +42,12 @@ class plan_maker {
         layouts_(layouts),
         buffer_of_(g.values.size(), none),
         stored_(g.values.size(), 0),
-        setup_(setup_values(g)) {}
+        setup_(setup_values(g)),
+        twins_(g, stored_, setup_, layouts) {}
 
   constexpr plan_draft run() {
     for (const fusion_group& group : fusion_.groups)
-      for (value_id o : group.outputs) stored_[static_cast<std::size_t>(o)] = 1;
+      for (value_id o : group.outputs) stored_[o] = 1;
     for (value_id v : g_.inputs) p_.inputs.push_back(buffer_for(v));
     for (value_id v : g_.outputs) p_.results.push_back(buffer_for(v));
     for (const fusion_group& group : fusion_.groups) add_step(group);
@@ -56,7 +57,7 @@ class plan_maker {
     p_.polynomials = g_.symbols.polynomials;
     p_.is_static = p_.symbols.empty();
     if (p_.is_static) place_buffers();
-    return std::move(p_);
+    return static_cast<plan_draft&&>(p_);
   }
 
  private:
@@ -65,10 +66,9 @@ class plan_maker {
     p_.characters.append(s.begin(), s.end());
     return r;
   }
-  constexpr slice_of store(const vector<std::int32_t>& numbers) {
-    const slice_of r{static_cast<std::uint32_t>(p_.numbers.size()), static_cast<std::uint32_t>(numbers.size())};
-    p_.numbers.append(numbers.begin(), numbers.end());
-    return r;
+  // The numbers put down since there were `first` of them.
+  constexpr slice_of numbers_from(std::size_t first) const {
+    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(p_.numbers.size() - first)};
   }
   static constexpr std::int32_t port_of(const vector<value_id>& list, value_id v) {
     for (std::size_t i = 0; i < list.size(); ++i)
@@ -77,12 +77,12 @@ class plan_maker {
   }
 
   constexpr std::int32_t buffer_for(value_id v) {
-    std::int32_t& known = buffer_of_[static_cast<std::size_t>(v)];
+    std::int32_t& known = buffer_of_[v];
     if (known != none) return known;
-    const value& x = g_.at(v);
+    const value& x = g_.values[v];
     buffer b{};
     b.type = x.type;
-    b.layout = layouts_[static_cast<std::size_t>(v)];
+    b.layout = layouts_[v];
     std::string_view name = g_.text_of(x.name);
     if (x.from == origin::input) {
       b.where = storage::input;
@@ -105,35 +105,65 @@ class plan_maker {
     return known;
   }
 
+  // What is known of the first of several groups that compute the same.
+  struct known_group {
+    const fusion_group* group = nullptr;
+    vector<value_id> operands;
+    std::uint32_t kernel = 0;
+    slice_of extents;
+    dim flops = 0;
+  };
+
   constexpr void add_step(const fusion_group& group) {
-    recipe_builder r(g_, group, stored_, setup_, layouts_, p_);
-    const step_recipe made = r.run();
+    std::size_t k = 0;
+    while (k < known_.size() && !twins_.are_twins(*known_[k].group, group)) ++k;
+    const bool is_twin = k < known_.size();
+    if (!is_twin) known_.push_back(made_for(group));
+    const known_group& known = known_[k];
     step s{};
-    vector<std::int32_t> operands, borders, nodes(group.nodes.begin(), group.nodes.end());
-    const auto now = static_cast<std::int32_t>(p_.steps.size());
-    for (value_id v : made.operands) {
-      const std::int32_t b = buffer_for(v);
-      buffer& x = p_.buffers[static_cast<std::size_t>(b)];
-      const bool is_new = port_of(group.outputs, v) != none;
-      if (is_new && group.setup) x.where = storage::setup;
-      if (is_new && !group.setup) x.first = now;
-      if (!group.setup) x.last = now;
-      const auto is_zero = [](std::uint8_t n) { return n == 0; };
-      if (is_new && !(std::all_of(x.layout.before.begin(), x.layout.before.end(), is_zero) &&
-                      std::all_of(x.layout.after.begin(), x.layout.after.end(), is_zero)))
-        borders.push_back(b);
-      operands.push_back(b);
-    }
-    s.operands = store(operands);
-    s.borders = store(borders);
-    s.nodes = store(nodes);
-    s.extents = {static_cast<std::uint32_t>(p_.dims.size()), static_cast<std::uint32_t>(made.extents.size())};
-    p_.dims.append(made.extents.begin(), made.extents.end());
-    for (node_id n : group.nodes) s.flops = g_.symbols.add(s.flops, g_.flops_of(g_.node_at(n)));
+    s.kernel = known.kernel;
+    s.extents = known.extents;
+    s.flops = known.flops;
+    const std::size_t first_operand = p_.numbers.size();
+    for (value_id v : known.operands) p_.numbers.push_back(buffer_for(is_twin ? twins_.image(v) : v));
+    s.operands = numbers_from(first_operand);
+    touch_operands(s.operands, group);
+    const std::size_t first_border = p_.numbers.size();
+    for (value_id o : group.outputs)
+      if (has_border(layouts_[o])) p_.numbers.push_back(buffer_for(o));
+    s.borders = numbers_from(first_border);
+    const std::size_t first_node = p_.numbers.size();
+    p_.numbers.append(group.nodes.begin(), group.nodes.end());
+    s.nodes = numbers_from(first_node);
     const node_id named = group.anchor != none ? group.anchor : group.nodes.back();
-    s.name = store(g_.text_of(g_.node_at(named).name));
-    s.kernel = made.kernel;
+    s.name = store(g_.text_of(g_.nodes[named].name));
     (group.setup ? p_.setup_steps : p_.steps).push_back(s);
+  }
+
+  constexpr known_group made_for(const fusion_group& group) {
+    step_recipe made = recipe_builder(g_, group, stored_, setup_, layouts_, p_).run();
+    known_group known{&group, static_cast<vector<value_id>&&>(made.operands), made.kernel, {}, 0};
+    known.extents = {static_cast<std::uint32_t>(p_.dims.size()), static_cast<std::uint32_t>(made.extents.size())};
+    p_.dims.append(made.extents.begin(), made.extents.end());
+    for (node_id n : group.nodes) known.flops = g_.symbols.add(known.flops, g_.flops_of(g_.nodes[n]));
+    return known;
+  }
+
+  // The step that comes next uses these buffers, and makes those of the group's outputs.
+  constexpr void touch_operands(slice_of operands, const fusion_group& group) {
+    const auto now = static_cast<std::int32_t>(p_.steps.size());
+    for (value_id o : group.outputs) {
+      buffer& made = p_.buffers[buffer_for(o)];
+      if (group.setup) made.where = storage::setup;
+      else made.first = now;
+    }
+    if (group.setup) return;
+    for (std::uint32_t i = 0; i < operands.count; ++i) p_.buffers[p_.numbers[operands.first + i]].last = now;
+  }
+  static constexpr bool has_border(const buffer_layout& l) {
+    for (std::size_t i = 0; i < l.before.size(); ++i)
+      if (l.before[i] != 0 || l.after[i] != 0) return true;
+    return false;
   }
 
   constexpr void find_symbol_sources() {
@@ -166,6 +196,8 @@ class plan_maker {
   const vector<buffer_layout>& layouts_;
   vector<std::int32_t> buffer_of_;
   vector<std::uint8_t> stored_, setup_;
+  group_twins twins_;
+  vector<known_group> known_;
   plan_draft p_;
 };
 

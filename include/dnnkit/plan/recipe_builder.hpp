@@ -64,7 +64,7 @@ class recipe_builder {
     p_.outputs.append(outputs.begin(), outputs.end());
     for (value_id v : made_.operands) r.windowed = r.windowed || layouts_[static_cast<std::size_t>(v)].window != 0;
     made_.kernel = shared(r, before);
-    return made_;
+    return static_cast<step_recipe&&>(made_);
   }
 
  private:

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Fusion groups that compute the same on values alike, as the blocks of a network do: found by walking both at once,
+// which is far cheaper than making a recipe for each and comparing those.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit::detail {
+
+class group_twins {
+ public:
+  constexpr group_twins(const graph& g, const vector<std::uint8_t>& stored, const vector<std::uint8_t>& setup,
+                        const vector<buffer_layout>& layouts)
+      : g_(g), stored_(stored), setup_(setup), layouts_(layouts) {}
+
+  // Is everything a recipe is made of the same in both groups? Then operand v of `a` is operand image(v) of `b`.
+  constexpr bool are_twins(const fusion_group& a, const fusion_group& b) {
+    a_ = &a;
+    b_ = &b;
+    pairs_.clear();
+    return same_operators() && same_operands() && same_outputs();
+  }
+  constexpr value_id image(value_id v) const {
+    std::size_t k = 0;
+    while (pairs_[k].of_a != v) ++k;
+    return pairs_[k].of_b;
+  }
+
+ private:
+  struct pair {
+    value_id of_a = none, of_b = none;
+  };
+
+  constexpr bool same_operators() const {
+    const std::size_t n = a_->nodes.size();
+    if (b_->nodes.size() != n || b_->outputs.size() != a_->outputs.size()) return false;
+    for (std::size_t k = 0; k < n; ++k) {
+      const node_id i = a_->nodes[k], j = b_->nodes[k];
+      if ((i == a_->anchor) != (j == b_->anchor) || !same_operator(g_.nodes[i], g_.nodes[j])) return false;
+    }
+    return true;
+  }
+  constexpr bool same_operator(const node& x, const node& y) const {
+    if (x.op->id != y.op->id || x.inputs.count != y.inputs.count || x.attributes.count != y.attributes.count)
+      return false;
+    for (std::uint32_t i = 0; i < x.attributes.count; ++i)
+      if (g_.attributes[x.attributes.first + i] != g_.attributes[y.attributes.first + i]) return false;
+    return true;
+  }
+
+  constexpr bool same_operands() {
+    for (std::size_t k = 0; k < a_->nodes.size(); ++k) {
+      const node &x = g_.nodes[a_->nodes[k]], &y = g_.nodes[b_->nodes[k]];
+      if (!(g_.values[x.output].type == g_.values[y.output].type)) return false;
+      for (std::uint32_t i = 0; i < x.inputs.count; ++i)
+        if (!alike(g_.operands[x.inputs.first + i], g_.operands[y.inputs.first + i])) return false;
+    }
+    return true;
+  }
+  constexpr bool same_outputs() {
+    for (std::size_t k = 0; k < a_->outputs.size(); ++k) {
+      const value_id v = a_->outputs[k], w = b_->outputs[k];
+      if (member(*a_, v) != member(*b_, w) || !same_layout(layouts_[v], layouts_[w]) || !associate(v, w)) return false;
+    }
+    return true;
+  }
+
+  // Do v, which a member of a reads, and w, which the same member of b reads, come about in the same way? Members are
+  // compared in their turn; movement operators between the group and what is stored are looked through.
+  constexpr bool alike(value_id v, value_id w) {
+    if (v == none || w == none) return v == w;
+    const std::int32_t inside = member(*a_, v);
+    if (inside != member(*b_, w)) return false;
+    if (inside != none) return true;
+    const value &x = g_.values[v], &y = g_.values[w];
+    if (x.from != y.from || x.data.count != y.data.count || !(x.type == y.type)) return false;
+    if (x.from == origin::constant && x.data.count == 1)
+      return g_.constants[x.data.first] == g_.constants[y.data.first];
+    if (stored_[v] != stored_[w] || setup_[v] != setup_[w] || is_output(g_, v) != is_output(g_, w)) return false;
+    if (x.from != origin::node || stored_[v] != 0) return same_layout(layouts_[v], layouts_[w]) && associate(v, w);
+    const node &m = g_.nodes[x.producer], &n = g_.nodes[y.producer];
+    return m.op->kind == form::movement && same_operator(m, n) && alike(g_.input_of(m, 0), g_.input_of(n, 0));
+  }
+
+  // The position of the member that computes v.
+  static constexpr std::int32_t member_at(const vector<node_id>& nodes, node_id n) {
+    for (std::size_t k = nodes.size(); k-- > 0;)
+      if (nodes[k] == n) return static_cast<std::int32_t>(k);
+    return none;
+  }
+  constexpr std::int32_t member(const fusion_group& group, value_id v) const {
+    const node_id p = g_.values[v].producer;
+    return p == none ? none : member_at(group.nodes, p);
+  }
+
+  static constexpr bool same_layout(const buffer_layout& a, const buffer_layout& b) {
+    if (a.window != b.window || a.slots != b.slots || a.order.count != b.order.count) return false;
+    for (std::size_t i = 0; i < a.order.count; ++i)
+      if (a.order.items[i] != b.order.items[i] || a.before.items[i] != b.before.items[i] ||
+          a.after.items[i] != b.after.items[i])
+        return false;
+    return true;
+  }
+
+  // Notes that w stands where v stood; false when either stands for another already.
+  constexpr bool associate(value_id v, value_id w) {
+    for (const pair& p : pairs_)
+      if (p.of_a == v || p.of_b == w) return p.of_a == v && p.of_b == w;
+    pairs_.push_back({v, w});
+    return true;
+  }
+
+  const graph& g_;
+  const vector<std::uint8_t>&stored_, &setup_;
+  const vector<buffer_layout>& layouts_;
+  const fusion_group *a_ = nullptr, *b_ = nullptr;
+  vector<pair> pairs_;
+};
+
+}  // namespace dnnkit::detail
