@@ -129,14 +129,15 @@ class memory_planner {
     std::int64_t best = -1;
     for (const bool walls : {false, true})
       if (best != least) keep_better(best, from_peak(peak, walls));
-    const std::int32_t rounds = count_ == 0 ? 0 : std::min(most_rounds, most_work / (count_ * count_));
+    const auto square = static_cast<std::int64_t>(count_) * count_;
+    const std::int64_t rounds = count_ == 0 ? 0 : std::min(most_rounds, most_work / square);
     if (best != least && rounds > 0) change_order(best, least, rounds);
     for (std::int32_t k = 0; k < count_; ++k) blocks_[k].offset = blocks_[k].kept;
     return best;
   }
 
  private:
-  static constexpr std::int32_t most_rounds = 256, most_work = 40'000;
+  static constexpr std::int64_t most_rounds = 256, most_work = 40'000;
 
   constexpr void keep_better(std::int64_t& best, std::int64_t arena) {
     if (best >= 0 && arena >= best) return;
@@ -176,7 +177,7 @@ class memory_planner {
 
   // Some order in which each block takes the lowest offset that the earlier ones leave it gives the smallest arena.
   // Begins with the largest blocks first, and lets the block that ends highest go earlier, round by round.
-  constexpr void change_order(std::int64_t& best, std::int64_t least, std::int32_t rounds) {
+  constexpr void change_order(std::int64_t& best, std::int64_t least, std::int64_t rounds) {
     list order = empty;
     for (std::int32_t k = count_; k-- > 0;)
       insert(order, k, [](const memory_block& a, const memory_block& b) { return a.bytes >= b.bytes; });
