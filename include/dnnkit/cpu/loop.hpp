@@ -51,10 +51,11 @@ template <int Lanes, std::size_t Along>
     c[Along] = i;
     f(constant<Lanes>{});
   }
-  if (Lanes > 1 && i < extent) {
-    c[Along] = i;
-    f(extent - i);
-  }
+  if constexpr (Lanes > 1)
+    if (i < extent) {
+      c[Along] = i;
+      f(extent - i);
+    }
 }
 
 }  // namespace dnnkit::cpu
