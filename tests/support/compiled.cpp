@@ -95,7 +95,7 @@ class check {
         other.weights = data_.weights;
         data_ = std::move(other);
       }
-      if (const std::string wrong = run_once(e); !wrong.empty()) return std::string(network_.name) + where() + ": " + wrong;
+      if (const std::string wrong = run_once(e); !wrong.empty()) return network_.name + where() + ": " + wrong;
     }
     return {};
   }

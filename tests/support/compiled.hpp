@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Runs a compiled model on random data and compares it with the reference evaluator: serially, again with what the first
-// run left in memory, and on several threads.
+// Runs a compiled model on random data and compares it with the reference evaluator: serially, again with what the
+// first run left in memory, and on several threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/cpu/kernels.hpp"
@@ -17,20 +16,20 @@ namespace harness {
 
 // A network without its type, so that the check is compiled once and a test instantiates the kernels only.
 struct compiled_network {
-  std::string_view name;
+  std::string name;
   dnnkit::plan_view plan;
   std::span<const dnnkit::cpu::kernel_entry> kernels;
   dnnkit::graph (*make_graph)() = nullptr;  // as the model builds it
 };
-template <class Net> compiled_network network_of(std::string_view name) {
+template <class Net> compiled_network network_of(const std::string& name) {
   return {name, Net::plan, dnnkit::cpu::kernel_table<Net>, &dnnkit::graph_of<typename Net::model>};
 }
-template <class Model> compiled_network compiled(std::string_view name) {
+template <class Model> compiled_network compiled(const std::string& name) {
   return network_of<dnnkit::compile<Model>>(name);
 }
 
-// Empty when the network does what the reference evaluator says; else what is wrong. Symbols are bound to several values
-// one after the other, each run is repeated, and runs on 2 to 4 threads must give the same bits.
+// Empty when the network does what the reference evaluator says; else what is wrong. Symbols are bound to several
+// values one after the other, each run is repeated, and runs on 2 to 4 threads must give the same bits.
 std::string compiled_error(const compiled_network& network, std::uint64_t seed);
 
 }  // namespace harness

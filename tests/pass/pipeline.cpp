@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "dnnkit/pass/pipeline.hpp"
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/graph/verify.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/plan_checks.hpp"
+#include "tests/support/random_graph.hpp"
+
+namespace dk = dnnkit;
+
+namespace {
+
+// Every other graph has symbols.
+dk::graph graph_from(std::uint64_t seed) {
+  dk::builder b;
+  random_graph(b, seed, {.least_operators = 2, .most_operators = 12, .symbols = seed % 2 == 1}).build();
+  return b.value();
+}
+std::vector<std::int64_t> symbols_of(const dk::graph& g, const harness::test_data& data) {
+  std::vector<std::int64_t> values;
+  for (const dk::symbol& s : g.symbols.symbols) values.push_back(data.symbols.at(s.name.str()));
+  return values;
+}
+
+// Empty when the passes leave the function as it is.
+std::string rewriting_error(const dk::graph& g, const dk::graph& after, std::uint64_t seed) {
+  const harness::test_data data = harness::random_data(g, seed);
+  const auto expected = harness::reference(g, data), found = harness::reference(after, data);
+  const auto allowed = harness::tolerances(g, data, expected);
+  if (found.size() != expected.size()) return "another number of outputs";
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    if (const std::string wrong = harness::difference(found[k], expected[k], allowed[k]); !wrong.empty())
+      return "output " + std::to_string(k) + ": " + wrong;
+  return {};
+}
+
+// Empty when every pass leaves a legal graph.
+template <class... Passes> std::string verdict_of_passes(dk::rewrites<Passes...>, dk::graph g) {
+  std::string wrong;
+  const auto check = [&](std::string_view name, dk::graph after) {
+    if (const dk::text verdict = dk::verify(after); wrong.empty() && !verdict.empty())
+      wrong = "after " + std::string(name) + ": " + verdict.str();
+    g = std::move(after);
+  };
+  (check(Passes::name, Passes::run(g)), ...);
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("random graphs are legal and differ") {
+  std::size_t operators = 0, with_symbols = 0;
+  for (const std::uint64_t seed : harness::seeds(0, 500)) {
+    CAPTURE(seed);
+    const dk::graph g = graph_from(seed);
+    REQUIRE(g.error.str() == "");
+    REQUIRE(dk::verify(g).str() == "");
+    operators += g.nodes.size();
+    with_symbols += !g.symbols.symbols.empty();
+  }
+  if (std::getenv("DNNKIT_SEED") == nullptr) {
+    CHECK(operators > 500 * 5);
+    CHECK(with_symbols > 100);
+  }
+}
+
+TEST_CASE("2,000 random graphs mean the same before and after the passes") {
+  for (const std::uint64_t seed : harness::seeds(0, 2000)) {
+    const dk::graph g = graph_from(seed);
+    const dk::graph after = dk::default_pipeline::rewriting::run(g);
+    const std::string verdict = verdict_of_passes(dk::default_rewrites{}, g), wrong = rewriting_error(g, after, seed);
+    CHECK_MESSAGE(verdict.empty(), "seed " << seed << ": " << verdict);
+    CHECK_MESSAGE(wrong.empty(), "seed " << seed << ": " << wrong << "\n" << harness::describe(g));
+  }
+}
+
+TEST_CASE("plans of 6,000 random graphs keep their promises") {
+  using stages = dk::default_pipeline;
+  for (const std::uint64_t seed : harness::seeds(0, 6000)) {
+    CAPTURE(seed);
+    dk::graph g = stages::rewriting::run(graph_from(seed));
+    const harness::test_data data = harness::random_data(g, seed);
+    const dk::fusion_plan fusion = stages::fusion::run(g);
+    CHECK(harness::fusion_error(g, fusion) == "");
+    const dk::plan_draft plan = dk::make_plan(g, fusion, stages::layouts::run(g, fusion));
+    CHECK(harness::plan_error(plan, symbols_of(g, data)) == "");
+  }
+}
+
+TEST_CASE("an output that is an input, a weight, computed from weights or given out twice is computed by a node") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {2, 3}), w = b.weight("w", {2, 3});
+  const dk::tensor y = x + w, fixed = dk::relu(w);
+  const dk::tensor given[] = {x, w, fixed, y, y};
+  const char* const names[] = {"input", "weight", "setup", "y", "again"};
+  for (std::size_t i = 0; i < 5; ++i) b.output(names[i], given[i]);
+  const dk::graph g = b.value(), after = dk::passes::separate_outputs::run(g);
+  CHECK(dk::verify(after).str() == "");
+  for (std::size_t i = 0; i < after.outputs.size(); ++i) {
+    CHECK(after.at(after.outputs[i]).from == dk::origin::node);
+    for (std::size_t j = 0; j < i; ++j) CHECK(after.outputs[i] != after.outputs[j]);
+  }
+  const auto setup = dk::setup_values(after);
+  for (dk::value_id v : after.outputs) CHECK(setup[static_cast<std::size_t>(v)] == 0);
+  CHECK(rewriting_error(g, after, 1) == "");
+}
+
+TEST_CASE("a graph with an error gives an empty plan with that error") {
+  dk::builder b;
+  b.output("y", b.input("x", dk::f32, {2, 3}) + b.input("y", dk::f32, {4}));
+  dk::graph g = b.value();
+  const dk::plan_draft plan = dk::default_pipeline::run(g);
+  CHECK(plan.steps.empty());
+  CHECK(plan.error.str().find("do not broadcast") != std::string::npos);
+}

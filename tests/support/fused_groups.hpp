@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Random models, compiled: each a test of its kernels against the reference evaluator.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tests/support/compiled.hpp"
+#include "tests/support/random_graph.hpp"
+
+namespace harness {
+
+// Compiles the random models of `Count` seeds from `First` on, every other one with symbols, and runs each on data from
+// two seeds (or from the one that the environment variable DNNKIT_SEED names). There must be `least` kernels in all.
+template <std::uint64_t First, std::size_t Count> void check_random_models(std::size_t least) {
+  std::size_t kernels = 0;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    const auto check = [&](const compiled_network& network) {
+      kernels += network.plan.steps.size();
+      for (const std::uint64_t seed : seeds(First, 2)) {
+        const std::string wrong = compiled_error(network, seed);
+        CHECK_MESSAGE(wrong.empty(), wrong << ", data of seed " << seed << "\n" << describe(network.make_graph()));
+      }
+    };
+    (check(compiled<random_model<First + I, I % 2 == 1>>("random_model<" + std::to_string(First + I) +
+                                                         (I % 2 == 1 ? ", true>" : ">"))),
+     ...);
+  }
+  (std::make_index_sequence<Count>{});
+  MESSAGE(kernels << " kernels");
+  CHECK(kernels >= least);
+}
+
+}  // namespace harness
