@@ -25,10 +25,13 @@ class fusion_blocks {
   constexpr explicit fusion_blocks(graph& g)
       : g_(g),
         users_(users_of_values(g)),
+        given_out_(g.values.size(), 0),
         member_(g.nodes.size(), 0),
         reached_(g.nodes.size(), 0),
         group_of_(g.nodes.size(), none),
-        read_in_(g.nodes.size(), none) {}
+        read_in_(g.nodes.size(), none) {
+    for (value_id o : g.outputs) given_out_[o] = 1;
+  }
 
   constexpr const vector<fusion_group>& settled() const { return groups_; }
   // The settled kernel a node belongs to; none for a node in none, and for movement operators, which may be in several.
@@ -66,77 +69,90 @@ class fusion_blocks {
     return {};
   }
 
-  // Adds n to a sorted list that does not have it yet.
-  static constexpr void add(vector<node_id>& nodes, node_id n) {
+  // Adds n to a sorted list; false when the list has it already.
+  static constexpr bool add(vector<node_id>& nodes, node_id n) {
     std::size_t k = nodes.size();
     while (k > 0 && nodes[k - 1] > n) --k;
-    if (k > 0 && nodes[k - 1] == n) return;
+    if (k > 0 && nodes[k - 1] == n) return false;
     nodes.push_back(n);
     for (std::size_t i = nodes.size() - 1; i > k; --i) nodes[i] = nodes[i - 1];
     nodes[k] = n;
+    return true;
+  }
+  static constexpr void remove(vector<node_id>& nodes, node_id n) {
+    const node_id* at = nodes.begin();
+    while (*at != n) ++at;
+    nodes.erase(at);
   }
 
  private:
   constexpr bool inside(node_id n) const { return n != none && member_[n] != 0; }
   constexpr node_id producer(value_id v) const { return v == none ? none : g_.values[v].producer; }
 
-  // What follows sets anchor_ and outputs_ on its way.
   constexpr std::string_view check_members(const vector<node_id>& nodes) {
     if (nodes.size() > most_nodes) return "too many operators for one kernel";
-    anchor_ = none;
-    std::size_t operands = 0;
-    for (node_id n : nodes) {
-      const node& x = g_.nodes[n];
-      for (std::uint32_t i = x.inputs.first; i < x.inputs.first + x.inputs.count; ++i)
-        if (const value_id v = g_.operands[i]; v != none && !inside(g_.values[v].producer)) ++operands;
-      if (!is_anchor(x)) continue;
-      if (anchor_ != none) return "one anchor a kernel";
-      anchor_ = n;
-    }
-    if (operands > most_operands && nodes.size() > 1) return "too many operands for one kernel";
-    find_outputs(nodes);
+    examine(nodes);
+    if (anchors_ > 1) return "one anchor a kernel";
+    if (operands_ > most_operands && nodes.size() > 1) return "too many operands for one kernel";
     if (outputs_.empty()) return "nothing to store";
-    if (leaves_and_returns(nodes)) return "a path leaves the kernel and comes back";
+    if (leaves_and_returns(nodes.back())) return "a path leaves the kernel and comes back";
     return anchor_ == none ? check_iteration_space(nodes) : check_epilogue(nodes);
   }
 
+  // One walk over the members, from the last to the first, finds the anchor, counts the operands, and notes what is
+  // stored and where paths leave the kernel.
   // Stored is what the graph gives out and what nodes elsewhere read. Those see through a movement operator to its
   // input, which is then stored in its place, unless the movement is the last of the kernel.
-  constexpr void find_outputs(const vector<node_id>& nodes) {
+  constexpr void examine(const vector<node_id>& members) {
     constexpr std::uint8_t read_through_movement = 2;
-    outputs_.clear();
-    for (std::size_t k = nodes.size(); k-- > 0;) {
-      const node& x = g_.nodes[nodes[k]];
-      bool read_inside = false, read_outside = member_[nodes[k]] == read_through_movement;
-      for (node_id u : users_[x.output]) (member_[u] != 0 ? read_inside : read_outside) = true;
+    forget_examined();
+    const value* const values = g_.values.data();
+    const value_id* const operands = g_.operands.data();
+    std::uint8_t* const member = member_.data();
+    const node_id last = members.back();
+    for (std::size_t k = members.size(); k-- > 0;) {
+      const node_id n = members[k];
+      const node& x = g_.nodes[n];
+      if (is_anchor(x)) anchor_ = n, ++anchors_;
+      for (std::uint32_t i = x.inputs.first; i < x.inputs.first + x.inputs.count; ++i)
+        if (const value_id v = operands[i]; v != none)
+          if (const node_id p = values[v].producer; p == none || member[p] == 0) ++operands_;
+      bool read_inside = false, read_outside = member[n] == read_through_movement;
+      const value_users::range users = users_[x.output];
+      for (const node_id* u = users.first; u != users.last; ++u)
+        if (member[*u] != 0) read_inside = true;
+        else {
+          read_outside = true;
+          if (*u <= last) reach(*u);
+        }
       const bool seen_through = read_inside && x.op->kind == form::movement;
-      if ((read_outside && !seen_through) || is_output(g_, x.output)) outputs_.push_back(x.output);
+      if ((read_outside && !seen_through) || given_out_[x.output] != 0) outputs_.push_back(x.output);
       else if (read_outside)
-        if (const node_id p = producer(g_.input_of(x, 0)); inside(p)) member_[p] = read_through_movement;
+        if (const node_id p = producer(g_.input_of(x, 0)); inside(p)) member[p] = read_through_movement;
     }
+  }
+  constexpr void forget_examined() {
+    anchor_ = none;
+    anchors_ = operands_ = 0;
+    outputs_.clear();
+    for (node_id n : reached_nodes_) reached_[n] = 0;
+    reached_nodes_.clear();
+    work_.clear();
   }
 
   // Is there a path from a member through other nodes to a member? Kernels that are already settled count as one node
   // each. Nodes behind the last member are not followed, so a rare cycle between kernels is left for the planner's
   // final ordering to find.
-  constexpr bool leaves_and_returns(const vector<node_id>& nodes) {
-    work_.clear();
-    reached_nodes_.clear();
-    const node_id last = nodes.back();
-    for (node_id n : nodes)
-      for (node_id u : users_[g_.nodes[n].output])
-        if (u <= last && member_[u] == 0) reach(u);
-    bool found = false;
-    while (!work_.empty() && !found) {
+  constexpr bool leaves_and_returns(node_id last) {
+    while (!work_.empty()) {
       const node_id n = work_.back();
       work_.pop_back();
-      if (member_[n] != 0) found = true;
-      else if (const std::int32_t settled = group_of_[n]; settled == none) follow(n, last);
+      if (member_[n] != 0) return true;
+      if (const std::int32_t settled = group_of_[n]; settled == none) follow(n, last);
       else
         for (node_id m : groups_[settled].nodes) follow(m, last);
     }
-    for (node_id n : reached_nodes_) reached_[n] = 0;
-    return found;
+    return false;
   }
   constexpr void follow(node_id from, node_id last) {
     for (node_id u : users_[g_.nodes[from].output])
@@ -193,11 +209,13 @@ class fusion_blocks {
 
   graph& g_;
   value_users users_;
+  vector<std::uint8_t> given_out_;  // of values: an output of the graph
   vector<std::uint8_t> member_, reached_;
   vector<std::int32_t> group_of_;
   vector<fusion_group> groups_;
   // of the group under examination
   node_id anchor_ = none;
+  std::size_t anchors_ = 0, operands_ = 0;
   vector<value_id> outputs_;
   vector<node_id> work_, reached_nodes_, read_in_;
 };

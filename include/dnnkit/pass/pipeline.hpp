@@ -15,7 +15,7 @@ namespace dnnkit {
 // Passes from graph to graph, run in order.
 template <class... Passes> struct rewrites {
   static constexpr graph run(graph g) {
-    ((g.error.empty() ? void(g = Passes::run(g)) : void()), ...);
+    ((g.error.empty() ? void(g = Passes::run(static_cast<graph&&>(g))) : void()), ...);
     return g;
   }
 };
@@ -28,7 +28,7 @@ template <class Rewrites, class Fusion, class Layouts> struct pipeline {
   // All passes: a graph as it was built, to its plan. `g` is left as the passes left it. A graph with an error gives an
   // empty plan with that error.
   static constexpr plan_draft run(graph& g) {
-    if (g.error.empty()) g = Rewrites::run(g);
+    if (g.error.empty()) g = Rewrites::run(static_cast<graph&&>(g));
     if (!g.error.empty()) {
       plan_draft p;
       p.error = g.error;

@@ -158,11 +158,12 @@ template <class... Rules> struct plan_fusion {
         return decide(chain.front(), last, false, step.decision == verdict::never ? "mapping types" : "profile");
       f = step;
     }
-    members_before_ = block.nodes;
-    for (node_id n : chain) fusion_blocks::add(block.nodes, n);
-    fusion_blocks::add(block.nodes, last);
+    added_.clear();
+    for (node_id n : chain)
+      if (fusion_blocks::add(block.nodes, n)) added_.push_back(n);
+    if (fusion_blocks::add(block.nodes, last)) added_.push_back(last);
     if (const std::string_view reason = blocks_.check(block); !reason.empty()) {
-      block.nodes = members_before_;
+      for (node_id n : added_) fusion_blocks::remove(block.nodes, n);
       return decide(chain.front(), last, false, reason);
     }
     block.type = f.type;
@@ -327,7 +328,7 @@ template <class... Rules> struct plan_fusion {
   fusion_blocks blocks_;
   vector<std::uint8_t> alive_, setup_;
   vector<fusion_decision> decisions_;
-  vector<node_id> members_before_;  // of the block under examination
+  vector<node_id> added_;  // to the block under examination
 };
 
 }  // namespace dnnkit::passes

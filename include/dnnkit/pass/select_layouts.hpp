@@ -27,9 +27,11 @@ class select_layouts {
   static constexpr vector<buffer_layout> run(const graph& g, const fusion_plan& fusion) {
     select_layouts s(g);
     s.find_stretches(fusion);
+    const vector<buffer_layout> of_rank = row_major_layouts();
     vector<buffer_layout> layouts;
+    layouts.reserve(g.values.size());
     for (std::size_t v = 0; v < g.values.size(); ++v) {
-      layouts.push_back(row_major(g.values[v].type.dims.size()));
+      layouts.push_back(of_rank[g.values[v].type.dims.size()]);
       if (s.spatial_[v] != 0 && !s.is_planar(static_cast<value_id>(v))) put_channels_last(layouts[v]);
     }
     for (const fusion_group& group : fusion.groups)
@@ -129,14 +131,18 @@ class select_layouts {
   }
 
   // --- layouts
-  static constexpr buffer_layout row_major(std::size_t rank) {
+  // One for each rank.
+  static constexpr vector<buffer_layout> row_major_layouts() {
+    vector<buffer_layout> of_rank;
     buffer_layout l;
-    for (std::size_t i = 0; i < rank; ++i) {
-      l.order.push_back(static_cast<std::uint8_t>(i));
+    for (std::size_t rank = 0; rank <= max_rank; ++rank) {
+      of_rank.push_back(l);
+      if (rank == max_rank) break;
+      l.order.push_back(static_cast<std::uint8_t>(rank));
       l.before.push_back(0);
       l.after.push_back(0);
     }
-    return l;
+    return of_rank;
   }
   static constexpr void put_channels_last(buffer_layout& l) {
     l.order.erase(1);

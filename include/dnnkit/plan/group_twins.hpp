@@ -17,14 +17,24 @@ class group_twins {
  public:
   constexpr group_twins(const graph& g, const vector<std::uint8_t>& stored, const vector<std::uint8_t>& setup,
                         const vector<buffer_layout>& layouts)
-      : g_(g), stored_(stored), setup_(setup), layouts_(layouts) {}
+      : g_(g),
+        stored_(stored),
+        setup_(setup),
+        layouts_(layouts),
+        in_a_(g.nodes.size(), none),
+        in_b_(g.nodes.size(), none) {}
 
   // Is everything a recipe is made of the same in both groups? Then operand v of `a` is operand image(v) of `b`.
   constexpr bool are_twins(const fusion_group& a, const fusion_group& b) {
     a_ = &a;
     b_ = &b;
     pairs_.clear();
-    return same_operators() && same_operands() && same_outputs();
+    if (!same_operators()) return false;
+    for (std::size_t k = 0; k < a.nodes.size(); ++k)
+      in_a_[a.nodes[k]] = in_b_[b.nodes[k]] = static_cast<std::int32_t>(k);
+    const bool same = same_operands() && same_outputs();
+    for (std::size_t k = 0; k < a.nodes.size(); ++k) in_a_[a.nodes[k]] = in_b_[b.nodes[k]] = none;
+    return same;
   }
   constexpr value_id image(value_id v) const {
     std::size_t k = 0;
@@ -66,7 +76,9 @@ class group_twins {
   constexpr bool same_outputs() {
     for (std::size_t k = 0; k < a_->outputs.size(); ++k) {
       const value_id v = a_->outputs[k], w = b_->outputs[k];
-      if (member(*a_, v) != member(*b_, w) || !same_layout(layouts_[v], layouts_[w]) || !associate(v, w)) return false;
+      if (in_a_[g_.values[v].producer] != in_b_[g_.values[w].producer] || !same_layout(layouts_[v], layouts_[w]) ||
+          !associate(v, w))
+        return false;
     }
     return true;
   }
@@ -75,10 +87,10 @@ class group_twins {
   // compared in their turn; movement operators between the group and what is stored are looked through.
   constexpr bool alike(value_id v, value_id w) {
     if (v == none || w == none) return v == w;
-    const std::int32_t inside = member(*a_, v);
-    if (inside != member(*b_, w)) return false;
-    if (inside != none) return true;
     const value &x = g_.values[v], &y = g_.values[w];
+    const std::int32_t inside = x.producer == none ? none : in_a_[x.producer];
+    if (inside != (y.producer == none ? none : in_b_[y.producer])) return false;
+    if (inside != none) return true;
     if (x.from != y.from || x.data.count != y.data.count || !(x.type == y.type)) return false;
     if (x.from == origin::constant && x.data.count == 1)
       return g_.constants[x.data.first] == g_.constants[y.data.first];
@@ -86,17 +98,6 @@ class group_twins {
     if (x.from != origin::node || stored_[v] != 0) return same_layout(layouts_[v], layouts_[w]) && associate(v, w);
     const node &m = g_.nodes[x.producer], &n = g_.nodes[y.producer];
     return m.op->kind == form::movement && same_operator(m, n) && alike(g_.input_of(m, 0), g_.input_of(n, 0));
-  }
-
-  // The position of the member that computes v.
-  static constexpr std::int32_t member_at(const vector<node_id>& nodes, node_id n) {
-    for (std::size_t k = nodes.size(); k-- > 0;)
-      if (nodes[k] == n) return static_cast<std::int32_t>(k);
-    return none;
-  }
-  constexpr std::int32_t member(const fusion_group& group, value_id v) const {
-    const node_id p = g_.values[v].producer;
-    return p == none ? none : member_at(group.nodes, p);
   }
 
   static constexpr bool same_layout(const buffer_layout& a, const buffer_layout& b) {
@@ -120,6 +121,7 @@ class group_twins {
   const vector<std::uint8_t>&stored_, &setup_;
   const vector<buffer_layout>& layouts_;
   const fusion_group *a_ = nullptr, *b_ = nullptr;
+  vector<std::int32_t> in_a_, in_b_;  // positions of nodes in the two groups
   vector<pair> pairs_;
 };
 
