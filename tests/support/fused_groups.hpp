@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -15,12 +16,14 @@
 namespace harness {
 
 // Compiles the random models of `Count` seeds from `First` on, every other one with symbols, and runs each on data from
-// two seeds (or from the one that the environment variable DNNKIT_SEED names). There must be `least` kernels in all.
+// two seeds (or from the one that the environment variable DNNKIT_SEED names). There must be `least` different kernels in all.
 template <std::uint64_t First, std::size_t Count> void check_random_models(std::size_t least) {
   std::size_t kernels = 0;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     const auto check = [&](const compiled_network& network) {
-      kernels += network.plan.steps.size();
+      std::set<std::uint32_t> distinct;
+      for (const dnnkit::step& step : network.plan.steps) distinct.insert(step.kernel);
+      kernels += distinct.size();
       for (const std::uint64_t seed : seeds(First, 2)) {
         const std::string wrong = compiled_error(network, seed);
         CHECK_MESSAGE(wrong.empty(), wrong << ", data of seed " << seed << "\n" << describe(network.make_graph()));
@@ -31,8 +34,17 @@ template <std::uint64_t First, std::size_t Count> void check_random_models(std::
      ...);
   }
   (std::make_index_sequence<Count>{});
-  MESSAGE(kernels << " kernels");
+  MESSAGE(kernels << " different kernels");
   CHECK(kernels >= least);
+}
+
+// The same for a model written by hand.
+template <class Model> void check_model(const char* name, std::size_t data_sets = 2) {
+  const compiled_network network = compiled<Model>(name);
+  for (const std::uint64_t seed : seeds(1, data_sets)) {
+    const std::string wrong = compiled_error(network, seed);
+    CHECK_MESSAGE(wrong.empty(), wrong << ", data of seed " << seed);
+  }
 }
 
 }  // namespace harness
