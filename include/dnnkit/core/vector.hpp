@@ -90,7 +90,8 @@ template <class T> class vector {
   template <class Iterator> constexpr void append(Iterator first, Iterator last) {
     const std::size_t n = size_ + static_cast<std::size_t>(last - first);
     if (n > capacity_) reserve(n > 2 * size_ ? n : 2 * size_);
-    for (; first != last; ++first) data_[size_++] = *first;
+    for (T* to = data_ + size_; first != last; ++first) *to++ = *first;
+    size_ = n;
   }
   constexpr void insert(const T* at, const T& x) {
     const auto position = static_cast<std::size_t>(at - data_);

@@ -117,17 +117,17 @@ template <class Op> constexpr bool check_inputs(inference& c) {
       continue;
     }
     const dtype type = c.type(i);
-    const std::string_view name = dnnkit::name(type);
     switch (element_of<Op>(i)) {
       case element::logical:
-        if (type != boolean) return c.fail(t << "input " << i << " is " << name << ", expected bool");
+        if (type != boolean) return c.fail(t << "input " << i << " is " << dnnkit::name(type) << ", expected bool");
         break;
       case element::index:
-        if (type != i64 && type != i32) return c.fail(t << "input " << i << " is " << name << ", expected i64 or i32");
+        if (type != i64 && type != i32)
+          return c.fail(t << "input " << i << " is " << dnnkit::name(type) << ", expected i64 or i32");
         break;
       case element::common:
         if (!has(accepts<Op>, kind_of(type))) {
-          t << "input " << i << " is " << name << ", expected ";
+          t << "input " << i << " is " << dnnkit::name(type) << ", expected ";
           return c.fail(t << (accepts<Op> == element_kinds::floating   ? "a floating-point type"
                               : accepts<Op> == element_kinds::integral ? "an integer type"
                               : accepts<Op> == element_kinds::logical  ? "bool"
@@ -137,7 +137,7 @@ template <class Op> constexpr bool check_inputs(inference& c) {
         if (first == c.inputs()) first = i;
         else if (type != c.type(first))
           return c.fail(t << "input " << first << " is " << dnnkit::name(c.type(first)) << ", input " << i << " is "
-                          << name);
+                          << dnnkit::name(type));
     }
   }
   return true;

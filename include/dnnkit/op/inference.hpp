@@ -22,7 +22,7 @@ class inference {
   constexpr bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
   constexpr const shape& in(std::size_t i) const { return inputs_[i]->dims; }
   constexpr dtype type(std::size_t i) const { return inputs_[i]->type; }
-  constexpr std::size_t rank(std::size_t i) const { return in(i).size(); }
+  constexpr std::size_t rank(std::size_t i) const { return inputs_[i]->dims.count; }
   constexpr extent size(std::size_t i, std::size_t d) const { return {table_, in(i)[d]}; }
   constexpr extent number(std::int64_t n) const { return {table_, dim(n)}; }
   constexpr extent number(dim d) const { return {table_, d}; }
@@ -63,6 +63,7 @@ class inference {
   }
   // Numpy broadcasting of b into a; fails naming both shapes.
   constexpr bool broadcast(shape& a, const shape& b) {
+    if (a == b) return true;
     shape r;
     const std::size_t rank = a.size() > b.size() ? a.size() : b.size();
     for (std::size_t i = 0; i < rank; ++i) {

@@ -99,7 +99,9 @@ class plan_maker {
       name = g_.text_of(g_.output_names[static_cast<std::size_t>(port)]);
     }
     b.name = store(name);
-    b.elements = g_.symbols.mul(element_count(g_.symbols, room_of(g_.symbols, b)), b.layout.slots);
+    const bool as_it_is = b.layout.window == 0 && !has_border(b.layout);
+    b.elements = element_count(g_.symbols, as_it_is ? x.type.dims : room_of(g_.symbols, b));
+    if (b.layout.slots != 1) b.elements = g_.symbols.mul(b.elements, b.layout.slots);
     known = static_cast<std::int32_t>(p_.buffers.size());
     p_.buffers.push_back(b);
     return known;

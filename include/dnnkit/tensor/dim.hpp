@@ -113,10 +113,10 @@ class symbol_table {
     return intern(r);
   }
   constexpr dim mul(dim a, dim b) {
-    if (a == dim(0) || b == dim(0)) return 0;
-    if (a.is_unknown() || b.is_unknown()) return dim::unknown();
     if (std::int64_t n = 0; a.is_known() && b.is_known())
       return __builtin_mul_overflow(a.value(), b.value(), &n) ? dim::unknown() : dim(n);
+    if (a == dim(0) || b == dim(0)) return 0;
+    if (a.is_unknown() || b.is_unknown()) return dim::unknown();
     return intern(product(terms(a), terms(b)));
   }
 

@@ -45,6 +45,10 @@ struct extent {
 };
 
 constexpr dim element_count(symbol_table& table, const shape& s) {
+  std::int64_t known = 1;
+  std::size_t i = 0;
+  while (i < s.size() && s[i].is_known() && !__builtin_mul_overflow(known, s[i].value(), &known)) ++i;
+  if (i == s.size()) return known;
   dim n = 1;
   for (dim d : s) n = table.mul(n, d);
   return n;
