@@ -136,11 +136,13 @@ class recipe_builder {
     p_.attributes.append(codes, codes + n.attributes.count);
     return r;
   }
-  constexpr slice_of store(const view& v) {
+  // Axes of one element say nothing, unless a reader steps from them into a border: then `border` has it.
+  constexpr slice_of store(const view& v, const buffer_layout* border = nullptr) {
     const std::uint32_t first = count(p_.axes);
     for (std::size_t i = 0; i < v.rank(); ++i)
       for (const axis& a : v.dims[i])
-        if (!(a.size == dim(1)) && !(a.stride == dim(0) && v.dims[i].size() == 1))
+        if ((!(a.size == dim(1)) || (border != nullptr && border->before[i] + border->after[i] > 0)) &&
+            !(a.stride == dim(0) && v.dims[i].size() == 1))
           p_.axes.push_back({static_cast<std::uint8_t>(i), local(a.size), local(a.stride)});
     return {first, count(p_.axes) - first};
   }
@@ -234,7 +236,7 @@ class recipe_builder {
     std::size_t done = 0;
     while (done < way.size() && apply(way[done], w)) ++done;
     l.rank = static_cast<std::uint8_t>(w.rank());
-    l.axes = store(w);
+    l.axes = store(w, l.whole ? &layout : nullptr);
     l.offset = local(w.offset);
     vector<movement_step> steps;
     for (std::size_t k = way.size(); k-- > done;) {
