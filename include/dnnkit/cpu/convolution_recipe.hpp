@@ -58,7 +58,9 @@ template <class Net, std::size_t R> struct convolution_recipe {
     if (input.from != source::load || source_load.type != dtype::f32 || source_load.movement.count != 0) return false;
     for (std::size_t d = 0; d < access::rank; ++d)
       if (!stride_along<Net>(source_load.axes, d).single) return false;
-    if (!(in_dim(axis) == dim(1)) && !(stride_along<Net>(source_load.axes, axis).stride == dim(1))) return false;
+    // an extent of one has a stride where a border lies beside it
+    const dim step = stride_along<Net>(source_load.axes, axis).stride;
+    if (!(step == dim(1)) && !(in_dim(axis) == dim(1) && step == dim(0))) return false;
     if (!padded) return true;
     for (std::size_t i = 0; i < axes; ++i)
       if (source_load.before[i + 2] < shape.pad_begin(i) || source_load.after[i + 2] < shape.pad_end(i)) return false;
