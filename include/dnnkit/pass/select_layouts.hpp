@@ -6,7 +6,6 @@
 // as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -154,11 +153,15 @@ class select_layouts {
     const shape& weight = g_.at(g_.input_of(anchor, 1)).type.dims;
     const window w = g_.as<op::conv>(anchor).over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2);
     buffer_layout& l = layouts[index(x)];
-    constexpr std::int64_t widest = 255;  // a wider border is made in scratch memory
     for (std::size_t i = 0; i + 2 < weight.size(); ++i) {
-      l.before[i + 2] = std::max(l.before[i + 2], static_cast<std::uint8_t>(std::min(w.pad_begin(i), widest)));
-      l.after[i + 2] = std::max(l.after[i + 2], static_cast<std::uint8_t>(std::min(w.pad_end(i), widest)));
+      widen(l.before[i + 2], w.pad_begin(i));
+      widen(l.after[i + 2], w.pad_end(i));
     }
+  }
+  static constexpr void widen(std::uint8_t& border, std::int64_t pad) {
+    constexpr std::int64_t widest = 255;  // a wider border is made in scratch memory
+    const std::int64_t width = pad < widest ? pad : widest;
+    if (border < width) border = static_cast<std::uint8_t>(width);
   }
 
   const graph& g_;

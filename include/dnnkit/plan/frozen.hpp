@@ -2,7 +2,6 @@
 // A plan made in a constant expression, kept as static arrays: the same tables with their sizes in the type.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 

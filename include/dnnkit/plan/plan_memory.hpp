@@ -5,7 +5,6 @@
 // it also tries to do better by changing the order in which they are placed.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -130,7 +129,7 @@ class memory_planner {
     for (const bool walls : {false, true})
       if (best != least) keep_better(best, from_peak(peak, walls));
     const auto square = static_cast<std::int64_t>(count_) * count_;
-    const std::int64_t rounds = count_ == 0 ? 0 : std::min(most_rounds, most_work / square);
+    const std::int64_t rounds = count_ == 0 ? 0 : (most_work / square < most_rounds ? most_work / square : most_rounds);
     if (best != least && rounds > 0) change_order(best, least, rounds);
     for (std::int32_t k = 0; k < count_; ++k) blocks_[k].offset = blocks_[k].kept;
     return best;
@@ -159,7 +158,7 @@ class memory_planner {
     while (waiting != empty) {
       const std::int32_t k = take(waiting), now = blocks_[k].first;
       remove(live, [&](const memory_block& b) { return b.last < now; });
-      arena = std::max(arena, place(live, k, walls, arena));
+      if (const std::int64_t end = place(live, k, walls, arena); end > arena) arena = end;
     }
     live = alive_at(peak);
     for (std::int32_t k = 0; k < count_; ++k)  // those before it by their last step, the latest first
@@ -170,7 +169,7 @@ class memory_planner {
     while (waiting != empty) {
       const std::int32_t k = take(waiting), now = blocks_[k].last;
       remove(live, [&](const memory_block& b) { return b.first > now; });
-      arena = std::max(arena, place(live, k, walls, arena));
+      if (const std::int64_t end = place(live, k, walls, arena); end > arena) arena = end;
     }
     return arena;
   }

@@ -3,7 +3,6 @@
 // exists, a list of coordinate maps), element-wise operators a tree, dimensions the step's own.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -108,7 +107,9 @@ class recipe_builder {
   };
 
   constexpr bool inside(node_id n) const {
-    return std::find(group_.nodes.begin(), group_.nodes.end(), n) != group_.nodes.end();
+    for (node_id m : group_.nodes)
+      if (m == n) return true;
+    return false;
   }
   constexpr bool is_movement(node_id n) const { return n != none && g_.node_at(n).op->kind == form::movement; }
 
@@ -230,8 +231,10 @@ class recipe_builder {
     l.external = g_.at(v).from == origin::input || is_output(g_, v);
     l.whole = way.empty();
     const buffer_layout& layout = layouts_[static_cast<std::size_t>(v)];
-    std::copy(layout.before.begin(), layout.before.end(), l.before.begin());
-    std::copy(layout.after.begin(), layout.after.end(), l.after.begin());
+    for (std::size_t i = 0; i < layout.before.size(); ++i) {
+      l.before[i] = layout.before[i];
+      l.after[i] = layout.after[i];
+    }
     view w = storage_view(v);
     std::size_t done = 0;
     while (done < way.size() && apply(way[done], w)) ++done;
