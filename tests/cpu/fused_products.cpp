@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// OPTIONS: -O1
+// Groups around matrix products: attention, batches, computed second operands, movement on every side.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/builtin.hpp"
+#include "tests/support/fused_groups.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+using harness::check_model;
+
+namespace {
+
+constexpr dk::tensor linear(dk::builder& g, dk::tensor x, const char* name, std::int64_t out) {
+  return dk::matmul(x, g.weight(name, ".weight", {x.size(-1), out})) + g.weight(name, ".bias", {out});
+}
+
+struct fixed_length {
+  static constexpr dk::tensor tokens(dk::builder& g, std::int64_t width) { return g.input("x", f32, {2, 5, width}); }
+};
+struct any_length {
+  static constexpr dk::tensor tokens(dk::builder& g, std::int64_t width) {
+    return g.input("x", f32, {dk::sym("B", {1, 3}), dk::sym("L", {1, 20}), width});
+  }
+};
+
+template <class Size> struct attention {  // heads split off by Reshape and Transpose, a mask, a residual
+  static constexpr void build(dk::builder& g) {
+    constexpr std::int64_t heads = 3, width = 24;
+    const dk::tensor x = Size::tokens(g, width);
+    const dk::tensor y = dk::layer_normalization(x, g.weight("n", {width}), g.weight("m", {width}));
+    auto split = [&](const char* name, const dk::int_list& perm) {
+      const dk::tensor t = dk::reshape(linear(g, y, name, width), {x.size(0), x.size(1), heads, width / heads});
+      return dk::transpose(t, {.perm = perm});
+    };
+    const dk::tensor q = split("q", {0, 2, 1, 3});
+    const dk::tensor k = split("k", {0, 2, 3, 1});
+    const dk::tensor v = split("v", {0, 2, 1, 3});
+    const dk::tensor scores = dk::softmax(dk::matmul(q, k) * 0.35);
+    const dk::tensor heads_out = dk::transpose(dk::matmul(scores, v), {.perm = {0, 2, 1, 3}});
+    g.output("y", x + linear(g, dk::reshape(heads_out, {x.size(0), x.size(1), width}), "o", width));
+  }
+};
+
+template <class Size> struct perceptron {  // a transformer's other half
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = Size::tokens(g, 16);
+    const dk::tensor y = dk::rms_normalization(x, g.weight("n", {16}));
+    const dk::tensor gate = dk::silu(dk::matmul(y, g.weight("a", {16, 40})));
+    const dk::tensor up = dk::matmul(y, g.weight("b", {16, 40}));
+    g.output("y", x + dk::matmul(gate * up, g.weight("c", {40, 16})));
+  }
+};
+
+template <bool Symbolic> struct batches {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim_argument m = Symbolic ? dk::dim_argument(dk::sym("M", {1, 9})) : dk::dim_argument(3);
+    const dk::tensor a = g.input("a", f32, {2, 3, m, 7}), b = g.input("b", f32, {3, 7, 5});
+    const dk::tensor c = g.input("c", f32, {2, 1, 7, 4}), d = g.input("d", f32, {7, 18});
+    g.output("same", dk::matmul(a, b));
+    g.output("broadcast", dk::relu(dk::matmul(a, c)));
+    g.output("one", dk::matmul(a, d) + g.weight("w", {18}));
+    g.output("prologues", dk::matmul(dk::tanh(a), dk::exp(b) * 0.5));
+    g.output("weights", dk::matmul(a, g.weight("v", {3, 7, 6})));
+    g.output("gram", dk::matmul(a, dk::transpose(a, {.perm = {0, 1, 3, 2}})));
+  }
+};
+
+struct vectors {  // operands of rank 1, products of one row or column
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor a = g.input("a", f32, {9}), b = g.input("b", f32, {9, 4}), c = g.input("c", f32, {2, 3, 9});
+    g.output("row", dk::matmul(a, b));
+    g.output("dot", dk::matmul(a, a));
+    g.output("columns", dk::matmul(c, a) + 1.0);
+    g.output("outer", dk::matmul(dk::unsqueeze(a, {.axes = {1}}), dk::unsqueeze(a, {.axes = {0}})));
+    g.output("column", dk::matmul(b, g.weight("w", {4, 1})));
+    g.output("weighted", dk::matmul(a, g.weight("v", {9, 33})));
+  }
+};
+
+struct gemms {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor a = g.input("a", f32, {7, 6}), b = g.input("b", f32, {6, 11}), c = g.input("c", f32, {7, 1});
+    g.output("plain", dk::gemm(a, b));
+    g.output("scaled", dk::gemm(a, b, c, {.alpha = 0.5f, .beta = 2}));
+    g.output("turned", dk::gemm(a, g.weight("w", {11, 7}), g.weight("v", {11}), {.trans_a = true, .trans_b = true}));
+    g.output("none", dk::gemm(a, g.weight("u", {6, 3}), c, {.beta = 0}));
+  }
+};
+
+// Rows of A that lie elsewhere than one behind the other; K in another order; a product read through movement.
+struct movement {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {2, 6, 4, 5});
+    auto product = [&](dk::tensor t, const char* name) { return dk::matmul(t, g.weight(name, {t.size(-1), 17})); };
+    g.output(
+        "windows",
+        product(dk::reshape(dk::transpose(dk::reshape(x, {2, 3, 2, 4, 5}), {.perm = {1, 0, 2, 3, 4}}), {12, 20}), "a"));
+    g.output("channels", product(dk::reshape(dk::transpose(x, {.perm = {0, 2, 3, 1}}), {40, 6}), "b"));
+    g.output("flat", product(dk::flatten(dk::relu(x)), "c"));
+    g.output("sliced", product(dk::slice(x, {.starts = {1}, .ends = {4}, .axes = {3}}), "d"));
+    g.output("backwards", product(dk::slice(x, {.starts = {-1}, .ends = {-9}, .axes = {3}, .steps = {-1}}), "e"));
+    g.output("tiled", product(dk::tile(x, {.repeats = {1, 1, 1, 2}}), "f"));
+    g.output("turned", dk::relu(dk::transpose(product(x, "g"), {.perm = {3, 1, 0, 2}})));
+    g.output("merged", dk::reshape(product(x, "h"), {12, 68}) * 2.0);
+  }
+};
+
+struct long_reduction {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {3, 2100});
+    g.output("y", dk::matmul(x, g.weight("w", {2100, 20})));
+  }
+};
+
+// Computed values have a row of integers beside them: the product of i64 has no micro-kernel.
+struct setup_product {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {4, 8});
+    const dk::tensor w = dk::matmul(g.weight("u", {8, 3}), g.weight("v", {3, 12}));
+    g.output("y", dk::matmul(x, w) + dk::reduce_sum(w, {.axes = {0}, .keepdims = false}));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("attention") {
+  check_model<attention<fixed_length>>("static");
+  check_model<attention<any_length>>("symbolic");
+}
+TEST_CASE("gated perceptron") {
+  check_model<perceptron<fixed_length>>("static");
+  check_model<perceptron<any_length>>("symbolic");
+}
+TEST_CASE("batches, broadcast and computed operands") {
+  check_model<batches<false>>("static");
+  check_model<batches<true>>("symbolic");
+}
+TEST_CASE("vectors") { check_model<vectors>("vectors"); }
+TEST_CASE("Gemm") { check_model<gemms>("gemms"); }
+TEST_CASE("movement around products") { check_model<movement>("movement"); }
+TEST_CASE("a long reduction") { check_model<long_reduction>("long"); }
+TEST_CASE("a product of weights") { check_model<setup_product>("setup"); }

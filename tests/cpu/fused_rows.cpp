@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// OPTIONS: -O1
+// Reductions over every subset of axes, in both layouts, and row operators over axes that are not the last.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/builtin.hpp"
+#include "tests/support/fused_groups.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+using harness::check_model;
+
+namespace {
+
+constexpr dk::row_axes subset(unsigned bits) {
+  dk::row_axes axes;
+  for (std::int64_t d = 0; d < 4; ++d)
+    if ((bits >> d & 1) != 0) axes.list.push_back(d);
+  return axes;
+}
+// No axis at all: an empty list would mean all of them, so the subset is left out.
+template <unsigned First, unsigned Last, bool Symbolic, bool ChannelsLast> struct reductions {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim_argument h = Symbolic ? dk::dim_argument(dk::sym("H", {1, 19})) : dk::dim_argument(5);
+    dk::tensor x = g.input("x", f32, {2, 9, h, 18});
+    if (ChannelsLast) x = dk::relu(dk::conv(x, g.weight("w", {17, 9, 1, 1})));
+    for (unsigned bits = First; bits < Last; ++bits) {
+      const bool keep = bits % 2 == 0;
+      dk::tensor y = bits % 3 == 0   ? dk::reduce_sum(x, {subset(bits), keep})
+                     : bits % 3 == 1 ? dk::reduce_max(x, {subset(bits), keep})
+                                     : dk::reduce_l2(x * 0.5, {subset(bits), keep});
+      dk::text name("y");
+      name << static_cast<std::int64_t>(bits);
+      g.output(name.view(), dk::tanh(y));
+    }
+  }
+};
+
+template <bool Symbolic> struct softmaxes {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim_argument l = Symbolic ? dk::dim_argument(dk::sym("L", {1, 40})) : dk::dim_argument(21);
+    const dk::tensor x = g.input("x", f32, {3, 20, l});
+    g.output("first", dk::softmax(x, {.axis = 0}));
+    g.output("middle", dk::softmax(x * 3.0, {.axis = 1}) + 1.0);
+    g.output("last", dk::softmax(dk::relu(x)));
+    g.output("turned", dk::transpose(dk::softmax(x, {.axis = 1}), {.perm = {2, 0, 1}}));
+    g.output("logarithm", dk::log_softmax(x, {.axis = 1}));
+    g.output("of turned", dk::softmax(dk::transpose(x, {.perm = {1, 2, 0}})));
+    g.output("total", dk::reduce_log_sum_exp(x, {.axes = {1, 2}, .keepdims = false}));
+  }
+};
+
+template <bool Symbolic> struct normalisations {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim_argument l = Symbolic ? dk::dim_argument(dk::sym("L", {1, 9})) : dk::dim_argument(4);
+    const dk::tensor x = g.input("x", f32, {2, l, 6, 19});
+    g.output("last", dk::layer_normalization(x, g.weight("a", {19}), g.weight("b", {19})));
+    g.output("two", dk::layer_normalization(x, g.weight("c", {6, 19}), g.weight("d", {6, 19}), {.axis = 2}));
+    g.output("root", dk::rms_normalization(x + 0.5, g.weight("e", {19}), {.epsilon = 1e-6f}));
+    const dk::tensor y = dk::transpose(x, {.perm = {0, 2, 1, 3}});
+    g.output("instance", dk::instance_normalization(y, g.weight("f", {6}), g.weight("h", {6})));
+    g.output("group", dk::group_normalization(y, g.weight("i", {6}), g.weight("j", {6}), {.num_groups = 2}));
+  }
+};
+
+struct integers {  // beyond the 24 bits of f32
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", dk::i64, {3, 5}), large = x * g.scalar(1234567890123, dk::i64);
+    g.output("sum", dk::reduce_sum(large, {.axes = {1}}));
+    g.output("least", dk::reduce_min(large, {.axes = {0}, .keepdims = false}));
+    g.output("product", dk::reduce_prod(x, {.axes = {0}}));
+    g.output("where", dk::arg_max(large, {.axis = 1}));
+    g.output("last", dk::arg_min(x, {.axis = 0, .keepdims = false, .select_last_index = true}));
+  }
+};
+
+struct small {  // extents of one, scalars, a row of one element
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {1, 1, 6, 1}), s = g.input("s", f32, {});
+    g.output("all", dk::reduce_mean(x, {.keepdims = false}) * s);
+    g.output("none", dk::reduce_sum(x, {.axes = {0, 1, 3}}));
+    g.output("one", dk::softmax(x, {.axis = 3}));
+    g.output("row", dk::softmax(x, {.axis = 2}));
+    g.output("scalar", dk::reduce_l1(s));
+    g.output("normal", dk::layer_normalization(x, g.weight("w", {1}), g.weight("b", {1})));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("reductions over every subset of axes, row-major") {
+  check_model<reductions<1, 16, false, false>>("static");
+  check_model<reductions<1, 16, true, false>>("symbolic");
+}
+TEST_CASE("reductions over every subset of axes, channels last") {
+  check_model<reductions<1, 16, false, true>>("static");
+  check_model<reductions<1, 16, true, true>>("symbolic");
+}
+TEST_CASE("softmax along every axis") {
+  check_model<softmaxes<false>>("static");
+  check_model<softmaxes<true>>("symbolic");
+}
+TEST_CASE("normalisations") {
+  check_model<normalisations<false>>("static");
+  check_model<normalisations<true>>("symbolic");
+}
+TEST_CASE("integers") { check_model<integers>("integers"); }
+TEST_CASE("small extents") { check_model<small>("small"); }
