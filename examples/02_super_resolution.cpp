@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Example 2: a photograph at twice its size, by a network for images of any height and width.
-#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -85,7 +84,7 @@ void enlarge(const cxxopts::ParseResult& arguments) {
   const std::vector<float> x = to_planes(low);
   std::vector<float> y(4 * x.size());
   auto bar = dk::progress([](std::size_t done, std::size_t total) {
-    if (::isatty(2)) std::cerr << "\rkernel " << done << " of " << total << (done == total ? "\n" : "") << std::flush;
+    std::cerr << "\rkernel " << done << " of " << total << (done == total ? "\n" : "") << std::flush;
   });
   dk::session<net, decltype(bar)> session(weights, bar);
   session.bind({{"H", height}, {"W", width}});
