@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,11 +47,19 @@ class execution {
   }
 
   // Gives every symbol its value, plans memory and takes what it needs of it (kept when it is enough already). Throws
-  // dnnkit::error for a symbol that is unknown, missing or out of its bounds; the session then stays as it was.
+  // dnnkit::error for a symbol that is unknown, missing, given twice or out of its bounds, and for values with which an
+  // extent would be negative or a tensor too large for any memory; what was bound before then stays.
   void bind(std::span<const binding> bindings) {
-    std::vector<std::int64_t> values(plan_.symbols.size(), -1);
-    for (const binding& b : bindings) values[index_of(b.symbol)] = b.value;
-    for (std::size_t i = 0; i < values.size(); ++i) check_bounds(plan_.symbols[i], values[i]);
+    std::vector<std::optional<std::int64_t>> given(plan_.symbols.size());
+    for (const binding& b : bindings) {
+      std::optional<std::int64_t>& value = given[index_of(b.symbol)];
+      if (value) throw error("symbol is given two values", "symbol '" + std::string(b.symbol) + "'");
+      value = b.value;
+    }
+    std::vector<std::int64_t> values;
+    for (std::size_t i = 0; i < given.size(); ++i) values.push_back(checked_value(plan_.symbols[i], given[i]));
+    check_extents(values);
+    bound_ = false;  // until memory is there
     values_ = values;
     bind_extents();
     place_buffers();
@@ -59,12 +68,10 @@ class execution {
   }
 
   bool is_bound() const noexcept { return bound_; }
-  // Extent d of buffer b under the present binding.
+  // Elements of buffer b under the present binding, border included. Throws dnnkit::error before the first bind().
   std::int64_t elements(std::int32_t b) const {
-    const buffer& x = plan_.buffers[static_cast<std::size_t>(b)];
-    std::int64_t n = 1;
-    for (dim d : x.type.dims) n *= table_.evaluate(d, values_.data());
-    return n;
+    if (!bound_) throw error("the symbols have no values yet; call bind()", "session");
+    return table_.evaluate(plan_.buffers[static_cast<std::size_t>(b)].elements, values_.data());
   }
   std::size_t arena_bytes() const noexcept { return arena_.size(); }
   const packed_tables& weights() const noexcept { return *weights_; }
@@ -120,11 +127,30 @@ class execution {
     }
     throw error("no such symbol", "bind", known.empty() ? "none" : known, std::string(symbol));
   }
-  static void check_bounds(const symbol& s, std::int64_t value) {
-    if (value >= s.limits.min && value <= s.limits.max) return;
-    throw error("symbol is " + std::string(value < 0 ? "not given a value" : "out of its bounds"),
+  static std::int64_t checked_value(const symbol& s, std::optional<std::int64_t> value) {
+    if (value && *value >= s.limits.min && *value <= s.limits.max) return *value;
+    throw error("symbol is " + std::string(value ? "out of its bounds" : "not given a value"),
                 "symbol '" + s.name.str() + "'", std::to_string(s.limits.min) + " to " + std::to_string(s.limits.max),
-                value < 0 ? std::string{} : std::to_string(value));
+                value ? std::to_string(*value) : std::string{});
+  }
+
+  // Every tensor that is stored, and every kernel's iteration space, has extents of 0 or more and fits a memory.
+  void check_extents(const std::vector<std::int64_t>& values) const {
+    constexpr std::int64_t most = std::int64_t{1} << 46;  // elements
+    for (const buffer& b : plan_.buffers) {
+      for (dim d : b.type.dims) check_extent(table_.evaluate(d, values.data()), "tensor", b.name);
+      if (table_.evaluate(b.elements, values.data()) > most)
+        throw error("too large for any memory", "tensor '" + std::string(plan_.text_of(b.name)) + "'");
+    }
+    for (const step& s : plan_.steps)
+      for (dim d : plan_.dims_of(plan_.recipes[s.kernel].space))
+        if (!d.is_known())
+          check_extent(table_.evaluate(plan_.dims_of(s.extents)[d.expression()], values.data()), "kernel", s.name);
+  }
+  void check_extent(std::int64_t extent, std::string_view what, slice_of name) const {
+    if (extent < 0)
+      throw error("an extent would be negative", std::string(what) + " '" + std::string(plan_.text_of(name)) + "'", {},
+                  std::to_string(extent));
   }
 
   void bind_extents() {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// LABELS: thread
+// OPTIONS: -O1
+// Sessions in several threads that share their weights, and sessions whose kernels run on several threads: the same
+// bits.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "dnnkit/compile.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/runtime/session.hpp"
+#include "dnnkit/runtime/thread_pool.hpp"
+#include "tests/support/harness.hpp"
+
+namespace dk = dnnkit;
+
+namespace {
+
+struct network {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", dk::f32, {1, 3, dk::sym("H", {4, 64}), dk::sym("W", {4, 64})});
+    const dk::tensor w = g.weight("a", {16, 3, 3, 3});
+    dk::tensor y = dk::relu(dk::conv(x, w / (dk::reduce_l2(w) + 0.1), {.pads = {1, 1, 1, 1}}));
+    const dk::tensor skip = y;
+    y = dk::relu(dk::conv(y, g.weight("b", {16, 16, 3, 3}), {.pads = {1, 1, 1, 1}}));
+    y = dk::conv(y, g.weight("c", {16, 1, 3, 3}), {.pads = {1, 1, 1, 1}, .group = 16}) + skip;
+    y = dk::instance_normalization(y, g.weight("s", {16}), g.weight("t", {16}));
+    g.output("features", y);
+    y = dk::matmul(dk::reduce_mean(y, {.axes = {2, 3}, .keepdims = false}), g.weight("d", {16, 40}));
+    g.output("scores", dk::softmax(y));
+  }
+};
+using net = dk::compile<network>;
+
+struct results {
+  std::vector<float> features, scores;
+  friend bool operator==(const results&, const results&) = default;
+};
+results run(dk::session<net>& s, std::int64_t height, std::int64_t width, const dk::parallel_for& loop = dk::serial) {
+  s.bind({{"H", height}, {"W", width}});
+  std::vector<float> x(static_cast<std::size_t>(s.input_elements(0)));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 29 % 31) / 31;
+  results r{std::vector<float>(static_cast<std::size_t>(s.output_elements(0))), std::vector<float>(40)};
+  s.run(loop, x, r.features, r.scores);
+  return r;
+}
+const std::vector<std::byte>& file() {
+  static const auto bytes = harness::safetensors_bytes(harness::random_data(dk::graph_of<network>(), 1).weights);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("two sessions share weights in two threads") {
+  const dk::packed_weights<net> weights(dk::safetensors::from_memory(file(), "weights"));
+  dk::session<net> alone(weights);
+  const results small = run(alone, 9, 7), large = run(alone, 33, 40);
+  dk::session<net> a(weights), b(weights);
+  bool same_a = true, same_b = true;
+  std::thread first([&] {
+    for (int i = 0; i < 20; ++i) same_a = run(a, 9, 7) == small && same_a;
+  });
+  std::thread second([&] {
+    for (int i = 0; i < 5; ++i) same_b = run(b, 33, 40) == large && same_b;
+  });
+  first.join();
+  second.join();
+  CHECK(same_a);
+  CHECK(same_b);
+}
+
+TEST_CASE("sessions made and destroyed in threads, weights last") {
+  std::vector<std::thread> threads;
+  {
+    const dk::packed_weights<net> weights(dk::safetensors::from_memory(file(), "weights"));
+    for (int i = 0; i < 3; ++i)
+      threads.emplace_back([weights, i] {
+        dk::session<net> s(weights);
+        run(s, 5 + i, 6);
+      });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+TEST_CASE("results do not depend on the number of threads, bit for bit") {
+  dk::session<net> s(dk::safetensors::from_memory(file(), "weights"));
+  const results serial = run(s, 31, 17);
+  for (std::size_t threads = 1; threads <= 7; ++threads) {
+    CAPTURE(threads);
+    dk::thread_pool pool(threads);
+    CHECK(run(s, 31, 17, pool) == serial);
+  }
+}
+
+TEST_CASE("two sessions share a pool one after the other") {
+  const dk::packed_weights<net> weights(dk::safetensors::from_memory(file(), "weights"));
+  dk::session<net> a(weights), b(weights);
+  dk::thread_pool pool(3);
+  const results first = run(a, 8, 12, pool);
+  CHECK(run(b, 8, 12, pool) == first);
+  CHECK(run(b, 8, 12) == first);
+}
