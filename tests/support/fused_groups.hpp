@@ -16,7 +16,8 @@
 namespace harness {
 
 // Compiles the random models of `Count` seeds from `First` on, every other one with symbols, and runs each on data from
-// two seeds (or from the one that the environment variable DNNKIT_SEED names). There must be `least` different kernels in all.
+// two seeds (or from the one that the environment variable DNNKIT_SEED names). There must be `least` different kernels
+// in all.
 template <std::uint64_t First, std::size_t Count> void check_random_models(std::size_t least) {
   std::size_t kernels = 0;
   [&]<std::size_t... I>(std::index_sequence<I...>) {

@@ -14,7 +14,7 @@ class aligned_memory {
 
   aligned_memory() = default;
   explicit aligned_memory(std::size_t bytes)
-      : data_(bytes == 0 ? nullptr : static_cast<std::byte*>(::operator new(bytes, std::align_val_t{alignment}))),
+      : data_(bytes == 0 ? nullptr : static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}))),
         bytes_(bytes) {}
 
   std::byte* data() const noexcept { return data_.get(); }
@@ -22,7 +22,7 @@ class aligned_memory {
 
  private:
   struct release {
-    void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{alignment}); }
+    void operator()(std::byte* p) const noexcept { ::operator delete (p, std::align_val_t{alignment}); }
   };
   std::unique_ptr<std::byte, release> data_;
   std::size_t bytes_ = 0;

@@ -27,19 +27,26 @@ namespace detail {
 inline void write_element(dtype type, std::int64_t code, std::byte* to) {
   const auto put = [&](auto x) { std::memcpy(to, &x, sizeof x); };
   switch (type) {
-    case dtype::f32: return put(static_cast<float>(std::bit_cast<double>(code)));
-    case dtype::f64: return put(std::bit_cast<double>(code));
+    case dtype::f32:
+      return put(static_cast<float>(std::bit_cast<double>(code)));
+    case dtype::f64:
+      return put(std::bit_cast<double>(code));
     case dtype::i8:
     case dtype::u8:
-    case dtype::boolean: return put(static_cast<std::uint8_t>(code));
+    case dtype::boolean:
+      return put(static_cast<std::uint8_t>(code));
     case dtype::i16:
-    case dtype::u16: return put(static_cast<std::uint16_t>(code));
+    case dtype::u16:
+      return put(static_cast<std::uint16_t>(code));
     case dtype::i32:
-    case dtype::u32: return put(static_cast<std::uint32_t>(code));
+    case dtype::u32:
+      return put(static_cast<std::uint32_t>(code));
     case dtype::i64:
-    case dtype::u64: return put(code);
+    case dtype::u64:
+      return put(code);
     case dtype::f16:
-    case dtype::bf16: break;
+    case dtype::bf16:
+      break;
   }
   throw error("constants of this element type are not supported", "plan", {}, std::string(name(type)));
 }
@@ -49,7 +56,8 @@ inline void write_element(dtype type, std::int64_t code, std::byte* to) {
 class packed_tables {
  public:
   // `kernels`: one entry for each recipe of `plan`; both outlive this object. The file is kept: weights that kernels
-  // read as they are stay in it. Throws dnnkit::error listing every tensor that is missing or has another shape or type.
+  // read as they are stay in it. Throws dnnkit::error listing every tensor that is missing or has another shape or
+  // type.
   packed_tables(const plan_view& plan, std::span<const cpu::kernel_entry> kernels, safetensors file)
       : file_(std::move(file)), data_(plan.buffers.size(), nullptr), packed_(plan.steps.size(), nullptr) {
     find_weights(plan);
@@ -57,7 +65,8 @@ class packed_tables {
     write_constants(plan);
     run_setup(plan, kernels);
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
-      if (const auto& k = kernels[plan.steps[i].kernel]; k.pack != nullptr) k.pack(call_of(plan, plan.steps[i], packed_[i]));
+      if (const auto& k = kernels[plan.steps[i].kernel]; k.pack != nullptr)
+        k.pack(call_of(plan, plan.steps[i], packed_[i]));
   }
 
   packed_tables(packed_tables&&) = default;
@@ -75,7 +84,8 @@ class packed_tables {
     std::vector<std::int64_t> e;
     for (dim d : b.type.dims) {
       if (!d.is_known())
-        throw error("a weight or what is computed from weights has a symbolic shape", std::string(plan.text_of(b.name)));
+        throw error("a weight or what is computed from weights has a symbolic shape",
+                    std::string(plan.text_of(b.name)));
       e.push_back(d.value());
     }
     return e;
@@ -107,7 +117,8 @@ class packed_tables {
       if (b.where == storage::constant || b.where == storage::setup) buffer_at[i] = reserve(bytes_of(b));
       if (b.where == storage::weight) {
         const std::span<const std::byte> stored = file_.at(plan.text_of(b.name)).data;
-        if (reinterpret_cast<std::uintptr_t>(stored.data()) % size_of(b.type.type) != 0) buffer_at[i] = reserve(stored.size());
+        if (reinterpret_cast<std::uintptr_t>(stored.data()) % size_of(b.type.type) != 0)
+          buffer_at[i] = reserve(stored.size());
         else data_[i] = const_cast<std::byte*>(stored.data());  // operands are untyped pointers; weights are only read
       }
     }
