@@ -33,59 +33,72 @@ template <std::size_t Capacity> struct roomy_tables {
   template <class Row, std::size_t> struct container { room<Row> rooms[Capacity]; };
 };
 
-// A plan of at most Capacity rows a table, as the expensive constant expression that makes it leaves it; evaluated
-// once, and copied to its exact size by freeze.
-template <class Make, std::size_t Capacity> struct roomy_plan {
-  struct result {
-    plan_tables<roomy_tables<Capacity>::template container> tables;
-    table_sizes sizes{};
-    bool fits = true;
-  };
-  static constexpr result value = [] {
-    result r{};
-    const plan_draft p = Make{}();
-    r.sizes = sizes_of(p);
-    for (std::size_t n : r.sizes) r.fits = r.fits && n <= Capacity;
-    if (!r.fits) return r;
-    for_each_table([&](auto table) {
-      auto* to = table(r.tables).rooms;
-      const auto* from = table(p).data();
-      const std::size_t n = table(p).size();
-      for (std::size_t i = 0; i < n; ++i) to[i] = {.row = from[i]};
-    });
-    r.tables.arena_bytes = p.arena_bytes;
-    r.tables.is_static = p.is_static;
-    r.tables.error = p.error;
-    return r;
-  }();
+// A plan of at most Capacity rows a table.
+template <std::size_t Capacity> struct roomy_plan {
+  plan_tables<roomy_tables<Capacity>::template container> tables;
+  table_sizes sizes{};
+  bool fits = true;
 };
 
-template <class Make, std::size_t Capacity = 1 << 18> constexpr const auto& make_roomy_plan() {
-  if constexpr (roomy_plan<Make, Capacity>::value.fits) return roomy_plan<Make, Capacity>::value;
-  else return make_roomy_plan<Make, Capacity * 8>();
+template <class Make, std::size_t Capacity> constexpr roomy_plan<Capacity> make_roomy_plan() {
+  roomy_plan<Capacity> r{};
+  const plan_draft p = Make{}();
+  r.sizes = sizes_of(p);
+  for (std::size_t n : r.sizes) r.fits = r.fits && n <= Capacity;
+  if (!r.fits) return r;
+  for_each_table([&](auto table) {
+    auto* to = table(r.tables).rooms;
+    const auto* from = table(p).data();
+    const std::size_t n = table(p).size();
+    for (std::size_t i = 0; i < n; ++i) to[i] = {.row = from[i]};
+  });
+  r.tables.arena_bytes = p.arena_bytes;
+  r.tables.is_static = p.is_static;
+  r.tables.error = p.error;
+  return r;
 }
-}  // namespace detail
 
-template <table_sizes Sizes> using frozen_plan = plan_tables<detail::array_tables<Sizes>::template container>;
+// The same, made once however often it is asked for. Clang makes a constant of a function again whenever it evaluates
+// the function, but not a static one; GCC does not, but may keep a static one, huge as it is, in the object file.
+template <class Make, std::size_t Capacity> struct static_roomy_plan {
+  static constexpr roomy_plan<Capacity> value = make_roomy_plan<Make, Capacity>();
+};
+#ifdef __clang__
+inline constexpr bool makes_constants_again = true;
+#else
+inline constexpr bool makes_constants_again = false;
+#endif
+template <class Make, std::size_t Capacity> constexpr roomy_plan<Capacity> roomy_plan_of() {
+  if constexpr (makes_constants_again) return static_roomy_plan<Make, Capacity>::value;
+  else return make_roomy_plan<Make, Capacity>();
+}
 
-// Make{}() is a constant expression giving a plan; the result is a constant of the smallest size that holds it.
-template <class Make> struct freeze {
-  static constexpr table_sizes sizes = detail::make_roomy_plan<Make>().sizes;
-  static constexpr frozen_plan<sizes> value = [] {
-    frozen_plan<sizes> result{};
-    constexpr const auto& roomy = detail::make_roomy_plan<Make>();
+template <table_sizes Sizes> using plan_arrays = plan_tables<array_tables<Sizes>::template container>;
+
+// The plan is made once, into more room than it needs, and copied to its exact size. The roomy one is a constant of
+// this function, which is never called in a program: a static variable might be kept in the object file.
+template <class Make, std::size_t Capacity = 1 << 18> constexpr auto make_frozen_plan() {
+  constexpr roomy_plan<Capacity> roomy = roomy_plan_of<Make, Capacity>();
+  if constexpr (!roomy.fits) {
+    return make_frozen_plan<Make, Capacity * 8>();
+  } else {
+    plan_arrays<roomy.sizes> result{};
     std::size_t k = 0;
     for_each_table([&](auto table) {
       auto* to = table(result).data();
       const auto* from = table(roomy.tables).rooms;
-      const std::size_t n = sizes[k++];
+      const std::size_t n = roomy.sizes[k++];
       for (std::size_t i = 0; i < n; ++i) to[i] = from[i].row;
     });
     result.arena_bytes = roomy.tables.arena_bytes;
     result.is_static = roomy.tables.is_static;
     result.error = roomy.tables.error;
     return result;
-  }();
-};
+  }
+}
+}  // namespace detail
+
+// Make{}() is a constant expression giving a plan; the result is a constant of the smallest size that holds it.
+template <class Make> struct freeze { static constexpr auto value = detail::make_frozen_plan<Make>(); };
 
 }  // namespace dnnkit
