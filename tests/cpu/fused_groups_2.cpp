@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: sanitize
+// LABELS: no_sanitize
 // OPTIONS: -O1
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "tests/support/fused_groups.hpp"

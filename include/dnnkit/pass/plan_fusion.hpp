@@ -210,7 +210,7 @@ template <class... Rules> struct plan_fusion {
       bool possible = true;
       for (std::int32_t r : readers) {
         fusion_group g = blocks_.settled()[r];
-        possible = possible && g.anchor != none && fuse(block.type, g.type).decision != verdict::never;
+        possible = possible && g.anchor != none && may_precede(block, g);
         for (node_id n : block.nodes) fusion_blocks::add(g.nodes, n);
         for (node_id n : through) fusion_blocks::add(g.nodes, n);
         larger.push_back(static_cast<fusion_group&&>(g));
@@ -222,6 +222,21 @@ template <class... Rules> struct plan_fusion {
         blocks_.replace(static_cast<std::size_t>(readers[i]), static_cast<fusion_group&&>(larger[i]));
       blocks_.replace(k, {});
     }
+  }
+
+  // Do the table and the rules let `block` become the prologue of `reader`, for every input its anchor reads it by?
+  constexpr bool may_precede(const fusion_group& block, const fusion_group& reader) const {
+    const node& anchor = g_.node_at(reader.anchor);
+    for (std::size_t i = 0; i < anchor.inputs.count; ++i) {
+      const value_id v = g_.input_of(anchor, i);
+      const node_id first = v == none ? none : source_of(v);
+      if (first == none || g_.node_at(first).output != block.outputs[0]) continue;
+      verdict decision = fuse(block.type, reader.type).decision;
+      const fusion_edge edge{g_, g_.node_at(first), anchor, i};
+      ((decision = Rules::decide(edge, block.type, reader.type, decision)), ...);
+      if (decision != verdict::fuse) return false;
+    }
+    return true;
   }
 
   // The settled kernels that read v, also through movement; false when something else does.

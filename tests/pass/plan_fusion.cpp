@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// Fusion on small graphs whose kernels are counted by hand.
+#include "dnnkit/pass/plan_fusion.hpp"
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <string>
+
+#include "dnnkit/compile.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "tests/support/plan_checks.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+
+namespace {
+
+constexpr dk::tensor image(dk::builder& g) { return g.input("x", f32, {1, 8, 6, 6}); }
+constexpr dk::tensor conv3(dk::builder& g, dk::tensor x, const char* name) {
+  return dk::conv(x, g.weight(name, {8, 8, 3, 3}), {.pads = {1, 1, 1, 1}});
+}
+
+struct residual {  // Conv, BatchNormalization, Relu, Add: one kernel
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = image(g);
+    g.output("y", dk::relu(dk::batch_normalization(conv3(g, x, "w"), g.batch_norm("bn", 8)) + x));
+  }
+};
+static_assert(dk::compile<residual>::kernels == 1);
+
+struct prologue {  // what stands before a convolution alone is computed by it
+  static constexpr void build(dk::builder& g) { g.output("y", conv3(g, dk::relu(image(g)) * 2.0, "w")); }
+};
+static_assert(dk::compile<prologue>::kernels == 1);
+
+struct producer_first {  // the epilogue of the first rather than the prologue of the second
+  static constexpr void build(dk::builder& g) {
+    g.output("y", conv3(g, dk::sigmoid(conv3(g, image(g), "a")) * 2.0, "b"));
+  }
+};
+static_assert(dk::compile<producer_first>::kernels == 2);
+
+struct computed_again {  // a cheap prologue of two convolutions is no kernel of its own
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = dk::relu(image(g) + 1.0);
+    g.output("a", conv3(g, y, "a"));
+    g.output("b", conv3(g, y, "b"));
+  }
+};
+static_assert(dk::compile<computed_again>::kernels == 2);
+
+struct stored_once {  // a prologue of two large operands is not computed twice
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = image(g) * g.input("z", f32, {1, 8, 6, 6});
+    g.output("a", conv3(g, y, "a"));
+    g.output("b", conv3(g, y, "b"));
+  }
+};
+static_assert(dk::compile<stored_once>::kernels == 3);
+
+struct given_out {  // a prologue that the graph gives out must be stored
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = dk::relu(image(g));
+    g.output("y", y);
+    g.output("a", conv3(g, y, "a"));
+  }
+};
+static_assert(dk::compile<given_out>::kernels == 2);
+
+struct excitation {  // pool, two 1x1 convolutions; the multiplication goes in front of the last convolution
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = conv3(g, image(g), "a");
+    dk::tensor s = dk::global_average_pool(x);
+    s = dk::relu(dk::conv(s, g.weight("d", {2, 8, 1, 1})));
+    s = dk::sigmoid(dk::conv(s, g.weight("e", {8, 2, 1, 1})));
+    g.output("y", conv3(g, x * s, "b"));
+  }
+};
+static_assert(dk::compile<excitation>::kernels == 5);
+
+struct diamond {  // Relu and Add cannot be one kernel: the path through the product leaves it and comes back
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = dk::relu(g.input("x", f32, {4, 4}));
+    g.output("y", y + dk::softmax(dk::softmax(y), {.axis = 0}));
+  }
+};
+static_assert(dk::compile<diamond>::kernels >= 2 && dk::compile<diamond>::kernels <= 3);
+
+struct movement {  // reshapes and transposes are views
+  static constexpr void build(dk::builder& g) {
+    dk::tensor t = g.input("x", f32, {2, 6, 8});
+    t = dk::transpose(dk::reshape(t, {2, 6, 2, 4}), {.perm = {0, 2, 1, 3}});
+    t = dk::matmul(t, dk::transpose(t, {.perm = {0, 1, 3, 2}}));
+    g.output("y", dk::reshape(dk::transpose(dk::relu(t), {.perm = {0, 2, 1, 3}}), {2, 6, 12}));
+  }
+};
+static_assert(dk::compile<movement>::kernels == 1);
+
+struct shuffled {  // convolution, pixel shuffle, residual: one kernel
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = image(g);
+    g.output("y", dk::relu(dk::depth_to_space(conv3(g, x, "w"), {.blocksize = 2}) + g.input("z", f32, {1, 2, 12, 12})));
+  }
+};
+static_assert(dk::compile<shuffled>::kernels == 1);
+
+struct other_coordinates {  // two different movements behind one anchor are not in the same coordinates
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = dk::matmul(g.input("x", f32, {4, 4}), g.weight("w", {4, 4}));
+    g.output("y", dk::transpose(y) + dk::reshape(dk::reshape(y, {2, 8}), {4, 4}));
+  }
+};
+static_assert(dk::compile<other_coordinates>::kernels == 2);
+
+struct setup_only {  // what depends on weights alone is computed when the session is made
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor w = dk::softmax(dk::exp(g.weight("w", {4, 4})));
+    g.output("y", dk::matmul(g.input("x", f32, {3, 4}), w));
+  }
+};
+static_assert(dk::compile<setup_only>::kernels == 1);
+static_assert(dk::compile<setup_only>::plan.setup_steps.size() == 2);
+
+struct same_kernels {  // equal groups are instantiated once; the first is another, its input being the caller's
+  static constexpr void build(dk::builder& g) {
+    dk::tensor x = g.input("x", f32, {6, 16});
+    for (const char* name : {"a", "b", "c", "d"}) x = dk::relu(dk::matmul(x, g.weight(name, {16, 16})));
+    g.output("y", x);
+  }
+};
+static_assert(dk::compile<same_kernels>::kernels == 4);
+static_assert(dk::compile<same_kernels>::distinct_kernels == 2);
+
+// A rule of the user's own: nothing follows a matrix product.
+struct bare_products {
+  static constexpr std::string_view name = "bare products";
+  static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
+    return edge.g.is<dk::op::matmul>(edge.first) ? dk::verdict::never : v;
+  }
+};
+static_assert(dk::compile<same_kernels, dk::pipeline_with_rules<bare_products>>::kernels == 5);  // Relu goes in front
+
+struct no_prologues {
+  static constexpr std::string_view name = "no prologues";
+  static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
+    return dk::fusion_blocks::is_anchor(edge.second) ? dk::verdict::never : v;
+  }
+};
+static_assert(dk::compile<same_kernels, dk::pipeline_with_rules<bare_products, no_prologues>>::kernels == 8);
+static_assert(dk::compile<prologue, dk::pipeline_with_rules<no_prologues>>::kernels == 2);
+
+}  // namespace
+
+TEST_CASE("every edge that was asked about has a reason") {
+  dk::graph g = dk::default_rewrites::run(dk::graph_of<diamond>());
+  const dk::fusion_plan plan = dk::default_pipeline::fusion::run(g);
+  CHECK(harness::fusion_error(g, plan) == "");
+  bool circle = false;
+  CHECK(plan.decisions.size() > 0);
+  for (const dk::fusion_decision& d : plan.decisions) {
+    CHECK_FALSE(d.reason.empty());
+    CHECK(d.first != d.second);
+    circle = circle || d.reason == "a path leaves the kernel and comes back" || d.reason == "one anchor a kernel" ||
+             d.reason == "mapping types";
+  }
+  CHECK(circle);
+}
+
+TEST_CASE("a graph of many branches is planned in a runnable order") {
+  dk::builder b;
+  dk::tensor x = b.input("x", f32, {4, 4});
+  for (int i = 0; i < 12; ++i) {
+    const dk::tensor y = dk::relu(x), z = dk::softmax(y);
+    x = y + dk::transpose(z) * x;
+    if (i % 3 == 0) x = dk::matmul(x, z);
+  }
+  b.output("y", x);
+  dk::graph g = dk::default_rewrites::run(b.value());
+  CHECK(harness::fusion_error(g, dk::default_pipeline::fusion::run(g)) == "");
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "dnnkit/runtime/packed_weights.hpp"
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/compile.hpp"
+#include "dnnkit/cpu/kernels.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/runtime/session.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/harness.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+
+namespace {
+
+struct model {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {2, 3});
+    const dk::tensor w = dk::exp(g.weight("w", {3, 5})) * g.constant({1, 2, 3}, {3, 1});  // computed once
+    dk::tensor y = dk::matmul(x, w);
+    y = y + g.weight("b", {5}) + g.constant({0.5, -0.5}, {2, 1});
+    g.output("y", y);
+    g.output("chosen", dk::where(g.weight("m", {2, 3}, dk::boolean), g.input("i", dk::i64, {2, 3}),
+                                 g.constant({-4}, {2, 3}, dk::i64)));
+  }
+};
+using net = dk::compile<model>;
+
+const harness::test_data& data() {
+  static const harness::test_data d = harness::random_data(dk::graph_of<model>(), 3);
+  return d;
+}
+
+std::vector<float> outputs(dk::safetensors file) {
+  dk::session<net> s(std::move(file));
+  std::vector<float> x, y(10);
+  std::vector<std::int64_t> i, chosen(6);
+  for (double v : data().inputs[0].reals) x.push_back(static_cast<float>(v));
+  for (std::int64_t v : data().inputs[1].integers) i.push_back(v);
+  s.run(x, i, y, chosen);
+  for (std::int64_t v : chosen) y.push_back(static_cast<float>(v));
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("setup, constants of every kind and weights read in place") {
+  const std::vector<std::byte> bytes = harness::safetensors_bytes(data().weights);
+  const std::vector<float> found = outputs(dk::safetensors::from_memory(bytes, "weights"));
+  const auto expected = harness::reference(dk::graph_of<model>(), data());
+  for (std::size_t k = 0; k < 10; ++k) CHECK(found[k] == doctest::Approx(expected[0].reals[k]).epsilon(1e-5));
+  for (std::size_t k = 0; k < 6; ++k) CHECK(found[10 + k] == static_cast<float>(expected[1].integers[k]));
+}
+
+TEST_CASE("a file at an odd address gives the same") {
+  const std::vector<std::byte> bytes = harness::safetensors_bytes(data().weights);
+  const std::vector<float> aligned = outputs(dk::safetensors::from_memory(bytes, "weights"));
+  for (std::size_t shift = 1; shift < 8; ++shift) {
+    std::vector<std::byte> shifted(bytes.size() + 8);
+    std::memcpy(shifted.data() + shift, bytes.data(), bytes.size());
+    CHECK(outputs(dk::safetensors::from_memory({shifted.data() + shift, bytes.size()}, "weights")) == aligned);
+  }
+}
+
+TEST_CASE("what is kept beside the file is small and aligned") {
+  const std::vector<std::byte> bytes = harness::safetensors_bytes(data().weights);
+  const dk::packed_weights<net> weights(dk::safetensors::from_memory(bytes, "weights"));
+  CHECK(weights.tables()->bytes() > 0);
+  CHECK(weights.tables()->bytes() < 4096);
+  for (std::size_t s = 0; s < net::plan.steps.size(); ++s)
+    CHECK(reinterpret_cast<std::uintptr_t>(weights.tables()->packed(s)) % 64 == 0);
+}
+
+TEST_CASE("constants are written as their type") {
+  const auto written = [](dk::dtype type, std::int64_t code) {
+    std::vector<std::byte> to(dk::size_of(type), std::byte{0xee});
+    dk::detail::write_element(type, code, to.data());
+    std::uint64_t x = 0;
+    std::memcpy(&x, to.data(), to.size());
+    return x;
+  };
+  const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
+  CHECK(written(dk::f32, bits(0.1)) == std::bit_cast<std::uint32_t>(0.1f));
+  CHECK(written(dk::f64, bits(0.1)) == static_cast<std::uint64_t>(bits(0.1)));
+  CHECK(written(dk::i8, -2) == 0xfe);
+  CHECK(written(dk::i16, -2) == 0xfffe);
+  CHECK(written(dk::i32, -2) == 0xfffffffe);
+  CHECK(written(dk::i64, -2) == 0xfffffffffffffffe);
+  CHECK(written(dk::u8, 200) == 200);
+  CHECK(written(dk::boolean, 1) == 1);
+  CHECK(error_of([&] { return written(dk::f16, 0); }).find("f16") != std::string::npos);
+}
