@@ -61,6 +61,9 @@ template <class Model, class Pipeline = default_pipeline> constexpr graph rewrit
 // operators that are not the library's. All passes run when this type is completed; a wrong model is a compile error
 // that names the operator and what disagrees.
 template <class Model, class Pipeline = default_pipeline> struct compile {
+  static_assert(
+      requires(builder & g) { Model::build(g); },
+      "dnnkit: a model is a type with a member `static constexpr void build(dnnkit::builder&)`");
   using model = Model;
   using pipeline = Pipeline;
   using make = detail::make_plan_of<Model, Pipeline>;
