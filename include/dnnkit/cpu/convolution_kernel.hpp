@@ -35,7 +35,8 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
   template <class... Extents> using engine = typename choose<Extents...>::type;
 
   static auto convolution(const kernel_call& call) {
-    const auto height = extent_value<out_extent(1)>(call), width = extent_value<out_extent(2)>(call);
+    const auto height = extent_value<out_extent(1)>(call);
+    const auto width = extent_value<out_extent(2)>(call);
     if constexpr (direct) {
       const auto pixel = [&] {
         if constexpr (in_extent(2) == dim(1)) return constant<in_channels>{};

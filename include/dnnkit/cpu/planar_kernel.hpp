@@ -23,7 +23,8 @@ template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Ne
   static constexpr conv_attributes attributes = facts::attributes_of(false);
 
   static auto convolution(const kernel_call& call) {
-    const auto height = extent_value<facts::out_extent(1)>(call), width = extent_value<facts::out_extent(2)>(call);
+    const auto height = extent_value<facts::out_extent(1)>(call);
+    const auto width = extent_value<facts::out_extent(2)>(call);
     const auto row = [&] {
       if constexpr (!direct) return facts::staged(call, nth<2>{});
       else if constexpr (facts::axes == 2) return facts::template stride_of<last - 1>(call);
