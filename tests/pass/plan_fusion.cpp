@@ -135,7 +135,7 @@ static_assert(dk::compile<same_kernels>::distinct_kernels == 2);
 
 // A rule of the user's own: nothing follows a matrix product.
 struct bare_products {
-  static constexpr std::string_view name = "bare products";
+  [[maybe_unused]] static constexpr std::string_view name = "bare products";
   static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
     return edge.g.is<dk::op::matmul>(edge.first) ? dk::verdict::never : v;
   }
@@ -143,7 +143,7 @@ struct bare_products {
 static_assert(dk::compile<same_kernels, dk::pipeline_with_rules<bare_products>>::kernels == 5);  // Relu goes in front
 
 struct no_prologues {
-  static constexpr std::string_view name = "no prologues";
+  [[maybe_unused]] static constexpr std::string_view name = "no prologues";
   static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
     return dk::fusion_blocks::is_anchor(edge.second) ? dk::verdict::never : v;
   }
