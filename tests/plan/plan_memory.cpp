@@ -58,8 +58,7 @@ std::int64_t most_live_bytes(const std::vector<memory_block>& blocks) {
 // the blocks of a best arena are such an order.)
 class exhaustive {
  public:
-  explicit exhaustive(std::vector<memory_block> blocks)
-      : blocks_(std::move(blocks)), bound_(most_live_bytes(blocks_)) {
+  explicit exhaustive(std::vector<memory_block> blocks) : blocks_(std::move(blocks)), bound_(most_live_bytes(blocks_)) {
     for (const memory_block& b : blocks_) best_ += b.bytes;
   }
   std::int64_t run() {

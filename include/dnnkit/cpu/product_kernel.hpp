@@ -160,9 +160,15 @@ template <class Net, std::size_t R> struct product_kernel {
   }
 
   // --- B
+  // The layout of packed panels depends on N and K alone: sessions pack weights before any symbol is bound.
+  static auto panels(const kernel_call& call) {
+    const auto n = extent_value<n_dim>(call);
+    const auto k = extent_value<k_dim>(call);
+    return gemm<constant<1>, std::remove_cvref_t<decltype(n)>, std::remove_cvref_t<decltype(k)>>{{}, n, k, k};
+  }
   static void pack_b(const kernel_call& call, index_t batch, float* out) {
     const coordinates at = operand_coordinates(call, batch_coordinates(call, batch), b_rank, b_dim);
-    product(call).pack(
+    panels(call).pack(
         [&](index_t k, index_t n) {
           coordinates c = at;
           c[b_rank - 2] = logical_k(k);
@@ -187,7 +193,7 @@ template <class Net, std::size_t R> struct product_kernel {
       return r;
     }
   }
-  static index_t b_floats(const kernel_call& call) { return product(call).packed_size(); }
+  static index_t b_floats(const kernel_call& call) { return panels(call).packed_size(); }
   static void pack(const kernel_call& call) noexcept { pack_b(call, 0, reinterpret_cast<float*>(call.packed)); }
 
   static constexpr bool pack_once = b_is_setup && one_b && k_dim.is_known() && n_dim.is_known();
