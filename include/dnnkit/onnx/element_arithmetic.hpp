@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Arithmetic on known elements: numbers are computed, expressions over symbols stay expressions, and what neither can
+// say is unknown (SoD2, section 4.1: the value half of the forward transfer functions).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "dnnkit/onnx/known_elements.hpp"
+
+namespace dnnkit::onnx {
+
+class element_arithmetic {
+ public:
+  explicit element_arithmetic(symbol_table& table) : table_(table) {}
+
+  // A number or expression as a dimension (negative numbers become expressions of one constant term).
+  dim to_dim(const known_element& e) const {
+    if (e.is_expression()) return e.expression;
+    if (e.is_real() && std::trunc(e.real) == e.real && std::fabs(e.real) < 0x1p53)
+      return to_dim(known_element::of_number(static_cast<std::int64_t>(e.real)));
+    if (!e.is_number()) return dim::unknown();
+    return e.number >= 0 ? dim(e.number) : table_.add(dim(0), e.number);
+  }
+  // The element that a dimension is; expressions of one constant term become numbers again.
+  known_element to_element(dim d) const {
+    if (!d.is_expression()) return known_element::of_dim(d);
+    const bounds r = table_.range(d);
+    if (r.min == r.max && table_.polynomials[d.expression()].size() <= 1) return known_element::of_number(r.min);
+    return known_element::of_dim(d);
+  }
+
+  known_element add(const known_element& a, const known_element& b) const {
+    std::int64_t n = 0;
+    if (a.is_number() && b.is_number())
+      return __builtin_add_overflow(a.number, b.number, &n) ? known_element{} : known_element::of_number(n);
+    if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() + b.as_real());
+    return to_element(table_.add(to_dim(a), to_dim(b)));
+  }
+  known_element sub(const known_element& a, const known_element& b) const {
+    std::int64_t n = 0;
+    if (a.is_number() && b.is_number())
+      return __builtin_sub_overflow(a.number, b.number, &n) ? known_element{} : known_element::of_number(n);
+    if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() - b.as_real());
+    return to_element(table_.sub(to_dim(a), to_dim(b)));
+  }
+  known_element mul(const known_element& a, const known_element& b) const {
+    std::int64_t n = 0;
+    if (a.is_number() && b.is_number())
+      return __builtin_mul_overflow(a.number, b.number, &n) ? known_element{} : known_element::of_number(n);
+    if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() * b.as_real());
+    return to_element(table_.mul(to_dim(a), to_dim(b)));
+  }
+  // Integers: without the fraction, as ONNX's Div. Reals: exact quotients only when an operand is an expression.
+  known_element div(const known_element& a, const known_element& b, bool integers) const {
+    if (a.is_number() && b.is_number() && integers) {
+      if (b.number == 0 || (b.number == -1 && a.number == std::numeric_limits<std::int64_t>::min())) return {};
+      return known_element::of_number(a.number / b.number);
+    }
+    if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() / b.as_real());
+    const dim x = to_dim(a), y = to_dim(b);
+    if (x.is_unknown() || y.is_unknown() || table_.range(y).min < 1) return {};
+    if (const dim exact = table_.exact_div(x, y); !exact.is_unknown()) return to_element(exact);
+    if (!integers || table_.range(x).min < 0) return {};
+    return to_element(table_.floor_div(x, y));
+  }
+  // The sign of the result is that of the divisor (ONNX's Mod), or of the dividend (fmod).
+  known_element mod(const known_element& a, const known_element& b, bool fmod) const {
+    if (a.is_number() && b.is_number()) {
+      if (b.number == 0 || b.number == -1) return b.number == 0 ? known_element{} : known_element::of_number(0);
+      const std::int64_t r = a.number % b.number;
+      return known_element::of_number(!fmod && r != 0 && (r < 0) != (b.number < 0) ? r + b.number : r);
+    }
+    const dim x = to_dim(a), y = to_dim(b);
+    if (x.is_unknown() || y.is_unknown() || table_.range(y).min < 1 || (fmod && table_.range(x).min < 0)) return {};
+    return to_element(table_.mod(x, y));
+  }
+  known_element min(const known_element& a, const known_element& b) const {
+    if (a.is_numeric() && b.is_numeric()) return a.as_real() <= b.as_real() ? a : b;
+    return to_element(table_.min(to_dim(a), to_dim(b)));
+  }
+  known_element max(const known_element& a, const known_element& b) const {
+    if (a.is_numeric() && b.is_numeric()) return a.as_real() >= b.as_real() ? a : b;
+    return to_element(table_.max(to_dim(a), to_dim(b)));
+  }
+
+  // Whether a == b, or a < b; nothing when that depends on the symbols' values.
+  std::optional<bool> equal(const known_element& a, const known_element& b) const {
+    if (a.is_number() && b.is_number()) return a.number == b.number;
+    if (a.is_numeric() && b.is_numeric()) return a.as_real() == b.as_real();
+    const std::optional<bounds> r = difference(a, b);
+    if (!r) return std::nullopt;
+    if (r->min == 0 && r->max == 0) return true;
+    return r->min > 0 || r->max < 0 ? std::optional(false) : std::nullopt;
+  }
+  std::optional<bool> less(const known_element& a, const known_element& b) const {
+    if (a.is_number() && b.is_number()) return a.number < b.number;
+    if (a.is_numeric() && b.is_numeric()) return a.as_real() < b.as_real();
+    const std::optional<bounds> r = difference(a, b);
+    if (!r) return std::nullopt;
+    if (r->max < 0) return true;
+    return r->min >= 0 ? std::optional(false) : std::nullopt;
+  }
+
+  // As ONNX's Cast converts an element of `from` to `to`.
+  known_element cast(const known_element& e, dtype from, dtype to) const {
+    if (e.is_expression()) {
+      if (to == boolean) {
+        const std::optional<bool> zero = equal(e, known_element::of_number(0));
+        return zero ? known_element::of_number(*zero ? 0 : 1) : known_element{};
+      }
+      // narrower types would have to wrap; f16 and bf16 would have to round
+      return to == i64 || to == i32 || to == f32 || to == f64 ? e : known_element{};
+    }
+    if (!e.is_numeric()) return {};
+    if (from == u64 || to == u64) return {};
+    host_tensor one(to, {});
+    if (e.is_real()) one.set(0, e.real);
+    else one.set(0, e.number);
+    return is_floating(to) ? known_element::of_real(one.reals[0]) : known_element::of_number(one.integers[0]);
+  }
+
+  symbol_table& table() const { return table_; }
+
+ private:
+  std::optional<bounds> difference(const known_element& a, const known_element& b) const {
+    const dim x = to_dim(a), y = to_dim(b);
+    if (x.is_unknown() || y.is_unknown()) return std::nullopt;
+    const dim d = table_.sub(x, y);
+    if (d.is_unknown()) return std::nullopt;
+    return table_.range(d);
+  }
+
+  symbol_table& table_;
+};
+
+}  // namespace dnnkit::onnx

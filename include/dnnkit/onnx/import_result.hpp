@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// What an import takes besides the model, and what it gives: a graph, or everything that stands in the way of one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/onnx/model.hpp"
+#include "dnnkit/reference/host_tensor.hpp"
+
+namespace dnnkit::onnx {
+
+// Gives the elements of a tensor stored in the model; raises dnnkit::error when they cannot be read.
+using tensor_loader = std::function<host_tensor(const tensor_data&)>;
+
+struct import_options {
+  tensor_loader load;
+  std::map<std::string, host_tensor, std::less<>> bind;    // inputs whose values are known: they become constants
+  std::map<std::string, std::int64_t, std::less<>> sizes;  // symbols whose values are known
+};
+
+// One thing that cannot be imported: the node (empty: the model as a whole), its operator, and what is wrong.
+struct import_problem {
+  std::string node, operator_type, message;
+
+  std::string describe() const {
+    if (node.empty() && operator_type.empty()) return message;
+    if (node.empty()) return operator_type + ": " + message;
+    return operator_type + " '" + node + "': " + message;
+  }
+};
+
+struct import_result {
+  dnnkit::graph graph;  // empty when there are problems
+  std::vector<import_problem> problems;
+  std::vector<std::string> inputs_to_bind;  // inputs whose values decide shapes or attributes
+  std::map<std::string, const tensor_data*, std::less<>>
+      weights;                                           // of the graph, by name: where their elements are stored
+  std::map<std::string, value_id, std::less<>> tensors;  // ONNX's tensors that are values of the graph
+
+  bool ok() const { return problems.empty(); }
+  // The graph; raises dnnkit::error with all problems, one a line, when there are any.
+  const dnnkit::graph& value() const {
+    if (ok()) return graph;
+    std::string all;
+    for (const import_problem& p : problems) all += "\n  " + p.describe();
+    throw error("the model cannot be imported:" + all, "ONNX import");
+  }
+};
+
+}  // namespace dnnkit::onnx

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// What an import knows while it walks the nodes: the ONNX tensors met so far, by name and scope, and the graph as far
+// as it is built.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/graph/builder.hpp"
+#include "dnnkit/onnx/element_arithmetic.hpp"
+#include "dnnkit/onnx/import_result.hpp"
+#include "dnnkit/onnx/known_elements.hpp"
+#include "dnnkit/onnx/model.hpp"
+#include "dnnkit/op/dims.hpp"
+
+namespace dnnkit::onnx {
+
+// Why a node cannot be imported; thrown by converters, and kept as an import_problem.
+struct refusal {
+  std::string message;
+};
+
+// An ONNX tensor.
+struct imported_value {
+  std::string name;
+  bool understood = false;  // false: it depends on something that could not be imported
+  tensor_type type;
+  tensor data;                                  // in the graph, once something reads it there
+  const tensor_data* stored = nullptr;          // where the file keeps its elements
+  std::shared_ptr<const known_elements> known;  // as far as its elements are known
+  bool is_input = false;                        // of the model
+};
+using value_reference = std::shared_ptr<imported_value>;
+
+// The names of one graph (or function body), and those of the graphs around it.
+struct scope {
+  std::map<std::string, value_reference, std::less<>> values;
+  const scope* outer = nullptr;
+  std::map<std::string, attribute, std::less<>> function_attributes;  // what ref_attr_name means in a function
+  const std::vector<opset_import>* opsets = nullptr;
+  std::string prefix;  // of the names of nodes and weights
+  std::size_t depth = 0;
+
+  value_reference find(std::string_view name) const {
+    for (const scope* s = this; s != nullptr; s = s->outer)
+      if (const auto found = s->values.find(name); found != s->values.end()) return found->second;
+    return nullptr;
+  }
+  const attribute* function_attribute(std::string_view name) const {
+    for (const scope* s = this; s != nullptr; s = s->outer)
+      if (const auto found = s->function_attributes.find(name); found != s->function_attributes.end())
+        return &found->second;
+    return nullptr;
+  }
+  // The version of a domain's operators; 0 when the model does not import it.
+  std::int64_t opset_of(std::string_view domain) const {
+    const auto plain = [](std::string_view d) { return d == "ai.onnx" ? std::string_view() : d; };
+    for (const opset_import& o : *opsets)
+      if (plain(o.domain) == plain(domain)) return o.version;
+    return 0;
+  }
+};
+
+class import_state {
+ public:
+  import_state(const onnx::model& m, const import_options& o) : model(m), options(o) {}
+
+  const onnx::model& model;
+  const import_options& options;
+  builder graph;
+  std::vector<import_problem> problems;
+  std::set<std::string> inputs_to_bind;
+  std::map<std::string, const tensor_data*, std::less<>> weights;
+  std::map<std::string, value_reference, std::less<>> tensors;
+
+  // A constant of at most this many elements is written into the graph; more are a weight if the file stores them.
+  static constexpr std::size_t most_inline = 64;
+
+  // Where nodes are appended: the graph, or another one while something is folded.
+  builder& target() { return scratch_ == nullptr ? graph : *scratch_; }
+  bool folds() const { return scratch_ != nullptr; }
+  void set_scratch(builder* b) { scratch_ = b; }
+
+  // The elements of v as far as they are known. Those in the file are read if there are few of them, or if `wanted`;
+  // null when nothing is known.
+  const known_elements* elements(imported_value& v, bool wanted) {
+    if (v.known) return v.known.get();
+    if (v.stored == nullptr || !v.understood) return nullptr;
+    std::size_t count = 0;
+    if (!known_elements::countable(v.type.dims, count)) return nullptr;
+    if (!wanted && count > 1 && is_floating(v.type.type)) return nullptr;
+    if (!wanted && count > 1024) return nullptr;
+    try {
+      v.known = std::make_shared<known_elements>(to_known(options.load(*v.stored)));
+    } catch (const error&) {
+      if (wanted) throw;
+      return nullptr;
+    }
+    return v.known.get();
+  }
+
+  // v as a value of the graph: made when it is first asked for. Throws refusal.
+  tensor materialise(imported_value& v) {
+    if (folds()) {
+      const known_elements* k = elements(v, false);
+      if (k == nullptr) throw refusal{"an element that should be known is not"};
+      return constant(*k);
+    }
+    if (v.data.present()) return v.data;
+    std::size_t count = 0;
+    const bool few =
+        known_elements::countable(v.type.dims, count) && count <= (is_floating(v.type.type) ? 1 : most_inline);
+    const known_elements* k = v.stored == nullptr || few ? elements(v, false) : nullptr;
+    if (k != nullptr && !k->has_unknown()) v.data = constant(*k);
+    else if (v.stored != nullptr) v.data = weight(v);
+    else if (k != nullptr)
+      throw refusal{"the values of '" + v.name + "' are used as data, and depend on an extent that is not known"};
+    else throw refusal{"'" + v.name + "' has no value"};
+    return v.data;
+  }
+
+  tensor constant(const known_elements& k) {
+    builder& b = target();
+    if (!k.is_numeric()) return expressions(k);
+    vector<std::int64_t> codes;
+    bool uniform = !k.items.empty();
+    for (const known_element& e : k.items) uniform = uniform && e == k.items[0];
+    for (std::size_t i = 0; i < (uniform ? 1 : k.items.size()); ++i) {
+      const known_element& e = k.items[i];
+      codes.push_back(is_floating(k.type) ? std::bit_cast<std::int64_t>(e.as_real())
+                      : e.is_number()     ? e.number
+                                          : static_cast<std::int64_t>(e.real));
+    }
+    return b.constant_from_codes(codes, k.dims, k.type);
+  }
+
+ private:
+  // Elements that are expressions over symbols.
+  tensor expressions(const known_elements& k) {
+    builder& b = target();
+    const element_arithmetic arithmetic(b.value().symbols);
+    std::size_t count = 0;
+    if (!k.countable(count))
+      throw refusal{"values computed from extents, of an extent that is not known, are used as data"};
+    if (count > max_rank) throw refusal{"more than 8 values computed from extents are used as data"};
+    op::dims values;
+    for (std::size_t i = 0; i < count; ++i) {
+      const dim d = arithmetic.to_dim(k.at(i));
+      if (d.is_unknown()) throw refusal{"a fraction is among values computed from extents"};
+      values.values.push_back(d);
+    }
+    tensor t = b.apply(values, {});
+    if (k.type != i64) t = b.apply(op::cast{k.type}, {t});
+    if (k.dims.size() != 1) t = b.apply(op::reshape{k.dims}, {t});
+    return t;
+  }
+
+  tensor weight(imported_value& v) {
+    dnnkit::graph& g = graph.value();
+    weights.emplace(v.name, v.stored);
+    return {&graph, g.add_value({g.store(v.name), v.type, origin::weight, none, {}})};
+  }
+
+  builder* scratch_ = nullptr;
+};
+
+}  // namespace dnnkit::onnx
