@@ -15,7 +15,7 @@
 
 #include "dnnkit/core/dtype.hpp"
 
-namespace dnnkit::detail {
+namespace dnnkit::generation {
 
 // The shortest decimal that is read back as x; "1e-05" is written 1e-5.
 template <class Real> std::string shortest(Real x) {
@@ -138,4 +138,4 @@ inline std::string identifier(std::string_view s, std::string_view otherwise) {
   return is_keyword(id) ? id + "_" : id;
 }
 
-}  // namespace dnnkit::detail
+}  // namespace dnnkit::generation

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,7 @@
 #include "dnnkit/onnx/generate/literals.hpp"
 #include "dnnkit/op/builtin.hpp"
 
-namespace dnnkit::detail {
+namespace dnnkit::generation {
 
 // One number of an attribute, or a word (an enumerator, a truth value) that is copied into the code as it is.
 struct attribute_element {
@@ -55,10 +56,10 @@ template <class T> attribute_element element_source(const T& x) {
 
 template <class Op> std::vector<attribute_source> attribute_sources(const Op& op) {
   std::vector<attribute_source> list;
-  if constexpr (has_attributes<Op>)
+  if constexpr (detail::has_attributes<Op>)
     Op::attributes(op, [&](std::string_view name, const auto& x) {
       attribute_source a{std::string(name), false, false, {}};
-      if constexpr (is_list<std::remove_cvref_t<decltype(x)>>) {
+      if constexpr (detail::is_list<std::remove_cvref_t<decltype(x)>>) {
         a.is_list = true;
         for (const auto& e : x) a.elements.push_back(element_source(e));
       } else a.elements.push_back(element_source(x));
@@ -114,4 +115,4 @@ template <class... Ops> struct operator_sources<op_set<Ops...>> {
       &operator_source_of<Ops>...};
 };
 
-}  // namespace dnnkit::detail
+}  // namespace dnnkit::generation

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// ONNX operators that move elements and take shapes, positions or sizes as inputs or, in older opsets, as attributes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/onnx/convert_attributes.hpp"
+#include "dnnkit/op/builtin.hpp"
+
+namespace dnnkit::onnx::detail {
+
+// A list that is an attribute before opset `since`, an optional input from then on.
+inline std::optional<std::vector<std::int64_t>> list_argument(node_context& c, std::string_view name, std::size_t input,
+                                                              std::int64_t since) {
+  if (c.opset < since) return c.integers(name);
+  if (!c.has(input)) return std::nullopt;
+  return c.numbers(input, name);
+}
+inline int_list to_int_list(const std::vector<std::int64_t>& list, std::string_view name) {
+  return list_of<int_list>(list, name);
+}
+inline shape to_shape(const std::vector<dim>& list, std::string_view name) { return list_of<shape>(list, name); }
+
+// A tensor without elements.
+inline tensor empty_tensor(node_context& c, dtype type, const shape& dims) {
+  return c.graph().constant_from_codes({}, dims, type);
+}
+inline bool is_empty(const shape& s) {
+  for (dim d : s)
+    if (d == dim(0)) return true;
+  return false;
+}
+
+inline void convert_reshape(node_context& c) {
+  c.ignore("consumed_inputs");
+  std::vector<dim> to;
+  const bool allow_zero = c.flag("allowzero", false);
+  if (c.opset < 5) {
+    for (std::int64_t d : c.integers("shape").value_or(std::vector<std::int64_t>{})) to.push_back(d);
+  } else {
+    const known_elements& k = c.elements(1, "the shape");
+    std::size_t rank = 0;
+    node_context::require(k.countable(rank) && k.dims.size() == 1, "the shape must be a list of known length");
+    for (std::size_t i = 0; i < rank; ++i) {
+      const known_element& e = k.at(i);
+      if (e.is_number() && e.number < -1) node_context::refuse("the shape has the extent " + std::to_string(e.number));
+      to.push_back(e.is_number() && e.number == -1 ? dim::unknown() : c.arithmetic.to_dim(e));
+    }
+  }
+  shape dims = to_shape(to, "shape");
+  std::size_t inferred = 0;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] == dim(0) && !allow_zero) {
+      node_context::require(d < c.rank(0), "a 0 in the shape copies an extent the input does not have");
+      dims[d] = c.dims(0)[d];
+    }
+    inferred += dims[d].is_unknown();
+  }
+  if (is_empty(c.dims(0)) && is_known(c.dims(0))) {
+    if (inferred == 1)
+      for (dim& d : dims)
+        if (d.is_unknown()) d = 0;
+    node_context::require(is_empty(dims), "a tensor without elements becomes one with some");
+    return c.out(0, empty_tensor(c, c.type(0), dims));
+  }
+  c.out(0, c.apply(op::reshape{dims}, {c.in(0)}));
+}
+
+inline void convert_flatten(node_context& c) { c.out(0, c.apply(attributes_from<op::flatten>(c), {c.in(0)})); }
+
+inline void convert_squeeze(node_context& c) {
+  op::squeeze s;
+  if (const auto axes = list_argument(c, "axes", 1, 13)) s.axes = to_int_list(*axes, "axes");
+  else {
+    for (std::size_t d = 0; d < c.rank(0); ++d) {
+      node_context::require(!c.dims(0)[d].is_unknown(), "without axes, every extent must be known");
+      if (c.dims(0)[d] == dim(1)) s.axes.push_back(static_cast<std::int64_t>(d));
+    }
+  }
+  if (s.axes.empty()) return c.alias(0, c.reference(0));
+  c.out(0, c.apply(s, {c.in(0)}));
+}
+inline void convert_unsqueeze(node_context& c) {
+  const auto axes = list_argument(c, "axes", 1, 13);
+  node_context::require(axes.has_value(), "has no axes");
+  if (axes->empty()) return c.alias(0, c.reference(0));
+  c.out(0, c.apply(op::unsqueeze{to_int_list(*axes, "axes")}, {c.in(0)}));
+}
+
+// A bound of Slice as a position 0 ... n, or nothing when it is not known on which side of 0 it lies.
+inline std::optional<dim> slice_bound(node_context& c, const known_element& e, dim n) {
+  symbol_table& t = c.table();
+  const dim d = c.arithmetic.to_dim(e);
+  if (d.is_unknown() || n.is_unknown()) return std::nullopt;
+  const bounds r = t.range(d);
+  if (r.min >= 0) return t.min(d, n);
+  if (r.max < 0) return t.max(t.add(n, d), dim(0));
+  return std::nullopt;
+}
+
+// Attributes up to opset 9, inputs later. Axes whose bounds are expressions are cut one by one.
+inline void convert_slice(node_context& c) {
+  std::vector<known_element> starts, ends;
+  std::vector<std::int64_t> axes, steps;
+  if (c.opset < 10) {
+    for (std::int64_t n : c.integers("starts").value_or(std::vector<std::int64_t>{})) starts.push_back(known_element::of_number(n));
+    for (std::int64_t n : c.integers("ends").value_or(std::vector<std::int64_t>{})) ends.push_back(known_element::of_number(n));
+    axes = c.integers("axes").value_or(std::vector<std::int64_t>{});
+  } else {
+    const auto list = [&](std::size_t i, std::string_view what) {
+      const known_elements& k = c.elements(i, what);
+      std::size_t count = 0;
+      node_context::require(k.countable(count) && k.dims.size() <= 1, "starts and ends must be lists of known length");
+      std::vector<known_element> all;
+      for (std::size_t e = 0; e < count; ++e) all.push_back(k.at(e));
+      return all;
+    };
+    starts = list(1, "starts");
+    ends = list(2, "ends");
+    if (c.has(3)) axes = c.numbers(3, "axes");
+    if (c.has(4)) steps = c.numbers(4, "steps");
+  }
+  const std::size_t count = starts.size();
+  if (axes.empty())
+    for (std::size_t k = 0; k < count; ++k) axes.push_back(static_cast<std::int64_t>(k));
+  if (steps.empty()) steps.assign(count, 1);
+  node_context::require(ends.size() == count && axes.size() == count && steps.size() == count && count <= max_rank,
+                        "starts, ends, axes and steps must be equally long, and no longer than 8");
+  op::slice whole;
+  tensor t = c.in(0);
+  for (std::size_t k = 0; k < count; ++k) {
+    if (starts[k].is_number() && ends[k].is_number()) {
+      whole.starts.push_back(starts[k].number);
+      whole.ends.push_back(ends[k].number);
+      whole.axes.push_back(axes[k]);
+      whole.steps.push_back(steps[k]);
+      continue;
+    }
+    std::int64_t axis = axes[k];
+    if (axis < 0) axis += t.rank();
+    node_context::require(axis >= 0 && axis < t.rank(), "axes names an axis the input lacks");
+    node_context::require(steps[k] == 1, "a step with a bound that is not known is not supported");
+    const dim n = t.size(axis);
+    const std::optional<dim> first = slice_bound(c, starts[k], n), last = slice_bound(c, ends[k], n);
+    node_context::require(first && last, "starts or ends are not known well enough to tell what is taken");
+    const dim size = c.table().max(c.table().sub(*last, *first), dim(0));
+    if (*first == dim(0) && size == n) continue;
+    t = c.apply(op::split{axis, *first, size}, {t});
+  }
+  if (!whole.starts.empty()) t = c.apply(whole, {t});
+  c.out(0, t);
+}
+
+// Sizes are an attribute up to opset 12, an input later; without them the parts are equal, the last one possibly
+// smaller.
+inline void convert_split(node_context& c) {
+  std::int64_t axis = c.integer("axis", 0);
+  const auto rank = static_cast<std::int64_t>(c.rank(0));
+  if (axis < 0) axis += rank;
+  node_context::require(axis >= 0 && axis < rank, "axis is outside the input");
+  const dim n = c.dims(0)[axis];
+  symbol_table& table = c.table();
+  std::vector<dim> sizes;
+  if (c.opset < 13) {
+    if (const auto list = c.integers("split"))
+      for (std::int64_t s : *list) {
+        node_context::require(s >= 0, "a size is negative");
+        sizes.push_back(s);
+      }
+  } else if (c.has(1)) sizes = c.extents(1, "split");
+  if (sizes.empty()) {
+    const std::int64_t parts = c.integer("num_outputs", static_cast<std::int64_t>(c.node.outputs.size()));
+    node_context::require(parts > 0 && !n.is_unknown(), "the extent to split must be known");
+    const dim size = table.ceil_div(n, dim(parts));
+    for (std::int64_t i = 0; i + 1 < parts; ++i) sizes.push_back(size);
+    sizes.push_back(table.sub(n, table.mul(size, dim(parts - 1))));
+  }
+  node_context::require(sizes.size() == c.node.outputs.size(), "the number of parts differs from that of outputs");
+  const tensor x = c.in(0);
+  dim begin = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (c.wants(i)) c.out(i, c.apply(op::split{axis, begin, sizes[i]}, {x}));
+    begin = table.add(begin, sizes[i]);
+  }
+}
+
+inline void convert_expand(node_context& c) {
+  const shape dims = to_shape(c.extents(1, "the shape"), "shape");
+  for (dim d : dims) node_context::require(!d.is_unknown(), "the shape must be known");
+  c.out(0, c.apply(op::expand{dims}, {c.in(0)}));
+}
+
+inline void convert_tile(node_context& c) {
+  if (c.opset < 6) node_context::refuse("opset " + std::to_string(c.opset) + " is not supported");
+  c.out(0, c.apply(op::tile{to_int_list(c.numbers(1, "repeats"), "repeats")}, {c.in(0)}));
+}
+
+inline void convert_concat(node_context& c) {
+  if (c.inputs() == 1) return c.alias(0, c.reference(0));
+  std::vector<tensor> parts;  // those that have elements
+  const op::concat concat{c.integer("axis", 1)};
+  for (std::size_t i = 0; i < c.inputs(); ++i) parts.push_back(c.in(i));
+  c.out(0, c.apply(concat, parts));
+}
+
+// pads: [begins, ends]; an attribute (called paddings once) up to opset 10, an input later, from opset 18 on for chosen
+// axes.
+inline void convert_pad(node_context& c) {
+  op::pad pad;
+  const std::size_t rank = c.rank(0);
+  pad.mode = enumerator<pad_mode>("mode", c.word("mode", "constant"));
+  std::vector<std::int64_t> pads;
+  if (c.opset < 11) {
+    pads = c.integers(c.node.find("pads") ? "pads" : "paddings").value_or(std::vector<std::int64_t>{});
+    pad.value = c.real_attribute("value", 0);
+  } else {
+    pads = c.numbers(1, "pads");
+    if (c.has(2)) pad.value = static_cast<float>(c.real(2, "constant_value"));
+    if (c.has(3)) {
+      const std::vector<std::int64_t> axes = c.numbers(3, "axes");
+      node_context::require(pads.size() == 2 * axes.size(), "pads must name two numbers for each axis");
+      std::vector<std::int64_t> all(2 * rank, 0);
+      for (std::size_t k = 0; k < axes.size(); ++k) {
+        const std::int64_t a = axes[k] < 0 ? axes[k] + static_cast<std::int64_t>(rank) : axes[k];
+        node_context::require(a >= 0 && a < static_cast<std::int64_t>(rank), "axes names an axis the input lacks");
+        all[static_cast<std::size_t>(a)] = pads[k];
+        all[static_cast<std::size_t>(a) + rank] = pads[k + axes.size()];
+      }
+      pads = all;
+    }
+  }
+  node_context::require(pads.size() == 2 * rank, "pads must name two numbers for each axis");
+  pad.pads = to_int_list(pads, "pads");
+  bool nothing = true;
+  for (std::int64_t p : pads) nothing = nothing && p == 0;
+  if (nothing) return c.alias(0, c.reference(0));
+  c.out(0, c.apply(pad, {c.in(0)}));
+}
+
+}  // namespace dnnkit::onnx::detail

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// From the nodes of a graph to items: each operator as a call of its function, weights and constants in place.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/graph/walk.hpp"
+#include "dnnkit/onnx/generate/item.hpp"
+#include "dnnkit/onnx/generate/operator_source.hpp"
+#include "dnnkit/onnx/generate/symbols.hpp"
+
+namespace dnnkit::generation {
+
+class call_maker {
+ public:
+  call_maker(const graph& g, const symbol_names& symbols) : g_(g), symbols_(symbols) {}
+
+  // The live nodes in order, each as an item, and before the first that needs it an item for each long constant.
+  template <class Set> std::vector<item> items(Set) {
+    std::vector<item> list;
+    const auto alive = live_nodes(g_);
+    for (std::size_t k = 0; k < g_.nodes.size(); ++k) {
+      if (alive[k] == 0) continue;
+      const node& n = g_.nodes[k];
+      const std::size_t position = Set::find(n.op->id);
+      if (position == Set::size) throw error("operator is not in the operator set", std::string(n.op->name));
+      for (std::size_t i = 0; i < n.inputs.count; ++i) define_constant(g_.input_of(n, i), list);
+      list.push_back(call(n, operator_sources<Set>::table[position](g_.attributes_of(n))));
+    }
+    for (value_id v : g_.outputs) define_leaf(v, list);
+    return list;
+  }
+
+ private:
+  static constexpr std::size_t longest_in_place = 12;  // elements of a constant
+
+  item call(const node& n, const operator_source& op) {
+    item x;
+    x.outputs = {n.output};
+    x.operators = 1;
+    x.node_names = {std::string(g_.text_of(n.name))};
+    x.operator_name = op.type.substr(op.type.rfind(':') + 1);
+    if (!infix(x, n, op) && !batch_normalization(x, n, op) && !shaped(x, n, op)) plain(x, n, op);
+    make_key(x);
+    return x;
+  }
+
+  // a + b, -a
+  bool infix(item& x, const node& n, const operator_source& op) {
+    const auto sign = [&](const char* name) { return op.type == "dk::op::" + std::string(name); };
+    if (sign("neg")) {
+      x.text("-");
+      operand(x, n, 0, op, true);
+      x.infix = true;
+      return true;
+    }
+    const char* spelling = sign("add") ? " + " : sign("sub") ? " - " : sign("mul") ? " * " : sign("div") ? " / " : nullptr;
+    if (spelling == nullptr || n.inputs.count != 2) return false;
+    const bool one_tensor = !is_number(n, 0) || !is_number(n, 1);
+    operand(x, n, 0, op, one_tensor);
+    x.text(spelling);
+    operand(x, n, 1, op, one_tensor);
+    x.infix = true;
+    return true;
+  }
+  // A constant that a plain number stands for beside the other operand.
+  bool is_number(const node& n, std::size_t i) const {
+    const value_id v = g_.input_of(n, i), other = g_.input_of(n, 1 - i);
+    if (v == none || other == none) return false;
+    const value& c = g_.at(v);
+    return c.from == origin::constant && c.type.dims.empty() && c.type.type == g_.at(other).type.type &&
+           c.type.type != dtype::boolean && fits_double(c, 0);
+  }
+
+  // dk::batch_normalization(x, g.batch_norm("bn1", 64)) where the weights are named as PyTorch does
+  bool batch_normalization(item& x, const node& n, const operator_source& op) {
+    if (op.type != "dk::op::batch_normalization") return false;
+    const value_id scale = g_.input_of(n, 1);
+    std::string prefix(g_.name_of(scale));
+    bool matches = prefix.ends_with(".weight");
+    if (matches) prefix.resize(prefix.size() - 7);
+    const char* suffixes[] = {".weight", ".bias", ".running_mean", ".running_var"};
+    for (std::size_t i = 0; i < 4 && matches; ++i) {
+      const value& w = g_.at(g_.input_of(n, i + 1));
+      matches = w.from == origin::weight && w.type.type == f32 && g_.text_of(w.name) == prefix + suffixes[i];
+    }
+    x.text("dk::batch_normalization(");
+    if (matches) {
+      operand(x, n, 0, op, false);
+      x.text(", g.batch_norm(");
+      x.before.push_back({piece::kind::slot, {}, x.add({slot::kind::name, 0, 0, prefix, "name"}), 0});
+      x.text(", ");
+      x.value(size(g_.at(scale).type.dims[0], "channels"));
+      x.text(")");
+      x.has_weight = true;
+    } else
+      for (std::size_t i = 0; i < n.inputs.count; ++i) {
+        x.text(i == 0 ? "" : ", ");
+        operand(x, n, i, op, false);
+      }
+    attributes(x, op);
+    return true;
+  }
+
+  // Functions with arguments of their own.
+  bool shaped(item& x, const node& n, const operator_source& op) {
+    if (op.type == "dk::op::reshape" || op.type == "dk::op::expand") {
+      x.text("dk::" + op.type.substr(8) + "(");
+      operand(x, n, 0, op, false);
+      x.text(", ");
+      list(x.before, x, op.attributes[0].elements, "size");
+      x.text(")");
+      return true;
+    }
+    if (op.type == "dk::op::split") {
+      x.text("dk::narrow(");
+      operand(x, n, 0, op, false);
+      for (const attribute_source& a : op.attributes) {
+        x.text(", ");
+        element(x.before, x, a.elements[0], a.name);
+      }
+      x.text(")");
+      return true;
+    }
+    if (op.type == "dk::op::concat") {
+      x.text("dk::concat({");
+      operands(x, n, op);
+      x.text("}");
+      attributes(x, op);
+      return true;
+    }
+    return false;
+  }
+
+  void plain(item& x, const node& n, const operator_source& op) {
+    const std::size_t count = n.inputs.count;
+    const bool by_function = !op.function.empty() && (count <= 3 || count == 5);
+    if (by_function && count > 0) {
+      x.text(op.function + "(");
+      operands(x, n, op);
+      return attributes(x, op);
+    }
+    const bool by_builder = count == 0 || g_.input_of(n, 0) == none;  // no tensor in front that knows the builder
+    x.text((by_builder ? "g.apply(" : "dk::apply(") + op.type + "{");
+    attributes(x, op);
+    x.attributes_open = "";
+    x.attributes_close = x.attributes_none = "}";
+    x.before.swap(x.after);
+    x.text(by_builder ? ", dk::vector<dk::tensor>{" : ", ");
+    operands(x, n, op);
+    x.text(by_builder ? "})" : ")");
+    x.before.swap(x.after);
+  }
+  void operands(item& x, const node& n, const operator_source& op) {
+    for (std::size_t i = 0; i < n.inputs.count; ++i) {
+      x.text(i == 0 ? "" : ", ");
+      operand(x, n, i, op, false);
+    }
+  }
+
+  void operand(item& x, const node& n, std::size_t i, const operator_source& op, bool number) {
+    const value_id v = g_.input_of(n, i);
+    if (v == none) return x.text("dk::tensor{}");
+    const value& w = g_.at(v);
+    if (w.from == origin::weight) weight(x, w, weight_roles(op, i, w.type.dims.size()));
+    else if (w.from == origin::constant && number && is_number(n, i)) x.value(number_of(w));
+    else if (w.from == origin::constant && !is_long(w)) constant(x, w);
+    else x.operand(v);
+  }
+
+  // --- weights
+  static std::vector<std::string> weight_roles(const operator_source& op, std::size_t operand, std::size_t rank) {
+    const std::string name = op.type.substr(op.type.rfind(':') + 1);
+    if (rank == 1) return {name == "conv" || name == "gemm" ? "out" : "width"};
+    std::vector<std::string> roles(rank, "size");
+    bool out_first = name == "conv";
+    if (name == "gemm")
+      for (const attribute_source& a : op.attributes)
+        if (a.name == "trans_b") out_first = !a.is_default;
+    if (operand == 1 && (name == "conv" || name == "conv_transpose" || name == "gemm" || name == "matmul")) {
+      roles[rank > 2 && name == "matmul" ? rank - 2 : 0] = out_first ? "out" : "in";
+      roles[rank > 2 && name == "matmul" ? rank - 1 : 1] = out_first ? "in" : "out";
+      if (name != "matmul")
+        for (std::size_t d = 2; d < rank; ++d) roles[d] = "kernel";
+    } else if (name == "gather" && operand == 0) roles = {"rows", "width"}, roles.resize(rank, "size");
+    return roles;
+  }
+  void weight(item& x, const value& w, const std::vector<std::string>& roles) {
+    x.text("g.weight(");
+    x.before.push_back({piece::kind::weight_name, {},
+                        x.add({slot::kind::name, 0, 0, std::string(g_.text_of(w.name)), "name"}), 0});
+    x.text(", {");
+    for (std::size_t d = 0; d < w.type.dims.size(); ++d) {
+      x.text(d == 0 ? "" : ", ");
+      x.value(size(w.type.dims[d], d < roles.size() ? roles[d] : "size"));
+    }
+    x.text(w.type.type == f32 ? "})" : "}, " + dtype_literal(w.type.type) + ")");
+    x.has_weight = true;
+  }
+
+  // --- constants
+  bool fits_double(const value& c, std::size_t i) const {
+    constexpr std::int64_t exact = std::int64_t{1} << 53;
+    const std::int64_t code = g_.constants[c.data.first + i];
+    return is_floating(c.type.type) || (code >= -exact && code <= exact);
+  }
+  std::int64_t code_of(const value& c, std::size_t i) const { return g_.constants[c.data.first + i]; }
+  double real_of(const value& c, std::size_t i) const {
+    const std::int64_t code = code_of(c, i);
+    return is_floating(c.type.type) ? std::bit_cast<double>(code) : static_cast<double>(code);
+  }
+  slot number_of(const value& c) const { return {slot::kind::real, 0, real_of(c, 0), {}, "value"}; }
+  bool is_long(const value& c) const { return c.data.count > longest_in_place; }
+  std::string type_argument(const value& c) const {
+    return c.type.type == f32 ? "" : ", " + dtype_literal(c.type.type);
+  }
+
+  void constant(item& x, const value& c) {
+    bool exact = true;
+    for (std::size_t i = 0; i < c.data.count; ++i) exact = exact && fits_double(c, i);
+    if (exact && c.type.dims.empty()) {
+      x.text("g.scalar(");
+      x.value(number_of(c));
+      return x.text(type_argument(c) + ")");
+    }
+    std::string s = exact ? "g.constant({" : "g.constant_from_codes({";
+    for (std::size_t i = 0; i < c.data.count; ++i) {
+      const bool integral = !is_floating(c.type.type);
+      s += i == 0 ? "" : ", ";
+      s += integral ? integer_literal(code_of(c, i)) : real_literal(real_of(c, i));
+    }
+    s += "}, {";
+    for (std::size_t d = 0; d < c.type.dims.size(); ++d) s += (d == 0 ? "" : ", ") + symbols_.code(c.type.dims[d]);
+    x.text(s + "}" + (exact ? type_argument(c) : ", " + dtype_literal(c.type.type)) + ")");
+  }
+  // Long constants are variables, defined before the first item that reads them.
+  void define_constant(value_id v, std::vector<item>& list) {
+    if (v != none && g_.at(v).from == origin::constant && is_long(g_.at(v))) define_leaf(v, list);
+  }
+  void define_leaf(value_id v, std::vector<item>& list) {
+    const value& c = g_.at(v);
+    if (c.from != origin::constant && c.from != origin::weight) return;
+    if (std::find(defined_.begin(), defined_.end(), v) != defined_.end()) return;
+    defined_.push_back(v);
+    item x;
+    x.outputs = {v};
+    x.operator_name = c.from == origin::weight ? "weight" : "constant";
+    if (c.from == origin::weight) weight(x, c, {});
+    else constant(x, c);
+    make_key(x);
+    list.push_back(std::move(x));
+  }
+
+  // --- attributes
+  slot size(dim d, const std::string& role) const {
+    if (d.is_known()) return {slot::kind::size, d.value(), 0, {}, role};
+    if (d.is_unknown()) return {slot::kind::size, -1, 0, {}, role};
+    return {slot::kind::expression, 0, 0, symbols_.code(d), role};
+  }
+  void element(std::vector<piece>& pieces, item& x, const attribute_element& e, const std::string& role) const {
+    using kind = attribute_element::kind;
+    if (e.is == kind::word) return pieces.push_back({piece::kind::text, e.word, 0, 0});
+    slot s{slot::kind::size, e.integer, 0, {}, role};
+    if (e.is == kind::real) s = {slot::kind::real, 0, e.real, "float", role};
+    if (e.is == kind::dimension) s = size(e.dimension, role);
+    pieces.push_back({piece::kind::slot, {}, x.add(std::move(s)), 0});
+  }
+  void list(std::vector<piece>& pieces, item& x, const std::vector<attribute_element>& elements,
+            const std::string& role) const {
+    if (elements.empty() || elements[0].is == attribute_element::kind::word) {
+      std::string s = "{";
+      for (std::size_t i = 0; i < elements.size(); ++i) s += (i == 0 ? "" : ", ") + elements[i].word;
+      return pieces.push_back({piece::kind::text, s + "}", 0, 0});
+    }
+    std::vector<piece> gaps;
+    for (const attribute_element& e : elements) element(gaps, x, e, role);
+    pieces.push_back({piece::kind::list, {}, gaps[0].index, gaps.size()});
+  }
+  static std::string role_of(const std::string& member) {
+    if (member == "kernel_shape") return "kernel";
+    return member.size() > 3 && member.ends_with("s") && member != "axis" ? member.substr(0, member.size() - 1) : member;
+  }
+
+  // What differs from its default. Lists of a window are written out for every node, so that nodes with and without
+  // padding are of one pattern.
+  void attributes(item& x, const operator_source& op) const {
+    x.attributes_open = ", {";
+    x.attributes_close = "})";
+    x.attributes_none = ")";
+    const bool windowed = op.type == "dk::op::conv" || op.type.ends_with("_pool");
+    std::size_t axes = 0;
+    for (const slot& s : x.slots) axes += s.role == "kernel";
+    for (const attribute_source& a : op.attributes)
+      if (a.name == "kernel_shape" && op.type != "dk::op::conv") axes = a.elements.size();
+    for (const attribute_source& a : op.attributes) {
+      std::vector<attribute_element> elements = a.elements;
+      member_value i{a.name, {}, {}};
+      if (windowed && (a.name == "strides" || a.name == "dilations" || a.name == "pads")) {
+        const std::size_t count = a.name == "pads" ? 2 * axes : axes;
+        if (elements.empty()) {
+          elements.resize(count);
+          for (auto& e : elements) e.integer = a.name == "pads" ? 0 : 1;
+        }
+        for (std::size_t k = 0; k < count; ++k)
+          i.neutral += (k == 0 ? "{" : ", ") + std::string(a.name == "pads" ? "0" : "1");
+        i.neutral += "}";
+      } else if (op.type == "dk::op::conv" && a.name == "kernel_shape") continue;  // the weight says it
+      else if (a.is_default) continue;
+      if (a.is_list) list(i.value, x, elements, role_of(a.name));
+      else element(i.value, x, elements[0], role_of(a.name));
+      x.attributes.push_back(std::move(i));
+    }
+  }
+
+  const graph& g_;
+  const symbol_names& symbols_;
+  std::vector<value_id> defined_;
+};
+
+}  // namespace dnnkit::generation

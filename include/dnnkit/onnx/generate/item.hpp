@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What is generated, before it is text: items. An item is one expression with gaps (operands, numbers, names of
+// weights); two items with the same pattern differ only in what fills their gaps, so they may become one function.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/graph/graph.hpp"
+
+namespace dnnkit::generation {
+
+// What fills a gap that is not a tensor.
+struct slot {
+  enum class kind : std::uint8_t { size, real, name, expression };  // expression: C++ code of a symbolic dimension
+  kind is = kind::size;
+  std::int64_t size = 0;
+  double real = 0;
+  std::string text;  // a weight's name, or code
+  std::string role;  // what a parameter for it may be called: "out", "stride"
+};
+
+// A part of an item's text.
+struct piece {
+  enum class kind : std::uint8_t { text, operand, slot, weight_name, list };
+  kind is = kind::text;
+  std::string text;       // of kind::text
+  std::size_t index = 0;  // of the operand, of the slot, or of a list's first slot
+  std::size_t count = 0;  // slots of a list, printed "{a, b}"
+};
+
+// A designated initialiser, left out where all its gaps hold `neutral`.
+struct member_value {
+  std::string member;
+  std::vector<piece> value;
+  std::string neutral;  // empty: never left out
+};
+
+struct item {
+  std::vector<piece> before;               // up to the attributes
+  std::vector<member_value> attributes;
+  std::string attributes_open, attributes_close;  // around what is left of the attributes: ", {" and "})"
+  std::string attributes_none;                    // when nothing is left: ")"
+  std::vector<piece> after;
+  bool infix = false;  // needs parentheses inside another infix expression
+
+  std::vector<value_id> operands;
+  std::vector<slot> slots;
+  std::vector<value_id> outputs;
+
+  std::size_t function = no_function;       // of a call: which of the functions
+  std::size_t operators = 0;                // nodes it stands for
+  std::vector<std::string> node_names;      // of those nodes
+  std::string operator_name;                // of its last node, in snake_case
+  bool has_weight = false;
+  std::size_t loop_count = 0;               // of a loop: how often it runs; its operand 0 is the value it begins with
+
+  std::string key;  // equal for equal patterns
+
+  static constexpr std::size_t no_function = static_cast<std::size_t>(-1);
+
+  void text(std::string s) { before.push_back({piece::kind::text, std::move(s), 0, 0}); }
+  void operand(value_id v) {
+    before.push_back({piece::kind::operand, {}, operands.size(), 0});
+    operands.push_back(v);
+  }
+  // The number of a new slot.
+  std::size_t add(slot s) {
+    slots.push_back(std::move(s));
+    return slots.size() - 1;
+  }
+  void value(slot s) { before.push_back({piece::kind::slot, {}, add(std::move(s)), 0}); }
+};
+
+namespace detail {
+inline void add_to_key(std::string& key, const std::vector<piece>& pieces, const std::vector<slot>& slots) {
+  for (const piece& p : pieces) {
+    key += static_cast<char>(1 + static_cast<int>(p.is));
+    key += p.text;
+    const std::size_t count = p.is == piece::kind::list ? p.count : p.is == piece::kind::slot ? 1 : 0;
+    for (std::size_t i = 0; i < count; ++i) key += static_cast<char>('0' + static_cast<int>(slots[p.index + i].is));
+  }
+}
+}  // namespace detail
+
+// Fills in the item's key once its pieces are complete.
+inline void make_key(item& x) {
+  x.key.clear();
+  detail::add_to_key(x.key, x.before, x.slots);
+  for (const member_value& a : x.attributes) {
+    x.key += "\x7f" + a.member;
+    detail::add_to_key(x.key, a.value, x.slots);
+  }
+  x.key += x.attributes_none;
+  detail::add_to_key(x.key, x.after, x.slots);
+  x.key += "\x7f" + std::to_string(x.outputs.size());
+}
+
+// A parameter of a generated function.
+struct parameter {
+  std::string type, name;
+};
+
+// How a gap of an item in a function's body is filled: code in terms of the function's parameters.
+struct body_item {
+  item pattern;                     // its operands are values of the first call
+  std::vector<std::string> slots;   // code for each slot of the pattern
+  std::vector<std::string> suffixes;  // of a weight name said as two strings; empty for others
+};
+
+// A function of the generated code: a sequence of items that occurs several times.
+struct function {
+  std::string name;
+  std::vector<parameter> parameters;     // after the tensors
+  std::vector<value_id> tensors;         // values of the first call that the tensor parameters stand for
+  std::vector<body_item> body;
+  std::vector<value_id> results;         // values of the first call
+  std::string comment;
+  bool is_leaf = false;                  // of one operator and its weights
+};
+
+}  // namespace dnnkit::generation

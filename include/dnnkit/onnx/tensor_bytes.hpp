@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// The elements of an ONNX tensor as bytes of its element type, taken from wherever the file keeps them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/onnx/model.hpp"
+#include "dnnkit/weights/mapped_file.hpp"
+#include "dnnkit/weights/stored_tensor.hpp"
+
+namespace dnnkit::onnx {
+
+// The files beside a model that hold elements of its tensors, each mapped when it is first asked for. What bytes()
+// returns stays valid, at the same address, while this object (or what it was moved to) lives. Not for several threads
+// at a time.
+class external_files {
+ public:
+  // `folder`: the model's; without one (a model held in memory) every external tensor is refused.
+  explicit external_files(std::optional<std::filesystem::path> folder = {}) : folder_(std::move(folder)) {}
+
+  // The bytes that `x` names. The location must stay in the folder: not absolute, and no "..". Symbolic links are
+  // followed, whoever owns the folder made them. Throws dnnkit::error naming `culprit`, or the file when that cannot be
+  // mapped.
+  std::span<const std::byte> bytes(const external_data& x, std::size_t size, const std::string& culprit) {
+    const std::filesystem::path location(x.location);
+    const bool climbs = std::ranges::find(location, "..") != location.end();
+    if (x.location.find('\0') != std::string_view::npos || location.is_absolute() || climbs)
+      throw error("location of external data is outside the model's folder", culprit, "a relative path without '..'",
+                  dnnkit::detail::quoted(x.location));
+    if (!folder_)
+      throw error("external data of a model in memory is not supported", culprit, "",
+                  dnnkit::detail::quoted(x.location));
+    if (x.length && *x.length != size)
+      throw error("length of external data does not fit the shape", culprit, std::to_string(size) + " bytes",
+                  std::to_string(*x.length));
+    if (size == 0) return {};
+    auto file = files_.find(x.location);
+    if (file == files_.end()) file = files_.emplace(x.location, mapped_file(*folder_ / location)).first;
+    const std::span<const std::byte> all = file->second.bytes();
+    if (x.offset > all.size() || size > all.size() - x.offset)
+      throw error(
+          "external data is truncated", culprit,
+          std::to_string(size) + " bytes at " + std::to_string(x.offset) + " of " + dnnkit::detail::quoted(x.location),
+          "a file of " + std::to_string(all.size()) + " bytes");
+    return all.subspan(static_cast<std::size_t>(x.offset), size);
+  }
+
+ private:
+  std::optional<std::filesystem::path> folder_;
+  std::map<std::string, mapped_file, std::less<>> files_;
+};
+
+// A tensor with its elements: views of the file where that has them as they are used (raw_data, external data), else a
+// copy in the element type (typed fields). Views are valid as long as the bytes the model was read from and `files`.
+class tensor_bytes {
+ public:
+  // `where` is named in errors ("model.onnx"). Throws dnnkit::error when the element type is one dnnkit does not have
+  // (strings, complex numbers, ...), a dimension is negative, the elements are not as many as the dimensions say, are
+  // given twice, in a field of another type, or do not fit the element type; and for external data as external_files.
+  tensor_bytes(const tensor_data& t, external_files& files, std::string_view where)
+      : culprit_(std::string(where) + ", tensor " + dnnkit::detail::quoted(t.name)) {
+    const std::optional<dtype> type = dtype_of(t.data_type);
+    if (!type) throw error("element type is not supported", culprit_, "", data_type_name(t.data_type));
+    tensor_.name = t.name;
+    tensor_.dtype = *type;
+    tensor_.shape = t.dims;
+    const std::optional<std::uint64_t> bytes = dnnkit::detail::dense_bytes(*type, t.dims);
+    if (!bytes) throw error("shape is negative or too large", culprit_, "", dnnkit::detail::shape_text(t.dims));
+    const auto size = static_cast<std::size_t>(*bytes);
+    if (t.external) {
+      require_only(t, nullptr);
+      tensor_.data = files.bytes(*t.external, size, culprit_);
+    } else if (t.raw_data && !t.raw_data->empty()) {
+      require_only(t, nullptr);
+      check_size(t.raw_data->size(), size);
+      tensor_.data = *t.raw_data;
+    } else {
+      copy_typed(t, size);
+    }
+    if (*type == boolean) normalize_booleans();
+  }
+
+  // Moving keeps the elements in place.
+  tensor_bytes(tensor_bytes&&) noexcept = default;
+  tensor_bytes& operator=(tensor_bytes&&) noexcept = default;
+  tensor_bytes(const tensor_bytes&) = delete;
+
+  // Name, element type, dimensions and elements: what the rest of the library reads weights from.
+  const stored_tensor& tensor() const noexcept { return tensor_; }
+  std::span<const std::byte> data() const noexcept { return tensor_.data; }
+  // Whether the elements are a copy instead of a view.
+  bool copied() const noexcept { return !copy_.empty(); }
+
+ private:
+  void check_size(std::size_t found, std::size_t expected) const {
+    if (found != expected)
+      throw error("data does not have the size of the tensor", culprit_,
+                  std::to_string(expected) + " bytes for " + dnnkit::detail::tensor_text(tensor_.dtype, tensor_.shape),
+                  std::to_string(found));
+  }
+
+  // No typed field has elements, but for the one at `allowed`.
+  void require_only(const tensor_data& t, const void* allowed) const {
+    const auto refuse = [&](const auto& field, const char* name) {
+      if (!field.empty() && &field != allowed)
+        throw error("elements are given twice or in a field of another type", culprit_,
+                    data_type_name(data_type_of(tensor_.dtype)) + " elements in one place", name);
+    };
+    refuse(t.float_data, "float_data");
+    refuse(t.int32_data, "int32_data");
+    refuse(t.int64_data, "int64_data");
+    refuse(t.double_data, "double_data");
+    refuse(t.uint64_data, "uint64_data");
+    refuse(t.string_data, "string_data");
+  }
+
+  void copy_typed(const tensor_data& t, std::size_t size) {
+    switch (tensor_.dtype) {
+      case dtype::f32:
+        return copy<float>(t, t.float_data, size);
+      case dtype::f64:
+        return copy<double>(t, t.double_data, size);
+      case dtype::i32:
+        return copy<std::int32_t>(t, t.int32_data, size);
+      case dtype::i16:
+        return copy<std::int16_t>(t, t.int32_data, size);
+      case dtype::i8:
+        return copy<std::int8_t>(t, t.int32_data, size);
+      case dtype::u16:
+        return copy<std::uint16_t>(t, t.int32_data, size);
+      case dtype::u8:
+      case dtype::boolean:
+        return copy<std::uint8_t>(t, t.int32_data, size);
+      case dtype::f16:
+      case dtype::bf16:
+        return copy<std::uint16_t>(t, t.int32_data, size);  // their bits
+      case dtype::i64:
+        return copy<std::int64_t>(t, t.int64_data, size);
+      case dtype::u32:
+        return copy<std::uint32_t>(t, t.uint64_data, size);
+      case dtype::u64:
+        return copy<std::uint64_t>(t, t.uint64_data, size);
+    }
+  }
+
+  template <class To, class From> void copy(const tensor_data& t, const std::vector<From>& field, std::size_t size) {
+    require_only(t, &field);
+    // compared as elements: `size` may be far more than the file has
+    if (field.size() != size / sizeof(To))
+      throw error(
+          "number of elements differs", culprit_,
+          std::to_string(size / sizeof(To)) + " for " + dnnkit::detail::tensor_text(tensor_.dtype, tensor_.shape),
+          std::to_string(field.size()));
+    copy_.resize(size);
+    for (std::size_t i = 0; i < field.size(); ++i) {
+      const auto x = static_cast<To>(field[i]);
+      if constexpr (!std::is_same_v<To, From>)
+        if (static_cast<From>(x) != field[i])
+          throw error("element does not fit the element type", culprit_, std::string(name(tensor_.dtype)),
+                      std::to_string(field[i]) + " at " + std::to_string(i));
+      std::memcpy(copy_.data() + i * sizeof(To), &x, sizeof(To));
+    }
+    tensor_.data = copy_;
+  }
+
+  // Bytes other than 0 and 1, which some writers leave, are no bool of C++.
+  void normalize_booleans() {
+    if (std::ranges::all_of(tensor_.data, [](std::byte b) { return b <= std::byte{1}; })) return;
+    std::vector<std::byte> normal(tensor_.data.size());
+    std::ranges::transform(tensor_.data, normal.begin(), [](std::byte b) { return std::byte{b != std::byte{0}}; });
+    copy_ = std::move(normal);
+    tensor_.data = copy_;
+  }
+
+  std::string culprit_;
+  stored_tensor tensor_;
+  std::vector<std::byte> copy_;
+};
+
+}  // namespace dnnkit::onnx
