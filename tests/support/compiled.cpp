@@ -10,6 +10,7 @@
 
 #include "dnnkit/runtime/execution.hpp"
 #include "dnnkit/runtime/thread_pool.hpp"
+#include "dnnkit/weights/safetensors.hpp"
 
 namespace harness {
 

@@ -17,7 +17,7 @@
 #include "dnnkit/cpu/kernel.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
-#include "dnnkit/weights/safetensors.hpp"
+#include "dnnkit/weights/weight_file.hpp"
 
 namespace dnnkit {
 
@@ -58,7 +58,7 @@ class packed_tables {
   // `kernels`: one entry for each recipe of `plan`; both outlive this object. The file is kept: weights that kernels
   // read as they are stay in it. Throws dnnkit::error listing every tensor that is missing or has another shape or
   // type.
-  packed_tables(const plan_view& plan, std::span<const cpu::kernel_entry> kernels, safetensors file)
+  packed_tables(const plan_view& plan, std::span<const cpu::kernel_entry> kernels, weight_file file)
       : file_(std::move(file)), data_(plan.buffers.size(), nullptr), packed_(plan.steps.size(), nullptr) {
     find_weights(plan);
     place(plan, kernels);
@@ -170,7 +170,7 @@ class packed_tables {
     }
   }
 
-  safetensors file_;
+  weight_file file_;
   aligned_memory memory_;
   std::vector<std::byte*> data_, packed_;
   std::vector<std::byte*> operands_;

@@ -14,13 +14,14 @@
 
 #include "dnnkit/cpu/kernels.hpp"
 #include "dnnkit/runtime/execution.hpp"
+#include "dnnkit/weights/safetensors.hpp"
 
 namespace dnnkit {
 
 // The weights of `Net`, packed; immutable, shared by any number of sessions.
 template <class Net> class packed_weights {
  public:
-  explicit packed_weights(safetensors file)
+  explicit packed_weights(weight_file file)
       : tables_(std::make_shared<const packed_tables>(Net::plan, std::span(cpu::kernel_table<Net>), std::move(file))) {}
   const std::shared_ptr<const packed_tables>& tables() const noexcept { return tables_; }
 
@@ -35,7 +36,7 @@ template <class T> using span_of = decltype(std::span(std::declval<T&>()));
 // Observer: see no_observer; inspect/trace.hpp has one that times every kernel.
 template <class Net, class Observer = no_observer> class session {
  public:
-  explicit session(safetensors file, Observer observer = {})
+  explicit session(weight_file file, Observer observer = {})
       : session(packed_weights<Net>(std::move(file)), std::move(observer)) {}
   explicit session(const packed_weights<Net>& weights, Observer observer = {})
       : execution_(Net::plan, cpu::kernel_table<Net>, weights.tables()), observer_(std::move(observer)) {}

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -23,6 +24,7 @@
 #include "dnnkit/weights/json_header.hpp"
 #include "dnnkit/weights/mapped_file.hpp"
 #include "dnnkit/weights/stored_tensor.hpp"
+#include "dnnkit/weights/weight_file.hpp"
 
 namespace dnnkit {
 
@@ -30,78 +32,23 @@ static_assert(std::endian::native == std::endian::little, "safetensors data is l
 
 using string_map = std::map<std::string, std::string, std::less<>>;
 
-// A tensor that a model needs from its weights file.
-struct required_tensor {
-  std::string name;
-  dnnkit::dtype dtype = dnnkit::dtype::f32;
-  std::vector<std::int64_t> shape;
-};
-
 // The tensors of one file. The format: 8 bytes little-endian header length; a JSON object of that length,
 // {"name": {"dtype": "F32", "shape": [2,3], "data_offsets": [begin, end]}, "__metadata__": {"key": "text"}}; the data,
 // which the offsets cover without overlap or hole. All of this is checked; whatever deviates raises dnnkit::error with
 // the file and the tensor.
-class safetensors {
+class safetensors : public weight_file {
  public:
   // Maps the file; it stays mapped while this object lives, and so do the spans of its tensors.
-  explicit safetensors(const std::filesystem::path& path) : file_(std::in_place, path), name_(path.string()) {
-    parse(file_->bytes());
-  }
+  explicit safetensors(const std::filesystem::path& path)
+      : safetensors(std::make_shared<const mapped_file>(path), path.string()) {}
 
   // Reads a file held in memory, which must outlive the object; `name` stands for the path in messages.
   static safetensors from_memory(std::span<const std::byte> bytes, std::string name) {
-    return safetensors(bytes, std::move(name));
+    return safetensors(bytes, std::move(name), nullptr);
   }
-
-  // In the order of their data in the file.
-  const std::vector<stored_tensor>& tensors() const noexcept { return tensors_; }
 
   // The header's "__metadata__", empty when there is none.
   const string_map& metadata() const noexcept { return metadata_; }
-
-  // The path, or the name given with the memory.
-  const std::string& name() const noexcept { return name_; }
-
-  // nullptr when there is no tensor of that name.
-  const stored_tensor* find(std::string_view tensor) const noexcept {
-    const auto found = std::ranges::lower_bound(by_name_, tensor, {}, [this](std::size_t i) { return name_at(i); });
-    return found != by_name_.end() && tensors_[*found].name == tensor ? &tensors_[*found] : nullptr;
-  }
-
-  // Throws dnnkit::error when there is no tensor of that name.
-  const stored_tensor& at(std::string_view tensor) const {
-    if (const stored_tensor* found = find(tensor)) return *found;
-    throw error("tensor is missing", where(tensor), {}, names_text());
-  }
-
-  // The tensor, once its dtype and shape are as given; throws dnnkit::error otherwise.
-  const stored_tensor& check(std::string_view tensor, dtype type, const std::vector<std::int64_t>& extents) const {
-    const stored_tensor& found = at(tensor);
-    if (found.dtype != type)
-      throw error("dtype differs", where(tensor), detail::tensor_text(type, extents),
-                  detail::tensor_text(found.dtype, found.shape));
-    if (found.shape != extents)
-      throw error("shape differs", where(tensor), detail::tensor_text(type, extents),
-                  detail::tensor_text(found.dtype, found.shape));
-    return found;
-  }
-
-  // Throws one dnnkit::error that lists every tensor of `required` that is missing or has another dtype or shape.
-  void check_all(std::span<const required_tensor> required) const {
-    std::string list;
-    std::size_t wrong = 0;
-    for (const required_tensor& r : required) {
-      const stored_tensor* found = find(r.name);
-      if (found && found->dtype == r.dtype && found->shape == r.shape) continue;
-      ++wrong;
-      list += "\n  " + detail::quoted(r.name) + ": expected " + detail::tensor_text(r.dtype, r.shape) + ", found " +
-              (found ? detail::tensor_text(found->dtype, found->shape) : "nothing");
-    }
-    if (wrong)
-      throw error(std::to_string(wrong) + " of the " + std::to_string(required.size()) +
-                      " tensors needed are missing or differ:" + list,
-                  name_);
-  }
 
  private:
   static constexpr std::uint64_t largest_header = 100'000'000;  // as in the reference implementation
@@ -111,27 +58,22 @@ class safetensors {
     std::uint64_t begin, end;
   };
 
-  safetensors(std::span<const std::byte> bytes, std::string name) : name_(std::move(name)) { parse(bytes); }
-
-  std::string where(std::string_view tensor) const { return name_ + ", tensor " + detail::quoted(tensor); }
-  std::string_view name_at(std::size_t i) const noexcept { return tensors_[i].name; }
-
-  // "3 tensors: 'a', 'b', 'c'", at most eight names.
-  std::string names_text() const {
-    std::string text = std::to_string(tensors_.size()) + " tensors";
-    for (std::size_t i = 0; i < by_name_.size() && i < 8; ++i)
-      text += (i ? ", " : ": ") + detail::quoted(tensors_[by_name_[i]].name);
-    return by_name_.size() > 8 ? text + ", ..." : text;
+  safetensors(std::shared_ptr<const mapped_file> file, std::string name)
+      : safetensors(file->bytes(), std::move(name), file) {}
+  safetensors(std::span<const std::byte> bytes, std::string name, std::shared_ptr<const void> storage)
+      : weight_file(std::move(name), std::move(storage)) {
+    parse(bytes);
   }
 
   void parse(std::span<const std::byte> bytes) {
     const std::string_view header = header_of(bytes);
     const std::span<const std::byte> data = bytes.subspan(8 + header.size());
-    if (!header.starts_with('{')) throw error("header does not begin with '{'", name_, "a safetensors file");
+    if (!header.starts_with('{')) throw error("header does not begin with '{'", name(), "a safetensors file");
     if (const std::size_t bad = detail::first_invalid_utf8(header); bad != std::string_view::npos)
-      throw error("header is not UTF-8 at header byte " + std::to_string(bad), name_);
+      throw error("header is not UTF-8 at header byte " + std::to_string(bad), name());
 
-    detail::json_cursor cursor(header, name_);
+    detail::json_cursor cursor(header, name());
+    std::vector<stored_tensor> tensors;
     std::vector<offsets> places;
     cursor.object([&](const std::string& key) {
       if (key == "__metadata__") {
@@ -139,29 +81,26 @@ class safetensors {
         cursor.object([&](const std::string& entry) { metadata_.emplace(entry, cursor.string()); });
       } else {
         cursor.set_context("tensor " + detail::quoted(key));
-        tensors_.push_back({key, {}, {}, {}});
-        places.push_back(read_entry(cursor, tensors_.back(), data));
+        tensors.push_back({key, {}, {}, {}});
+        places.push_back(read_entry(cursor, tensors.back(), data));
       }
       cursor.set_context({});
     });
     cursor.end();
-    place(places, data.size());
-    by_name_.resize(tensors_.size());
-    std::iota(by_name_.begin(), by_name_.end(), std::size_t{0});
-    std::ranges::sort(by_name_, {}, [this](std::size_t i) { return name_at(i); });
+    assign(placed(std::move(tensors), places, data.size()));
   }
 
   std::string_view header_of(std::span<const std::byte> bytes) const {
     if (bytes.size() < 8)
-      throw error("file is too short for a safetensors header", name_, "at least 8 bytes",
+      throw error("file is too short for a safetensors header", name(), "at least 8 bytes",
                   std::to_string(bytes.size()));
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), 8);
     if (length > largest_header)
-      throw error("header is too large for a safetensors file", name_,
+      throw error("header is too large for a safetensors file", name(),
                   "at most " + std::to_string(largest_header) + " bytes", std::to_string(length));
     if (length > bytes.size() - 8)
-      throw error("header is truncated", name_, std::to_string(length) + " bytes after the length",
+      throw error("header is truncated", name(), std::to_string(length) + " bytes after the length",
                   std::to_string(bytes.size() - 8));
     return {reinterpret_cast<const char*>(bytes.data() + 8), static_cast<std::size_t>(length)};
   }
@@ -228,7 +167,8 @@ class safetensors {
   }
 
   // Orders the tensors by their data and checks that the data section is covered exactly once.
-  void place(const std::vector<offsets>& places, std::size_t data_bytes) {
+  std::vector<stored_tensor> placed(std::vector<stored_tensor> tensors, const std::vector<offsets>& places,
+                                    std::size_t data_bytes) const {
     std::vector<std::size_t> order(places.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(places[i].begin, places[i].end); });
@@ -237,24 +177,20 @@ class safetensors {
     std::uint64_t covered = 0;
     for (const std::size_t i : order) {
       if (places[i].begin < covered)
-        throw error("data overlaps that of tensor " + detail::quoted(sorted.back().name), where(tensors_[i].name),
+        throw error("data overlaps that of tensor " + detail::quoted(sorted.back().name), where(tensors[i].name),
                     "data_offsets from " + std::to_string(covered), std::to_string(places[i].begin));
       if (places[i].begin > covered)
-        throw error("bytes before the data belong to no tensor", where(tensors_[i].name),
+        throw error("bytes before the data belong to no tensor", where(tensors[i].name),
                     "data_offsets from " + std::to_string(covered), std::to_string(places[i].begin));
       covered = places[i].end;
-      sorted.push_back(std::move(tensors_[i]));
+      sorted.push_back(std::move(tensors[i]));
     }
     if (covered != data_bytes)
-      throw error("bytes after the last tensor belong to no tensor", name_,
+      throw error("bytes after the last tensor belong to no tensor", name(),
                   "a data section of " + std::to_string(covered) + " bytes", std::to_string(data_bytes));
-    tensors_ = std::move(sorted);
+    return sorted;
   }
 
-  std::optional<mapped_file> file_;  // nothing when the bytes are the caller's
-  std::string name_;
-  std::vector<stored_tensor> tensors_;
-  std::vector<std::size_t> by_name_;  // positions in tensors_
   string_map metadata_;
 };
 
