@@ -42,6 +42,9 @@ struct extent {
   // rounds down
   friend constexpr extent operator/(extent a, extent b) { return {a.table, a.table->floor_div(a.d, b.d)}; }
   friend constexpr extent operator/(extent a, std::int64_t b) { return {a.table, a.table->floor_div(a.d, dim(b))}; }
+  constexpr extent mod(dim b) const { return {table, table->mod(d, b)}; }
+  constexpr extent min(dim b) const { return {table, table->min(d, b)}; }
+  constexpr extent max(dim b) const { return {table, table->max(d, b)}; }
 };
 
 constexpr dim element_count(symbol_table& table, const shape& s) {
@@ -64,6 +67,7 @@ struct sym {
 struct dim_argument {
   constexpr dim_argument(std::integral auto n) : known(static_cast<std::int64_t>(n)) {}
   constexpr dim_argument(dim d) : known(d) {}
+  constexpr dim_argument(extent e) : known(e.d) {}
   constexpr dim_argument(sym s) : symbol(s), is_symbol(true) {}
   dim known = 0;
   sym symbol{};

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/core/error.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/onnx/generate/item.hpp"
 #include "dnnkit/onnx/generate/operator_source.hpp"
@@ -60,7 +61,11 @@ class call_maker {
       x.infix = true;
       return true;
     }
-    const char* spelling = sign("add") ? " + " : sign("sub") ? " - " : sign("mul") ? " * " : sign("div") ? " / " : nullptr;
+    const char* spelling = sign("add")   ? " + "
+                           : sign("sub") ? " - "
+                           : sign("mul") ? " * "
+                           : sign("div") ? " / "
+                                         : nullptr;
     if (spelling == nullptr || n.inputs.count != 2) return false;
     const bool one_tensor = !is_number(n, 0) || !is_number(n, 1);
     operand(x, n, 0, op, one_tensor);
@@ -193,8 +198,8 @@ class call_maker {
   }
   void weight(item& x, const value& w, const std::vector<std::string>& roles) {
     x.text("g.weight(");
-    x.before.push_back({piece::kind::weight_name, {},
-                        x.add({slot::kind::name, 0, 0, std::string(g_.text_of(w.name)), "name"}), 0});
+    x.before.push_back(
+        {piece::kind::weight_name, {}, x.add({slot::kind::name, 0, 0, std::string(g_.text_of(w.name)), "name"}), 0});
     x.text(", {");
     for (std::size_t d = 0; d < w.type.dims.size(); ++d) {
       x.text(d == 0 ? "" : ", ");
@@ -284,7 +289,8 @@ class call_maker {
   }
   static std::string role_of(const std::string& member) {
     if (member == "kernel_shape") return "kernel";
-    return member.size() > 3 && member.ends_with("s") && member != "axis" ? member.substr(0, member.size() - 1) : member;
+    return member.size() > 3 && member.ends_with("s") && member != "axis" ? member.substr(0, member.size() - 1)
+                                                                          : member;
   }
 
   // What differs from its default. Lists of a window are written out for every node, so that nodes with and without

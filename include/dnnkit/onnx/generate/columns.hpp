@@ -70,7 +70,8 @@ class columns {
         for (const slot& s : values) names.push_back(s.text);
         return name(names);
       }
-      default: return {other(values), {}};
+      default:
+        return {other(values), {}};
     }
   }
 
@@ -144,7 +145,8 @@ class columns {
   }
 
   code name(const std::vector<std::string>& x) {
-    if (std::all_of(x.begin(), x.end(), [&](const std::string& v) { return v == x[0]; })) return {quoted(x[0]), {}};
+    if (std::all_of(x.begin(), x.end(), [&](const std::string& v) { return v == x[0]; }))
+      return {string_literal(x[0]), {}};
     for (const column& c : list_)
       if (auto suffix = suffix_behind(x, c)) return {c.as.name, *suffix};
     std::vector<numbered_name> cut;
@@ -171,12 +173,14 @@ class columns {
       const bool literal = number_code.find_first_not_of("0123456789") == std::string::npos;
       if (literal) open += number_code + texts[k + 1];
       else {
-        s += (s.empty() ? "dk::text(" + (open.empty() ? "" : quoted(open)) + ")" : open.empty() ? "" : " << " + quoted(open));
+        s += (s.empty()      ? "dk::text(" + (open.empty() ? "" : string_literal(open)) + ")"
+              : open.empty() ? ""
+                             : " << " + string_literal(open));
         s += " << " + number_code;
         open = texts[k + 1];
       }
     }
-    return open.empty() ? s : s + " << " + quoted(open);
+    return open.empty() ? s : s + " << " + string_literal(open);
   }
   // The string that stands behind the parameter c in all x.
   static std::optional<std::string> suffix_behind(const std::vector<std::string>& x, const column& c) {

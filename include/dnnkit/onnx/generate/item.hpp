@@ -40,7 +40,7 @@ struct member_value {
 };
 
 struct item {
-  std::vector<piece> before;               // up to the attributes
+  std::vector<piece> before;  // up to the attributes
   std::vector<member_value> attributes;
   std::string attributes_open, attributes_close;  // around what is left of the attributes: ", {" and "})"
   std::string attributes_none;                    // when nothing is left: ")"
@@ -51,12 +51,12 @@ struct item {
   std::vector<slot> slots;
   std::vector<value_id> outputs;
 
-  std::size_t function = no_function;       // of a call: which of the functions
-  std::size_t operators = 0;                // nodes it stands for
-  std::vector<std::string> node_names;      // of those nodes
-  std::string operator_name;                // of its last node, in snake_case
+  std::size_t function = no_function;   // of a call: which of the functions
+  std::size_t operators = 0;            // nodes it stands for
+  std::vector<std::string> node_names;  // of those nodes
+  std::string operator_name;            // of its last node, in snake_case
   bool has_weight = false;
-  std::size_t loop_count = 0;               // of a loop: how often it runs; its operand 0 is the value it begins with
+  std::size_t loop_count = 0;  // of a loop: how often it runs; its operand 0 is the value it begins with
 
   std::string key;  // equal for equal patterns
 
@@ -75,7 +75,6 @@ struct item {
   void value(slot s) { before.push_back({piece::kind::slot, {}, add(std::move(s)), 0}); }
 };
 
-namespace detail {
 inline void add_to_key(std::string& key, const std::vector<piece>& pieces, const std::vector<slot>& slots) {
   for (const piece& p : pieces) {
     key += static_cast<char>(1 + static_cast<int>(p.is));
@@ -84,18 +83,17 @@ inline void add_to_key(std::string& key, const std::vector<piece>& pieces, const
     for (std::size_t i = 0; i < count; ++i) key += static_cast<char>('0' + static_cast<int>(slots[p.index + i].is));
   }
 }
-}  // namespace detail
 
 // Fills in the item's key once its pieces are complete.
 inline void make_key(item& x) {
   x.key.clear();
-  detail::add_to_key(x.key, x.before, x.slots);
+  add_to_key(x.key, x.before, x.slots);
   for (const member_value& a : x.attributes) {
     x.key += "\x7f" + a.member;
-    detail::add_to_key(x.key, a.value, x.slots);
+    add_to_key(x.key, a.value, x.slots);
   }
   x.key += x.attributes_none;
-  detail::add_to_key(x.key, x.after, x.slots);
+  add_to_key(x.key, x.after, x.slots);
   x.key += "\x7f" + std::to_string(x.outputs.size());
 }
 
@@ -106,20 +104,20 @@ struct parameter {
 
 // How a gap of an item in a function's body is filled: code in terms of the function's parameters.
 struct body_item {
-  item pattern;                     // its operands are values of the first call
-  std::vector<std::string> slots;   // code for each slot of the pattern
+  item pattern;                       // its operands are values of the first call
+  std::vector<std::string> slots;     // code for each slot of the pattern
   std::vector<std::string> suffixes;  // of a weight name said as two strings; empty for others
 };
 
 // A function of the generated code: a sequence of items that occurs several times.
 struct function {
   std::string name;
-  std::vector<parameter> parameters;     // after the tensors
-  std::vector<value_id> tensors;         // values of the first call that the tensor parameters stand for
+  std::vector<parameter> parameters;  // after the tensors
+  std::vector<value_id> tensors;      // values of the first call that the tensor parameters stand for
   std::vector<body_item> body;
-  std::vector<value_id> results;         // values of the first call
+  std::vector<value_id> results;  // values of the first call
   std::string comment;
-  bool is_leaf = false;                  // of one operator and its weights
+  bool is_leaf = false;  // of one operator and its weights
 };
 
 }  // namespace dnnkit::generation

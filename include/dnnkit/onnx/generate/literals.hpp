@@ -61,7 +61,7 @@ inline std::string integer_literal(std::int64_t x) {
   return x == std::numeric_limits<std::int64_t>::min() ? "std::numeric_limits<std::int64_t>::min()" : std::to_string(x);
 }
 
-inline std::string quoted(std::string_view s) {
+inline std::string string_literal(std::string_view s) {
   std::string q = "\"";
   for (char c : s) {
     const auto byte = static_cast<unsigned char>(c);
@@ -98,24 +98,27 @@ template <class Enum> std::string enumerator_spelling(Enum e) {
   std::string found = "static_cast<" + type_spelling<Enum>() + ">(" + std::to_string(static_cast<long>(e)) + ")";
   [&]<int... I>(std::integer_sequence<int, I...>) {
     ((e == static_cast<Enum>(I) ? void(found = enumerator_spelling<static_cast<Enum>(I)>()) : void()), ...);
-  }(std::make_integer_sequence<int, 32>{});
+  }
+  (std::make_integer_sequence<int, 32>{});
   return found;
 }
 
 inline bool is_keyword(const std::string& s) {
   static const std::set<std::string> words{
-      "alignas",     "alignof",   "and",       "asm",       "auto",         "bool",      "break",    "case",
-      "catch",       "char",      "class",     "concept",   "const",        "consteval", "constexpr", "constinit",
-      "continue",    "decltype",  "default",   "delete",    "do",           "double",    "else",     "enum",
-      "explicit",    "export",    "extern",    "false",     "float",        "for",       "friend",   "goto",
-      "if",          "inline",    "int",       "long",      "mutable",      "namespace", "new",      "noexcept",
-      "not",         "nullptr",   "operator",  "or",        "private",      "protected", "public",   "register",
-      "requires",    "return",    "short",     "signed",    "sizeof",       "static",    "struct",   "switch",
-      "template",    "this",      "throw",     "true",      "try",          "typedef",   "typeid",   "typename",
-      "union",       "unsigned",  "using",     "virtual",   "void",         "volatile",  "while",    "xor",
-      "static_cast", "const_cast", "bitand",   "bitor",     "compl",        "char8_t",   "char16_t", "char32_t",
-      "co_await",    "co_return", "co_yield",  "and_eq",    "or_eq",        "xor_eq",    "not_eq",   "wchar_t",
-      "thread_local", "static_assert", "reinterpret_cast", "dynamic_cast", "main", "std", "dk", "dnnkit"};
+      "alignas",      "alignof",   "and",         "asm",        "auto",         "bool",          "break",
+      "case",         "catch",     "char",        "class",      "concept",      "const",         "consteval",
+      "constexpr",    "constinit", "continue",    "decltype",   "default",      "delete",        "do",
+      "double",       "else",      "enum",        "explicit",   "export",       "extern",        "false",
+      "float",        "for",       "friend",      "goto",       "if",           "inline",        "int",
+      "long",         "mutable",   "namespace",   "new",        "noexcept",     "not",           "nullptr",
+      "operator",     "or",        "private",     "protected",  "public",       "register",      "requires",
+      "return",       "short",     "signed",      "sizeof",     "static",       "struct",        "switch",
+      "template",     "this",      "throw",       "true",       "try",          "typedef",       "typeid",
+      "typename",     "union",     "unsigned",    "using",      "virtual",      "void",          "volatile",
+      "while",        "xor",       "static_cast", "const_cast", "bitand",       "bitor",         "compl",
+      "char8_t",      "char16_t",  "char32_t",    "co_await",   "co_return",    "co_yield",      "and_eq",
+      "or_eq",        "xor_eq",    "not_eq",      "wchar_t",    "thread_local", "static_assert", "reinterpret_cast",
+      "dynamic_cast", "main",      "std",         "dk",         "dnnkit"};
   return words.contains(s);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operators as generated code spells them: the function or type to name, and attributes that differ from their defaults.
+// Operators as generated code spells them: the function or type to name, and attributes that differ from their
+// defaults.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +37,8 @@ struct attribute_source {
 };
 
 struct operator_source {
-  std::string type;            // dk::op::conv
-  std::string function;        // dk::conv; empty when there is none with this meaning
+  std::string type;               // dk::op::conv
+  std::string function;           // dk::conv; empty when there is none with this meaning
   std::size_t most_operands = 0;  // of the function
   std::vector<attribute_source> attributes;
 };
@@ -59,7 +60,7 @@ template <class Op> std::vector<attribute_source> attribute_sources(const Op& op
   if constexpr (detail::has_attributes<Op>)
     Op::attributes(op, [&](std::string_view name, const auto& x) {
       attribute_source a{std::string(name), false, false, {}};
-      if constexpr (detail::is_list<std::remove_cvref_t<decltype(x)>>) {
+      if constexpr (dnnkit::detail::is_list<std::remove_cvref_t<decltype(x)>>) {
         a.is_list = true;
         for (const auto& e : x) a.elements.push_back(element_source(e));
       } else a.elements.push_back(element_source(x));
@@ -69,27 +70,99 @@ template <class Op> std::vector<attribute_source> attribute_sources(const Op& op
 }
 
 inline bool equal(const attribute_element& a, const attribute_element& b) {
-  return a.is == b.is && a.integer == b.integer && std::bit_cast<std::int64_t>(a.real) == std::bit_cast<std::int64_t>(b.real) &&
-         a.dimension == b.dimension && a.word == b.word;
+  return a.is == b.is && a.integer == b.integer &&
+         std::bit_cast<std::int64_t>(a.real) == std::bit_cast<std::int64_t>(b.real) && a.dimension == b.dimension &&
+         a.word == b.word;
 }
 
 // Operators whose function takes the operands and then the attributes (op/function.hpp). The others are applied by
 // dk::apply, or spelled in a way of their own (onnx/generate/calls.hpp).
 inline bool has_plain_function(std::string_view name) {
-  static constexpr std::array names = std::to_array<std::string_view>(
-      {"relu",         "leaky_relu",   "prelu",         "clip",          "sigmoid",      "hard_sigmoid", "hard_swish",
-       "swish",        "gelu",         "elu",           "selu",          "softplus",     "softsign",     "mish",
-       "arg_max",      "arg_min",      "add",           "sub",           "mul",          "div",          "pow",
-       "min",          "max",          "mod",           "neg",           "abs",          "reciprocal",   "floor",
-       "ceil",         "round",        "sign",          "depth_to_space", "space_to_depth", "cast",      "logical_and",
-       "logical_or",   "logical_xor",  "logical_not",   "equal",         "greater",      "greater_or_equal", "less",
-       "less_or_equal", "where",       "conv",          "tile",          "gather",       "matmul",       "gemm",
-       "flatten",      "identity",     "squeeze",       "unsqueeze",     "transpose",    "layer_normalization",
-       "rms_normalization", "instance_normalization",   "group_normalization", "pad",    "max_pool",     "average_pool",
-       "global_average_pool", "global_max_pool",        "reduce_sum",    "reduce_mean",  "reduce_max",   "reduce_min",
-       "reduce_prod",  "reduce_l1",    "reduce_l2",     "reduce_log_sum", "reduce_log_sum_exp", "reduce_sum_square",
-       "resize",       "slice",        "softmax",       "log_softmax",   "exp",          "log",          "sqrt",
-       "sin",          "cos",          "tanh",          "erf",           "conv_transpose"});
+  static constexpr std::array names = std::to_array<std::string_view>({"relu",
+                                                                       "leaky_relu",
+                                                                       "prelu",
+                                                                       "clip",
+                                                                       "sigmoid",
+                                                                       "hard_sigmoid",
+                                                                       "hard_swish",
+                                                                       "swish",
+                                                                       "gelu",
+                                                                       "elu",
+                                                                       "selu",
+                                                                       "softplus",
+                                                                       "softsign",
+                                                                       "mish",
+                                                                       "arg_max",
+                                                                       "arg_min",
+                                                                       "add",
+                                                                       "sub",
+                                                                       "mul",
+                                                                       "div",
+                                                                       "pow",
+                                                                       "min",
+                                                                       "max",
+                                                                       "mod",
+                                                                       "neg",
+                                                                       "abs",
+                                                                       "reciprocal",
+                                                                       "floor",
+                                                                       "ceil",
+                                                                       "round",
+                                                                       "sign",
+                                                                       "depth_to_space",
+                                                                       "space_to_depth",
+                                                                       "cast",
+                                                                       "logical_and",
+                                                                       "logical_or",
+                                                                       "logical_xor",
+                                                                       "logical_not",
+                                                                       "equal",
+                                                                       "greater",
+                                                                       "greater_or_equal",
+                                                                       "less",
+                                                                       "less_or_equal",
+                                                                       "where",
+                                                                       "conv",
+                                                                       "tile",
+                                                                       "gather",
+                                                                       "matmul",
+                                                                       "gemm",
+                                                                       "flatten",
+                                                                       "identity",
+                                                                       "squeeze",
+                                                                       "unsqueeze",
+                                                                       "transpose",
+                                                                       "layer_normalization",
+                                                                       "rms_normalization",
+                                                                       "instance_normalization",
+                                                                       "group_normalization",
+                                                                       "pad",
+                                                                       "max_pool",
+                                                                       "average_pool",
+                                                                       "global_average_pool",
+                                                                       "global_max_pool",
+                                                                       "reduce_sum",
+                                                                       "reduce_mean",
+                                                                       "reduce_max",
+                                                                       "reduce_min",
+                                                                       "reduce_prod",
+                                                                       "reduce_l1",
+                                                                       "reduce_l2",
+                                                                       "reduce_log_sum",
+                                                                       "reduce_log_sum_exp",
+                                                                       "reduce_sum_square",
+                                                                       "resize",
+                                                                       "slice",
+                                                                       "softmax",
+                                                                       "log_softmax",
+                                                                       "exp",
+                                                                       "log",
+                                                                       "sqrt",
+                                                                       "sin",
+                                                                       "cos",
+                                                                       "tanh",
+                                                                       "erf",
+                                                                       "conv_transpose"});
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

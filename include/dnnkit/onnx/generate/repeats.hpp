@@ -105,7 +105,10 @@ class repeats {
     std::size_t n = 0;
     const auto count = [&](const std::vector<piece>& pieces) {
       for (const piece& p : pieces)
-        n += p.is == piece::kind::text ? p.text.size() : p.is == piece::kind::weight_name ? 20 : p.is == piece::kind::list ? 3 * p.count : 3;
+        n += p.is == piece::kind::text          ? p.text.size()
+             : p.is == piece::kind::weight_name ? 20
+             : p.is == piece::kind::list        ? 3 * p.count
+                                                : 3;
     };
     count(x.before);
     count(x.after);
@@ -116,7 +119,7 @@ class repeats {
   std::vector<stretch> list_candidates(std::size_t longest_stretch, bool leaves) const {
     const std::size_t n = items_.size();
     std::vector<stretch> list;
-    std::set<std::vector<std::size_t>> seen;
+    std::set<std::uint64_t> seen;  // hashes; a collision costs a candidate
     for (std::size_t s = 0; s < n; ++s) {
       std::vector<std::uint16_t> row(common_.begin() + static_cast<std::ptrdiff_t>(s * (n + 1)),
                                      common_.begin() + static_cast<std::ptrdiff_t>(s * (n + 1) + n));
@@ -125,8 +128,10 @@ class repeats {
       std::map<std::size_t, std::size_t> ending;
       bool weight = false;
       std::size_t occurrences = row.size();
+      std::uint64_t hash = 0;
       for (std::size_t length = 1; length <= std::min(longest_stretch, n - s); ++length) {
         const item& x = items_[s + length - 1];
+        hash = (hash + ids_[s + length - 1] + 1) * 0x9e3779b97f4a7c15;
         while (occurrences > 0 && row[occurrences - 1] < length) --occurrences;
         if (occurrences == 0) break;
         weight = weight || (x.has_weight && x.function == item::no_function);
@@ -138,17 +143,18 @@ class repeats {
         if (!leaves && operators(s, length) < 3) continue;
         if (!leaves && length == 1 && x.function != item::no_function) continue;
         const std::int64_t body = lengths_[s + length] - lengths_[s];
+        if (is_power(s, length)) continue;        // a loop says it better
+        if (!seen.insert(hash).second) continue;  // of equal sequences the first one stands for all
         list.push_back({static_cast<std::int64_t>(occurrences) * body, s, length});
       }
     }
-    // of equal sequences the first one stands for all
-    std::vector<stretch> different;
-    for (const stretch& s : list)
-      if (seen.emplace(ids_.begin() + static_cast<std::ptrdiff_t>(s.first),
-                       ids_.begin() + static_cast<std::ptrdiff_t>(s.first + s.length))
-              .second)
-        different.push_back(s);
-    return different;
+    return list;
+  }
+  // A stretch that is a shorter one several times over.
+  bool is_power(std::size_t s, std::size_t length) const {
+    for (std::size_t period = 1; 2 * period <= length; ++period)
+      if (length % period == 0 && common_[s * (items_.size() + 1) + s + period] >= length - period) return true;
+    return false;
   }
   bool every_has_weight(std::size_t s, std::size_t length) const {
     for (std::size_t i = s; i < s + length; ++i)
@@ -242,7 +248,8 @@ class repeats {
           if (n.starts_with(path)) return true;
         return false;
       };
-      if ((first > 0 && below(first - 1)) || (first + p.length < items_.size() && below(first + p.length))) return false;
+      if ((first > 0 && below(first - 1)) || (first + p.length < items_.size() && below(first + p.length)))
+        return false;
     }
     return true;
   }
@@ -315,8 +322,8 @@ class repeats {
   }
   std::string unique(const std::string& wanted) const {
     std::string name = wanted;
-    for (int i = 2; std::any_of(functions_.begin(), functions_.end(), [&](const function& f) { return f.name == name; });
-         ++i)
+    for (int i = 2;
+         std::any_of(functions_.begin(), functions_.end(), [&](const function& f) { return f.name == name; }); ++i)
       name = wanted + "_" + std::to_string(i);
     return name;
   }
@@ -324,11 +331,11 @@ class repeats {
   std::vector<item> items_;
   std::vector<value_id> kept_;
   std::vector<function> functions_;
-  std::vector<std::size_t> ids_;             // equal for items of one pattern
-  std::vector<std::int64_t> lengths_;        // of text, summed up
-  std::map<value_id, place> places_;         // where values are computed
+  std::vector<std::size_t> ids_;       // equal for items of one pattern
+  std::vector<std::int64_t> lengths_;  // of text, summed up
+  std::map<value_id, place> places_;   // where values are computed
   std::map<value_id, std::size_t> last_use_;
-  std::vector<std::uint16_t> common_;        // [i][j]: how many items from i on have the patterns of those from j on
+  std::vector<std::uint16_t> common_;  // [i][j]: how many items from i on have the patterns of those from j on
 };
 
 }  // namespace dnnkit::generation

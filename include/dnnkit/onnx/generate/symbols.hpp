@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,13 @@ class symbol_names {
       if (!legal || name[0] == '_' || name.find("__") != std::string::npos) name = identifier(name, "size");
       while (!taken.insert(name).second) name += "_";
       names_.push_back(name);
+      used_.push_back(false);
     }
   }
   const std::string& operator[](std::size_t symbol) const { return names_[symbol]; }
   std::size_t size() const { return names_.size(); }
+  // Has code for a dimension with this symbol been asked for?
+  bool is_used(std::size_t symbol) const { return used_[symbol]; }
 
   // Code of type extent (or dim, or a number) for `d`.
   std::string code(dim d) const {
@@ -35,8 +39,8 @@ class symbol_names {
     std::string sum, constant;
     for (const monomial& m : table_.polynomials[d.expression()]) {
       if (m.factors.empty()) {
-        constant = (m.coefficient < 0 ? " - " : " + ") +
-                   std::to_string(m.coefficient < 0 ? -m.coefficient : m.coefficient);
+        constant =
+            (m.coefficient < 0 ? " - " : " + ") + std::to_string(m.coefficient < 0 ? -m.coefficient : m.coefficient);
         continue;
       }
       const bool subtract = m.coefficient < 0 && !sum.empty();
@@ -50,25 +54,29 @@ class symbol_names {
 
  private:
   std::string code(const atom& x) const {
-    switch (x.kind) {
-      case atom_kind::symbol: return names_[static_cast<std::size_t>(x.a.value())];
-      case atom_kind::floor_div: return "(" + operand(x.a) + " / " + operand(x.b) + ")";
-      case atom_kind::mod: return call("mod", x);
-      case atom_kind::min: return call("min", x);
-      default: return call("max", x);
+    if (x.kind == atom_kind::symbol) {
+      used_[static_cast<std::size_t>(x.a.value())] = true;
+      return names_[static_cast<std::size_t>(x.a.value())];
     }
+    if (x.kind == atom_kind::floor_div) return "(" + factor(x.a, x.b) + " / " + factor(x.b, {}) + ")";
+    if (x.kind == atom_kind::mod) return factor(x.a, x.b) + ".mod(" + code(x.b) + ")";
+    const bool swapped = x.a.is_known();  // min and max may be
+    return factor(swapped ? x.b : x.a, {}) + (x.kind == atom_kind::min ? ".min(" : ".max(") +
+           code(swapped ? x.a : x.b) + ")";
   }
-  std::string operand(dim d) const {
+  // Code for d as an operand; where the other operand is no extent either, d is made one.
+  std::string factor(dim d, dim other) const {
+    if (d.is_known() && other.is_expression()) {
+      std::string any = code(other);
+      return any.find(' ') == std::string::npos ? "(" + any + " - " + any + " + " + code(d) + ")" : code(d);
+    }
     const std::string s = code(d);
     return s.find(' ') == std::string::npos ? s : "(" + s + ")";
-  }
-  // One operand is an expression: the functions are found by its type.
-  std::string call(const char* function, const atom& x) const {
-    return std::string(function) + "(" + code(x.a) + ", " + code(x.b) + ")";
   }
 
   const symbol_table& table_;
   std::vector<std::string> names_;
+  mutable std::vector<bool> used_;
 };
 
 }  // namespace dnnkit::generation
