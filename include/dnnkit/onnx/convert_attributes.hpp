@@ -23,18 +23,10 @@ namespace dnnkit::onnx {
 
 // ONNX's words for the enumerators of an attribute, in their order.
 template <class E> struct words_of;
-template <> struct words_of<pad_mode> {
-  static constexpr std::string_view list[] = {"constant", "reflect", "edge"};
-};
-template <> struct words_of<gelu_approximation> {
-  static constexpr std::string_view list[] = {"none", "tanh"};
-};
-template <> struct words_of<op::depth_to_space_mode> {
-  static constexpr std::string_view list[] = {"DCR", "CRD"};
-};
-template <> struct words_of<resize_mode> {
-  static constexpr std::string_view list[] = {"nearest", "linear"};
-};
+template <> struct words_of<pad_mode> { static constexpr std::string_view list[] = {"constant", "reflect", "edge"}; };
+template <> struct words_of<gelu_approximation> { static constexpr std::string_view list[] = {"none", "tanh"}; };
+template <> struct words_of<op::depth_to_space_mode> { static constexpr std::string_view list[] = {"DCR", "CRD"}; };
+template <> struct words_of<resize_mode> { static constexpr std::string_view list[] = {"nearest", "linear"}; };
 template <> struct words_of<coordinate_mode> {
   static constexpr std::string_view list[] = {"half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"};
 };

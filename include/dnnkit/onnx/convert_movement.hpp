@@ -109,8 +109,10 @@ inline void convert_slice(node_context& c) {
   std::vector<known_element> starts, ends;
   std::vector<std::int64_t> axes, steps;
   if (c.opset < 10) {
-    for (std::int64_t n : c.integers("starts").value_or(std::vector<std::int64_t>{})) starts.push_back(known_element::of_number(n));
-    for (std::int64_t n : c.integers("ends").value_or(std::vector<std::int64_t>{})) ends.push_back(known_element::of_number(n));
+    for (std::int64_t n : c.integers("starts").value_or(std::vector<std::int64_t>{}))
+      starts.push_back(known_element::of_number(n));
+    for (std::int64_t n : c.integers("ends").value_or(std::vector<std::int64_t>{}))
+      ends.push_back(known_element::of_number(n));
     axes = c.integers("axes").value_or(std::vector<std::int64_t>{});
   } else {
     const auto list = [&](std::size_t i, std::string_view what) {

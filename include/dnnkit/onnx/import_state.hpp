@@ -19,7 +19,9 @@
 #include "dnnkit/onnx/import_result.hpp"
 #include "dnnkit/onnx/known_elements.hpp"
 #include "dnnkit/onnx/model.hpp"
+#include "dnnkit/op/cast.hpp"
 #include "dnnkit/op/dims.hpp"
+#include "dnnkit/op/movement.hpp"
 
 namespace dnnkit::onnx {
 

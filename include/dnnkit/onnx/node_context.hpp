@@ -20,11 +20,11 @@ namespace dnnkit::onnx {
 
 class node_context {
  public:
-  node_context(import_state& s, scope& names, const onnx::node& n, std::int64_t opset)
+  node_context(import_state& s, scope& visible, const onnx::node& n, std::int64_t version)
       : state(s),
-        names(names),
+        names(visible),
         node(n),
-        opset(opset),
+        opset(version),
         arithmetic(s.target().value().symbols),
         outputs_(n.outputs.size()) {
     for (std::string_view name : n.inputs) inputs_.push_back(name.empty() ? nullptr : names.find(name));

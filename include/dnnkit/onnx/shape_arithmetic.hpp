@@ -333,6 +333,7 @@ inline bool evaluate_reshape(shape_evaluation& s) {
   node_context& c = s.context();
   const known_elements *x = c.known(0), *to = c.opset < 5 ? nullptr : c.known(1);
   std::size_t count = 0, rank = 0, result = 0;
+  const bool allow_zero = c.flag("allowzero", false);
   if (x == nullptr || to == nullptr || !x->countable(count) || !to->countable(rank) || rank > max_rank) return false;
   shape dims;
   std::size_t inferred = max_rank, known = 1;
@@ -340,7 +341,7 @@ inline bool evaluate_reshape(shape_evaluation& s) {
     const known_element& e = to->at(i);
     if (!e.is_number()) return false;
     std::int64_t n = e.number;
-    if (n == 0 && !c.flag("allowzero", false)) {
+    if (n == 0 && !allow_zero) {
       if (i >= x->dims.size()) return false;
       n = x->dims[i].value();
     }

@@ -45,9 +45,9 @@ class inference {
     if (most != least) t << " to " << most;
     return fail(t);
   }
-  // Dimensions that must agree; two different symbols do not.
+  // Dimensions that must agree; two different symbols do not, unless the table collects equations.
   constexpr bool require_equal(dim a, std::string_view name_of_a, dim b, std::string_view name_of_b) {
-    if (a == b || a.is_unknown() || b.is_unknown()) return true;
+    if (a == b || a.is_unknown() || b.is_unknown() || table_->note_equation(a, b)) return true;
     text t;
     return fail(t << name_of_a << " is " << table_->print(a) << ", but " << name_of_b << " is " << table_->print(b));
   }
@@ -72,6 +72,7 @@ class inference {
       if (x == y || y == dim(1)) r.push_back(x);
       else if (x == dim(1)) r.push_back(y);
       else if (x.is_unknown() || y.is_unknown()) r.push_back(dim::unknown());
+      else if (table_->note_equation(x, y)) r.push_back(x.is_known() ? x : y);
       else {
         text t;
         return fail(t << "shapes " << print(a) << " and " << print(b) << " do not broadcast");

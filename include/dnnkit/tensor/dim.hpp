@@ -86,11 +86,29 @@ struct monomial {
 // Sum of monomials, ordered by their factors; the constant term, if any, comes first. Empty is zero.
 using polynomial = static_vector<monomial, 12>;
 
+// Two dimensions that must be equal for a graph to be legal.
+struct equation {
+  dim left, right;
+};
+
 class symbol_table {
  public:
   vector<symbol> symbols;
   vector<atom> atoms;
   vector<polynomial> polynomials;
+  // While `collects_equations`, what could be equal for some values of the symbols, and must be, is noted here instead
+  // of refused (an importer solves the equations: SoD2's backward transfer).
+  vector<equation> equations;
+  bool collects_equations = false;
+
+  // Whether a and b may be taken for equal: they are noted as an equation.
+  constexpr bool note_equation(dim a, dim b) {
+    if (!collects_equations) return false;
+    const bounds r = range(sub(a, b));
+    if (r.min > 0 || r.max < 0) return false;
+    equations.push_back({a, b});
+    return true;
+  }
 
   // The dimension named `name`; the same name always gives the same dimension, with the bounds of its first mention.
   constexpr dim symbol_named(std::string_view name, bounds limits) {

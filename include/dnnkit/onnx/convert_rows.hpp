@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// ONNX's reductions, Softmax and normalisations: axes as attribute or input, and their older forms.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dnnkit/onnx/convert_movement.hpp"
+#include "dnnkit/onnx/convert_windows.hpp"
+#include "dnnkit/op/builtin.hpp"
+
+namespace dnnkit::onnx::detail {
+
+// Axes are an attribute before opset 18 (ReduceSum: 13), an input later; none means all, unless noop_with_empty_axes.
+template <class Op, std::int64_t Since = 18> void convert_reduction(node_context& c) {
+  const auto axes = list_argument(c, "axes", 1, Since);
+  Op reduce;
+  reduce.keepdims = c.flag("keepdims", true);
+  const bool noop = c.flag("noop_with_empty_axes", false);
+  if (axes && !axes->empty()) reduce.axes.list = to_int_list(*axes, "axes");
+  else if (noop) return c.alias(0, c.reference(0));
+  if (c.rank(0) == 0)
+    return c.out(0, c.apply(op::reshape{shape{}}, {c.apply(reduce, {c.apply(op::reshape{shape{1}}, {c.in(0)})})}));
+  c.out(0, c.apply(reduce, {c.in(0)}));
+}
+
+// Up to opset 12 all axes from `axis` (1 if not given) on are one row.
+template <class Op> void convert_softmax(node_context& c) {
+  const auto rank = static_cast<std::int64_t>(c.rank(0));
+  std::int64_t axis = c.integer("axis", c.opset < 13 ? 1 : -1);
+  if (axis < 0) axis += rank;
+  node_context::require(axis >= 0 && (axis < rank || (rank == axis && c.opset < 13)), "axis is outside the input");
+  const tensor x = c.in(0);
+  if (c.opset >= 13 || axis + 1 == rank) return c.out(0, c.apply(Op{axis}, {x}));
+  const shape dims = x.dims();
+  const tensor rows = c.apply(op::flatten{axis}, {x});
+  c.out(0, c.apply(op::reshape{dims}, {c.apply(Op{1}, {rows})}));
+}
+
+inline void convert_batch_normalization(node_context& c) {
+  op::batch_normalization norm;
+  norm.epsilon = c.real_attribute("epsilon", 1e-5f);
+  for (const char* name : {"momentum", "consumed_inputs"}) c.ignore(name);
+  node_context::require(c.integer("spatial", 1) != 0, "attribute 'spatial' = 0 is not supported");
+  if (c.opset < 7) node_context::require(c.flag("is_test", false), "training is not supported");
+  if (c.opset < 14) {
+    for (std::size_t i = 1; i < c.node.outputs.size(); ++i)
+      node_context::require(!c.wants(i), "outputs of training are not supported");
+    return c.out(0, c.apply(norm, c.all_inputs()));
+  }
+  if (!c.flag("training_mode", false)) return c.out(0, c.apply(norm, c.all_inputs()));
+  // statistics of the batch take the place of the running ones, which move towards them
+  const tensor x = c.in(0);
+  const float momentum = c.real_attribute("momentum", 0.9f);
+  op::reduce_mean over;
+  over.keepdims = false;
+  over.axes.list = {0};
+  for (std::int64_t d = 2; d < x.rank(); ++d) over.axes.list.push_back(d);
+  const tensor mean = c.apply(over, {x});
+  const tensor centred = c.apply(op::sub{}, {x, along_channels(c, mean, x.rank())});
+  const tensor variance = c.apply(over, {c.apply(op::mul{}, {centred, centred})});
+  c.out(0, c.apply(norm, {x, c.in(1), c.in(2), mean, variance}));
+  const auto running = [&](std::size_t input, tensor now) {
+    const tensor before =
+        c.apply(op::mul{}, {c.in(input), c.graph().scalar(static_cast<double>(momentum), c.type(input))});
+    const tensor more = c.apply(op::mul{}, {now, c.graph().scalar(1.0 - static_cast<double>(momentum), now.type())});
+    return c.apply(op::add{}, {before, more});
+  };
+  if (c.wants(1)) c.out(1, running(3, mean));
+  if (c.wants(2)) c.out(2, running(4, variance));
+}
+
+// The second and third output are the rows' means and reciprocal standard deviations.
+inline void convert_layer_normalization(node_context& c) {
+  op::layer_normalization norm = attributes_from<op::layer_normalization>(c);
+  node_context::require(c.integer("stash_type", 1) == 1, "only stash_type = 1 is supported");
+  c.out(0, c.apply(norm, given_inputs(c)));
+  if (!c.wants(1) && !c.wants(2)) return;
+  const tensor x = c.in(0);
+  op::reduce_mean over;
+  for (std::int64_t d = norm.axis < 0 ? norm.axis + x.rank() : norm.axis; d < x.rank(); ++d)
+    over.axes.list.push_back(d);
+  const tensor mean = c.apply(over, {x});
+  if (c.wants(1)) c.out(1, mean);
+  if (!c.wants(2)) return;
+  const tensor centred = c.apply(op::sub{}, {x, mean});
+  const tensor variance = c.apply(over, {c.apply(op::mul{}, {centred, centred})});
+  const tensor moved = c.apply(op::add{}, {variance, c.graph().scalar(static_cast<double>(norm.epsilon), x.type())});
+  c.out(2, c.apply(op::reciprocal{}, {c.apply(op::sqrt{}, {moved})}));
+}
+
+inline void convert_instance_normalization(node_context& c) {
+  c.ignore("consumed_inputs");
+  c.out(0, c.apply(attributes_from<op::instance_normalization>(c), c.all_inputs()));
+}
+
+// Up to opset 20 scale and bias have one element a group, later one a channel.
+inline void convert_group_normalization(node_context& c) {
+  const op::group_normalization norm = attributes_from<op::group_normalization>(c);
+  c.ignore("stash_type");
+  const tensor x = c.in(0);
+  tensor scale = c.in(1), bias = c.in(2);
+  if (c.opset < 21) {
+    const dim channels = x.size(1),
+              each = c.table().exact_div(channels, dim(norm.num_groups > 0 ? norm.num_groups : 1));
+    const auto spread = [&](tensor t) {
+      const tensor column = c.apply(op::reshape{shape{norm.num_groups, 1}}, {t});
+      return c.apply(op::reshape{shape{channels}}, {c.apply(op::expand{shape{norm.num_groups, each}}, {column})});
+    };
+    node_context::require(norm.num_groups > 0 && !each.is_unknown(), "num_groups does not divide the channels");
+    scale = spread(scale);
+    bias = spread(bias);
+  }
+  c.out(0, c.apply(norm, {x, scale, bias}));
+}
+
+inline void convert_mean_variance_normalization(node_context& c) {
+  op::standardize norm;
+  norm.epsilon = 0;
+  norm.axes.list = to_int_list(c.integers("axes").value_or(std::vector<std::int64_t>{0, 2, 3}), "axes");
+  // ONNX adds 1e-9 to the standard deviation, below the precision of f32 unless that is 0
+  c.out(0, c.apply(norm, {c.in(0)}));
+}
+
+}  // namespace dnnkit::onnx::detail

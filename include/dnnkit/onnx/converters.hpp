@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Which converter imports which ONNX operator: those with inputs and attributes of their own by name, every other
+// operator of the set by reflection.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "dnnkit/onnx/convert_attributes.hpp"
+#include "dnnkit/onnx/convert_elementwise.hpp"
+#include "dnnkit/onnx/convert_movement.hpp"
+#include "dnnkit/onnx/convert_resize.hpp"
+#include "dnnkit/onnx/convert_rows.hpp"
+#include "dnnkit/onnx/convert_windows.hpp"
+#include "dnnkit/op/builtin.hpp"
+
+namespace dnnkit::onnx {
+
+using converter = void (*)(node_context&);
+
+namespace detail {
+
+// Operators of dnnkit's own, which ONNX does not have.
+inline constexpr std::array<std::string_view, 3> not_of_onnx{"Standardize", "RootMeanSquare", "Dims"};
+
+template <class Op> void add_converter(std::map<std::string_view, converter>& table) {
+  for (std::string_view name : not_of_onnx)
+    if (name == Op::name) return;
+  table.emplace(Op::name, &convert_as<Op>);
+}
+template <class... Ops> std::map<std::string_view, converter> reflected(op_set<Ops...>) {
+  std::map<std::string_view, converter> table;
+  (add_converter<Ops>(table), ...);
+  return table;
+}
+
+inline const std::map<std::string_view, converter>& special_converters() {
+  static const std::map<std::string_view, converter> table{
+      {"Add", convert_binary<op::add>},
+      {"Sub", convert_binary<op::sub>},
+      {"Mul", convert_binary<op::mul>},
+      {"Div", convert_binary<op::div>},
+      {"Pow", convert_pow},
+      {"And", convert_binary<op::logical_and>},
+      {"Or", convert_binary<op::logical_or>},
+      {"Xor", convert_binary<op::logical_xor>},
+      {"Equal", convert_binary<op::equal>},
+      {"Greater", convert_binary<op::greater>},
+      {"Less", convert_binary<op::less>},
+      {"Sum", convert_chain<op::add>},
+      {"Min", convert_chain<op::min>},
+      {"Max", convert_chain<op::max>},
+      {"Mean", convert_mean},
+      {"Identity", convert_identity},
+      {"Cast", convert_cast},
+      {"CastLike", convert_cast_like},
+      {"Clip", convert_clip},
+      {"Dropout", convert_dropout},
+      {"PRelu", convert_prelu},
+      {"Constant", convert_constant},
+      {"Reshape", convert_reshape},
+      {"Squeeze", convert_squeeze},
+      {"Unsqueeze", convert_unsqueeze},
+      {"Slice", convert_slice},
+      {"Split", convert_split},
+      {"Expand", convert_expand},
+      {"Tile", convert_tile},
+      {"Concat", convert_concat},
+      {"Pad", convert_pad},
+      {"Conv", convert_conv},
+      {"ConvTranspose", convert_conv_transpose},
+      {"AveragePool", convert_average_pool},
+      {"MaxPool", convert_max_pool},
+      {"ReduceSum", convert_reduction<op::reduce_sum, 13>},
+      {"ReduceMean", convert_reduction<op::reduce_mean>},
+      {"ReduceMax", convert_reduction<op::reduce_max>},
+      {"ReduceMin", convert_reduction<op::reduce_min>},
+      {"ReduceProd", convert_reduction<op::reduce_prod>},
+      {"ReduceL1", convert_reduction<op::reduce_l1>},
+      {"ReduceL2", convert_reduction<op::reduce_l2>},
+      {"ReduceLogSum", convert_reduction<op::reduce_log_sum>},
+      {"ReduceLogSumExp", convert_reduction<op::reduce_log_sum_exp>},
+      {"ReduceSumSquare", convert_reduction<op::reduce_sum_square>},
+      {"Softmax", convert_softmax<op::softmax>},
+      {"LogSoftmax", convert_softmax<op::log_softmax>},
+      {"BatchNormalization", convert_batch_normalization},
+      {"LayerNormalization", convert_layer_normalization},
+      {"InstanceNormalization", convert_instance_normalization},
+      {"GroupNormalization", convert_group_normalization},
+      {"MeanVarianceNormalization", convert_mean_variance_normalization},
+      {"Upsample", convert_upsample},
+  };
+  return table;
+}
+
+// Operators that are only ever computed while importing.
+inline void convert_never(node_context&) { node_context::refuse("an element that decides a shape is not known"); }
+
+}  // namespace detail
+
+// The converter of one of ONNX's own operators, null when it is not supported.
+inline converter converter_of(std::string_view operator_type) {
+  if (operator_type == "Shape" || operator_type == "Size" || operator_type == "ConstantOfShape")
+    return detail::convert_never;
+  const auto& special = detail::special_converters();
+  if (const auto found = special.find(operator_type); found != special.end()) return found->second;
+  static const std::map<std::string_view, converter> table = detail::reflected(builtin_ops);
+  const auto found = table.find(operator_type);
+  return found == table.end() ? nullptr : found->second;
+}
+
+}  // namespace dnnkit::onnx

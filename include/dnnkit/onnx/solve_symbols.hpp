@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// Backward transfer of shapes (SoD2, section 4.1, Algorithm 1): dimensions that operators require to be equal are
+// equations over the symbols of the inputs; each one solved is a symbol that is replaced, and the forward transfer runs
+// again until nothing changes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/tensor/shape.hpp"
+
+namespace dnnkit::onnx {
+
+// What is known of a symbol: a value over other symbols, or narrower bounds.
+struct symbol_solution {
+  std::shared_ptr<const symbol_table> table;  // of `value`
+  dim value = dim::unknown();                 // unknown: the symbol stays
+  bounds limits{1, bounds{}.max};
+};
+using symbol_solutions = std::map<std::string, symbol_solution, std::less<>>;
+
+namespace detail {
+
+// Writes a dimension of one table in another, where symbols are what `symbol` says.
+class dim_copy {
+ public:
+  dim_copy(const symbol_table& from, symbol_table& to, std::function<dim(std::size_t)> symbol)
+      : from_(from), to_(to), symbol_(std::move(symbol)) {}
+
+  dim operator()(dim d) const {
+    if (!d.is_expression()) return d;
+    dim sum = 0;
+    const polynomial p = from_.polynomials[d.expression()];
+    for (const monomial& m : p) {
+      dim term = to_.add(dim(0), m.coefficient);
+      for (std::uint16_t f : m.factors) term = to_.mul(term, copy(from_.atoms[f]));
+      sum = to_.add(sum, term);
+    }
+    return sum;
+  }
+
+ private:
+  dim copy(const atom& x) const {
+    if (x.kind == atom_kind::symbol) return symbol_(static_cast<std::size_t>(x.a.value()));
+    const dim a = (*this)(x.a), b = (*this)(x.b);
+    switch (x.kind) {
+      case atom_kind::floor_div:
+        return to_.floor_div(a, b);
+      case atom_kind::mod:
+        return to_.mod(a, b);
+      case atom_kind::min:
+        return to_.min(a, b);
+      default:
+        return to_.max(a, b);
+    }
+  }
+
+  const symbol_table& from_;
+  symbol_table& to_;
+  std::function<dim(std::size_t)> symbol_;
+};
+
+}  // namespace detail
+
+// The symbol called `name` in `table`, or what it was solved to be.
+inline dim solved_symbol(symbol_table& table, const symbol_solutions& solutions, const std::string& name) {
+  const auto found = solutions.find(name);
+  if (found == solutions.end()) return table.symbol_named(name, {1, bounds{}.max});
+  const symbol_solution& s = found->second;
+  if (s.value.is_unknown()) return table.symbol_named(name, s.limits);
+  return detail::dim_copy(*s.table, table, [&](std::size_t i) {
+    return solved_symbol(table, solutions, s.table->symbols[i].name.str());
+  })(s.value);
+}
+
+class symbol_solver {
+ public:
+  symbol_solver(const symbol_table& table, symbol_solutions& solutions) : table_(table), solutions_(solutions) {}
+
+  // Whether `e` could be solved, or says nothing new.
+  bool solve(const equation& e) const {
+    symbol_table t = table_;
+    const dim difference = t.sub(e.left, e.right);
+    if (difference == dim(0)) return true;
+    if (!difference.is_expression()) return false;
+    return by_isolation(t, difference) || by_divisibility(e) || by_bounds(e);
+  }
+
+ private:
+  // A symbol that stands alone in one term c * s and occurs nowhere else, c = 1, -1 or a divisor of a constant rest.
+  bool by_isolation(symbol_table& t, dim difference) const {
+    const polynomial p = t.polynomials[difference.expression()];
+    for (std::size_t i = t.symbols.size(); i-- > 0;) {  // later symbols give way to earlier ones
+      const monomial* alone = nullptr;
+      std::size_t uses = 0;
+      for (const monomial& m : p) {
+        bool here = false;
+        for (std::uint16_t f : m.factors) here = here || atom_uses(t, t.atoms[f], i);
+        uses += here;
+        if (here && m.factors.size() == 1 && t.atoms[m.factors[0]].kind == atom_kind::symbol) alone = &m;
+      }
+      if (alone == nullptr || uses != 1) continue;
+      const dim s = t.symbol_named(t.symbols[i].name.view(), {});
+      dim rest;  // c * s + rest = 0
+      if (alone->coefficient == 1) rest = t.sub(dim(0), t.sub(difference, s));
+      else if (alone->coefficient == -1) rest = t.add(difference, s);
+      else continue;
+      const bounds r = t.range(rest), limits = t.symbols[i].limits;
+      if (rest.is_unknown() || r.max < limits.min || r.min > limits.max) return false;
+      solutions_[t.symbols[i].name.str()] = {std::make_shared<const symbol_table>(t), rest, limits};
+      return true;
+    }
+    return constant_multiple(t, p);
+  }
+  // c * s + k = 0
+  bool constant_multiple(symbol_table& t, const polynomial& p) const {
+    if (p.size() != 2 || !p[0].factors.empty() || p[1].factors.size() != 1) return false;
+    const atom& a = t.atoms[p[1].factors[0]];
+    if (a.kind != atom_kind::symbol || p[0].coefficient % p[1].coefficient != 0) return false;
+    const std::int64_t value = -(p[0].coefficient / p[1].coefficient);
+    const symbol& s = t.symbols[static_cast<std::size_t>(a.a.value())];
+    if (value < s.limits.min || value > s.limits.max) return false;
+    solutions_[s.name.str()] = {std::make_shared<const symbol_table>(t), value, s.limits};
+    return true;
+  }
+
+  // m * floor(s / m) = s says that m divides s: s becomes m times another symbol.
+  bool by_divisibility(const equation& e) const {
+    std::vector<const atom*> quotients;
+    collect(e.left, atom_kind::floor_div, quotients);
+    collect(e.right, atom_kind::floor_div, quotients);
+    for (const atom* q : quotients) {
+      if (!q->b.is_known()) continue;
+      for (std::size_t i = 0; i < table_.symbols.size(); ++i) {
+        if (!table_.uses(q->a, i)) continue;
+        const std::string name = table_.symbols[i].name.str(), part = name + "/" + std::to_string(q->b.value());
+        const bounds limits = table_.symbols[i].limits;
+        symbol_table t;
+        const auto replaced = [&](std::size_t k) {
+          if (k != i) return t.symbol_named(table_.symbols[k].name.view(), table_.symbols[k].limits);
+          return t.mul(t.symbol_named(part, {1, limits.max / q->b.value()}), q->b);
+        };
+        const detail::dim_copy copy(table_, t, replaced);
+        if (!(copy(e.left) == copy(e.right))) continue;
+        const dim value = replaced(i);
+        solutions_[part] = {
+            nullptr,
+            dim::unknown(),
+            {std::max<std::int64_t>(1, (limits.min + q->b.value() - 1) / q->b.value()), limits.max / q->b.value()}};
+        solutions_[name] = {std::make_shared<const symbol_table>(t), value, limits};
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // min(s, c) = s says s <= c, and max(s, c) = s says s >= c.
+  bool by_bounds(const equation& e) const {
+    for (const atom_kind kind : {atom_kind::min, atom_kind::max}) {
+      std::vector<const atom*> extrema;
+      collect(e.left, kind, extrema);
+      collect(e.right, kind, extrema);
+      for (const atom* x : extrema)
+        for (const bool first : {true, false}) {
+          const dim limit = first ? x->a : x->b, other = first ? x->b : x->a;
+          if (!limit.is_known()) continue;
+          for (std::size_t i = 0; i < table_.symbols.size(); ++i) {
+            if (!table_.uses(other, i)) continue;
+            bounds limits = table_.symbols[i].limits;
+            if (!narrow(limits, kind, other, limit.value(), i)) continue;
+            symbol_table t;
+            const detail::dim_copy copy(table_, t, [&](std::size_t k) {
+              return t.symbol_named(table_.symbols[k].name.view(), k == i ? limits : table_.symbols[k].limits);
+            });
+            if (!(copy(e.left) == copy(e.right))) continue;
+            solutions_[table_.symbols[i].name.str()] = {nullptr, dim::unknown(), limits};
+            return true;
+          }
+        }
+    }
+    return false;
+  }
+  // The bounds of symbol i under which `other`, c * s + k, is at most (min) or at least (max) `limit`.
+  bool narrow(bounds& limits, atom_kind kind, dim other, std::int64_t limit, std::size_t i) const {
+    const polynomial& p = table_.polynomials[other.expression()];
+    std::int64_t k = 0, c = 0;
+    for (const monomial& m : p) {
+      if (m.factors.empty()) k = m.coefficient;
+      else if (m.factors.size() == 1 && table_.atoms[m.factors[0]].kind == atom_kind::symbol &&
+               table_.atoms[m.factors[0]].a == dim(static_cast<std::int64_t>(i)))
+        c = m.coefficient;
+      else return false;
+    }
+    if (c <= 0) return false;
+    const std::int64_t room = limit - k;
+    if (kind == atom_kind::min) limits.max = std::min(limits.max, dnnkit::detail::floor_quotient(room, c));
+    else limits.min = std::max(limits.min, -dnnkit::detail::floor_quotient(-room, c));
+    return limits.min <= limits.max;
+  }
+
+  // Every atom of a kind in d, also inside other atoms; outer ones first.
+  void collect(dim d, atom_kind kind, std::vector<const atom*>& into) const {
+    if (!d.is_expression()) return;
+    for (const monomial& m : table_.polynomials[d.expression()])
+      for (std::uint16_t f : m.factors) {
+        const atom& a = table_.atoms[f];
+        if (a.kind == kind) into.push_back(&a);
+        if (a.kind == atom_kind::symbol) continue;
+        collect(a.a, kind, into);
+        collect(a.b, kind, into);
+      }
+  }
+  static bool atom_uses(const symbol_table& t, const atom& a, std::size_t i) {
+    if (a.kind == atom_kind::symbol) return a.a == dim(static_cast<std::int64_t>(i));
+    return t.uses(a.a, i) || t.uses(a.b, i);
+  }
+
+  const symbol_table& table_;
+  symbol_solutions& solutions_;
+};
+
+}  // namespace dnnkit::onnx
