@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Writes tests/op/cases/*.safetensors: inputs, attributes and outputs of single operators, computed by ONNX Runtime.
 
-Needs `pip install numpy onnx onnxruntime`, and is needed only when cases change: the files are kept in the repository.
+Needs `pip install numpy onnx onnxruntime` and ONNX's own node tests (Debian: libonnx-testdata), and is needed only when
+cases change: the files are kept in the repository. Arguments: the families to write; none: all.
 Where ONNX Runtime lacks an operator, onnx.reference computes it; where ONNX has no such operator, numpy does.
 
 A case `name` is the tensors name/0, name/1, ... (inputs, a left-out one missing) and name/y (output), and a metadata entry
@@ -10,6 +11,7 @@ name -> "Operator attribute=value value;attribute=value": the operator and its a
 import json
 import pathlib
 import struct
+import sys
 
 import numpy as np
 import onnx
@@ -18,8 +20,10 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 FOLDER = pathlib.Path(__file__).parent / "cases"
+NODE_TESTS = pathlib.Path("/usr/lib/python3/dist-packages/onnx/backend/test/data/node")
 DTYPES = ["F32", "F64", "F16", "BF16", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "BOOL"]  # core/dtype.hpp
-STORED = {"float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64", "bool": "BOOL", "uint8": "U8", "int8": "I8"}
+STORED = {"float32": "F32", "float64": "F64", "float16": "F16", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64",
+          "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64", "bool": "BOOL"}
 random = np.random.default_rng(20240517)
 files = {}
 engines = {"onnxruntime": 0, "onnx.reference": 0, "numpy": 0}
@@ -100,6 +104,41 @@ def case(family, op, inputs, ours=None, onnx_attributes=None, onnx_inputs=None, 
 
 def i64(*values):
     return np.array(values, dtype=np.int64)
+
+
+def node_test(family, name, convert, output=0):
+    """ONNX's own test `name` of one node as a case. convert(attributes, inputs) gives dnnkit's attributes, and its inputs if
+    they are others; `attributes` are the node's with those it leaves out missing, `inputs` those of the test, None for one
+    left out."""
+    model = onnx.load(NODE_TESTS / name / "model.onnx")
+    node, = model.graph.node
+    data = NODE_TESTS / name / "test_data_set_0"
+
+    def tensor(kind, number):
+        t = TensorProto()
+        t.ParseFromString((data / f"{kind}_{number}.pb").read_bytes())
+        return numpy_helper.to_array(t)
+
+    given = {x.name: tensor("input", i) for i, x in enumerate(model.graph.input)}
+    expected = tensor("output", [x.name for x in model.graph.output].index(node.output[output]))
+    inputs = [given.get(x) for x in node.input]
+    converted = convert({a.name: helper.get_attribute_value(a) for a in node.attribute}, inputs)
+    ours, used = converted if isinstance(converted, tuple) else (converted, inputs)
+    tensors, metadata = files.setdefault(family, ({}, {}))
+    case = f"{node.op_type}_{name.removeprefix('test_')}" + (f"_{output}" if output else "")
+    ours = {k: v for k, v in ours.items() if v is not None}
+    metadata[case] = f"{ours.pop('operator', node.op_type)} {spell(ours)}".strip()
+    for i, x in enumerate(used):
+        if x is not None:
+            tensors[f"{case}/{i}"] = x
+    tensors[f"{case}/y"] = expected
+
+
+def node_tests(family, prefix, convert, output=0, but=()):
+    """All of ONNX's tests whose names begin with test_`prefix` and that are one node, without those expanded to others."""
+    for path in sorted(NODE_TESTS.glob(f"test_{prefix}*")):
+        if not path.name.endswith("_expanded") and path.name.removeprefix("test_") not in but:
+            node_test(family, path.name, convert, output)
 
 
 # --- arithmetic
@@ -375,6 +414,135 @@ for axes in [[-1], [0, 2], []]:
     case("normalization", "RootMeanSquare", [x], {"axes": axes, "epsilon": 0.01},
          expected=(wide_x / np.sqrt((wide_x**2).mean(axis=over, keepdims=True) + 0.01)).astype(np.float32))
 
+# --- trigonometry
+for op in ["Tan", "Atan", "Sinh", "Cosh", "Asinh"]:
+    case("trigonometry", op, [f(4, 8, low=-1.4, high=1.4)])
+for op in ["Asin", "Acos", "Atanh"]:
+    case("trigonometry", op, [f(4, 8, low=-0.95, high=0.95)])
+case("trigonometry", "Acosh", [f(4, 8, low=1, high=9)])
+
+# --- classification
+special = np.array([1, np.nan, np.inf, -np.inf, 0, -2.5], np.float32)
+case("classification", "IsNaN", [special])
+case("classification", "IsNaN", [special.astype(np.float64)])
+for negative in (False, True):
+    for positive in (False, True):
+        case("classification", "IsInf", [special], {"detect_negative": negative, "detect_positive": positive})
+
+# --- bits
+for dtype in [np.uint8, np.uint16, np.uint32, np.uint64]:
+    for d, direction in enumerate(["LEFT", "RIGHT"]):
+        case("bits", "BitShift", [np.array([16, 4, 255, 1, 2**(8 * np.dtype(dtype).itemsize) - 1], dtype), np.array([1, 2, 3, 0, 7], dtype)],
+             {"direction": d}, {"direction": direction})
+for op in ["BitwiseAnd", "BitwiseOr", "BitwiseXor"]:
+    for dtype in [np.int32, np.uint8, np.uint64, np.int64]:
+        case("bits", op, [ints(3, 4, low=0, high=99, dtype=dtype), ints(4, low=0, high=99, dtype=dtype)])
+case("bits", "BitwiseNot", [ints(7, dtype=np.int32)])
+case("bits", "BitwiseNot", [ints(7, low=0, high=200, dtype=np.uint8)])
+
+# --- threshold
+for attributes in [{}, {"alpha": 2.0}]:
+    case("threshold", "Celu", [wide], attributes)
+    case("threshold", "ThresholdedRelu", [wide], attributes)
+for attributes in [{}, {"bias": 1.5, "lambd": 1.5}, {"lambd": 1.5}]:
+    case("threshold", "Shrink", [wide], attributes)
+
+# --- variadic
+for op in ["Sum", "Mean"]:
+    for shapes in [[(3, 4)], [(3, 4), (4,)], [(2, 1), (1, 3), ()], [(2,)] * 5]:
+        case("variadic", op, [f(*s) for s in shapes])
+
+# --- range
+case("range", "Range", [np.array(2, np.float32), np.array(1.5, np.float32)], {"count": 5}, expected=np.arange(2, 2 + 5 * 1.5, 1.5, dtype=np.float32))
+case("range", "Range", [np.array(10, np.int64), np.array(-3, np.int64)], {"count": 4}, expected=i64(10, 7, 4, 1))
+case("range", "Range", [np.array(10, np.int32), np.array(-3, np.int32)], {"count": 0}, expected=np.array([], np.int32))
+for shape, k in [((3, 4), 0), ((4, 3), 1), ((2, 5), -1)]:
+    for to in ["F32", "I64", "BOOL"]:
+        case("range", "EyeLike", [f(*shape)], {"to": DTYPES.index(to), "k": k}, {"dtype": ONNX_TYPE[to], "k": k})
+node_tests("range", "tri", lambda a, i: ({"upper": a.get("upper", 1), "k": 0 if len(i) < 2 else int(i[1])}, i[:1]))
+node_tests("range", "onehot", lambda a, i: ({"axis": a.get("axis", -1), "depth": int(np.squeeze(i[1]))}, [i[0].astype(np.int64), i[2]]))
+
+# --- gather_elements
+node_tests("gather_elements", "gather_elements", lambda a, i: {"axis": a.get("axis", 0)})
+node_tests("gather_elements", "gathernd", lambda a, i: {"batch_dims": a.get("batch_dims", 0)})
+node_tests("gather_elements", "reversesequence", lambda a, i: {"time_axis": a.get("time_axis", 0), "batch_axis": a.get("batch_axis", 1)})
+for axis in [0, 1, -1]:
+    case("gather_elements", "GatherElements", [f(3, 4, 3), ints(2, 3, 3, low=-3, high=3)], {"axis": axis})
+case("gather_elements", "GatherElements", [bools(3, 4), ints(3, 2, low=0, high=4)], {"axis": 1})
+case("gather_elements", "GatherND", [f(3, 4, 5), ints(2, 3, 2, low=-3, high=3)])
+case("gather_elements", "GatherND", [f(2, 3, 4, 5), ints(2, 3, 1, low=0, high=3)], {"batch_dims": 1})
+case("gather_elements", "GatherND", [ints(4), ints(3, 1, low=0, high=4)])
+
+# --- scatter
+REDUCTION = ["none", "add", "mul", "max", "min"]
+node_tests("scatter", "scatter_elements", lambda a, i: {"axis": a.get("axis", 0), "reduction": REDUCTION.index(a.get("reduction", b"none").decode())})
+node_tests("scatter", "scatternd", lambda a, i: {"reduction": REDUCTION.index(a.get("reduction", b"none").decode())})
+for r, reduction in enumerate(REDUCTION):
+    where = np.argsort(random.random((3, 4)), axis=1)[:, :2] if r == 0 else ints(3, 2, low=-4, high=4)
+    case("scatter", "ScatterElements", [f(3, 4), where, f(3, 2)], {"axis": 1, "reduction": r}, {"axis": 1, "reduction": reduction})
+    case("scatter", "ScatterND", [f(4, 3), i64(1, 3).reshape(2, 1) if r == 0 else i64(1, 1, -1).reshape(3, 1), f(2 if r == 0 else 3, 3)],
+         {"reduction": r}, {"reduction": reduction})
+case("scatter", "ScatterElements", [ints(5), i64(1, 3), ints(2)])
+case("scatter", "ScatterND", [f(4, 3, 2), i64(1, 2, 3, 0).reshape(2, 2), f(2, 2)])
+
+# --- cumulative
+for axis in [0, 1, -1]:
+    for exclusive in (False, True):
+        for reverse in (False, True):
+            case("cumulative", "CumSum", [f(3, 4, 2)], {"axis": axis, "exclusive": exclusive, "reverse": reverse},
+                 {"exclusive": int(exclusive), "reverse": int(reverse)}, [np.array(axis, np.int64)])
+case("cumulative", "CumSum", [ints(9)], {"axis": 0}, {}, [np.array(0, np.int64)])
+case("cumulative", "CumSum", [ints(9, dtype=np.int32)], {"axis": 0}, {}, [np.array(0, np.int64)])
+
+# --- top_k
+for x in [f(3, 5, 4), ints(4, 6, low=-2, high=3), ints(3, 4, low=-2, high=3, dtype=np.int32)]:
+    for axis, k, largest in [(-1, 2, True), (0, 3, True), (1, 1, False), (-1, 4, False)]:
+        for output in (0, 1):
+            case("top_k", "TopK", [x], {"k": k, "axis": axis, "largest": largest, "output": output}, {"axis": axis, "largest": int(largest)},
+                 [i64(k)], output=output, outputs=2)
+for axis in [0, 1, -1]:
+    case("top_k", "Hardmax", [ints(3, 4, 5, low=-2, high=3).astype(np.float32)], {"axis": axis})
+
+# --- selection
+node_tests("selection", "compress", lambda a, i: {"axis": a.get("axis"), "flatten": "axis" not in a})
+node_tests("selection", "nonzero", lambda a, i: {})
+case("selection", "NonZero", [ints(3, 4, 2, low=-1, high=2).astype(np.float32)])
+case("selection", "NonZero", [ints(7, low=-1, high=2)])
+for output in range(4):
+    node_tests("selection", "unique", lambda a, i: {"axis": a.get("axis"), "flatten": "axis" not in a, "sorted": a.get("sorted", 1), "output": output},
+               output)
+
+# --- box_selection
+node_tests("box_selection", "nonmaxsuppression", lambda a, i: ({"center_point_box": a.get("center_point_box"), "max_output_boxes_per_class": int(i[2][0]),
+           "iou_threshold": float(i[3][0]), "score_threshold": float(i[4][0])}, i[:2]))
+
+# --- quantization
+node_tests("quantization", "quantizelinear", lambda a, i: {"axis": a.get("axis", 1)})
+node_tests("quantization", "dequantizelinear", lambda a, i: {"axis": a.get("axis", 1)})
+for output in range(3):
+    node_tests("quantization", "dynamicquantizelinear", lambda a, i: {"output": output}, output)
+node_tests("quantization", "matmulinteger", lambda a, i: {})
+node_tests("quantization", "qlinearmatmul", lambda a, i: {})
+node_tests("quantization", "basic_convinteger", lambda a, i: {k: v for k, v in a.items()})
+node_tests("quantization", "convinteger", lambda a, i: {k: v for k, v in a.items()})
+node_tests("quantization", "qlinearconv", lambda a, i: {k: v for k, v in a.items()})
+u8 = lambda *shape: ints(*shape, low=0, high=256, dtype=np.uint8)
+i8 = lambda *shape: ints(*shape, low=-128, high=128, dtype=np.int8)
+scale = lambda *shape: f(*shape, low=0.01, high=0.1)
+case("quantization", "QuantizeLinear", [f(3, 40) * 5, scale(3), i8(3)], {"axis": 0})
+case("quantization", "QuantizeLinear", [f(3, 40), scale()])
+case("quantization", "DequantizeLinear", [i8(3, 4, 2), scale(4), i8(4)], {"axis": 1})
+case("quantization", "DequantizeLinear", [ints(3, 4, dtype=np.int32), scale()])
+case("quantization", "MatMulInteger", [u8(3, 7), i8(7, 4), u8(), i8(4)])
+case("quantization", "MatMulInteger", [u8(2, 3, 7), u8(7, 4)])
+case("quantization", "ConvInteger", [u8(1, 2, 6, 5), u8(3, 2, 3, 3), u8()], {"pads": [1, 1, 0, 2], "strides": [2, 1]})
+case("quantization", "ConvInteger", [u8(1, 4, 6, 5), u8(2, 2, 3, 3), u8(), u8()], {"group": 2, "dilations": [2, 1]})
+for w, zero in [(i8, np.zeros(3, np.int8)), (u8, np.array(117, np.uint8))]:
+    scales = scale(3) if zero.shape else scale()
+    case("quantization", "QLinearConv", [u8(1, 2, 6, 5), scale(), u8(), w(3, 2, 3, 3), scales, zero, np.array(0.9, np.float32), u8(), ints(3, low=-900, high=900, dtype=np.int32)],
+         {"pads": [1, 1, 1, 1]})
+case("quantization", "QLinearMatMul", [u8(3, 7), scale(), u8(), u8(7, 4), scale(), u8(), np.array(0.4, np.float32), u8()])
+
 
 def save(path, tensors, metadata):
     order = sorted(tensors, key=lambda n: (-tensors[n].dtype.itemsize, n))
@@ -390,6 +558,8 @@ def save(path, tensors, metadata):
 
 FOLDER.mkdir(exist_ok=True)
 for family, (tensors, metadata) in files.items():
+    if len(sys.argv) > 1 and family not in sys.argv[1:]:
+        continue
     save(FOLDER / f"{family}.safetensors", tensors, metadata)
     print(f"{family}: {len(metadata)} cases")
 print(engines, sum(p.stat().st_size for p in FOLDER.glob("*.safetensors")), "bytes")

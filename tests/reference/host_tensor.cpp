@@ -102,7 +102,18 @@ TEST_CASE("sizes") {
   CHECK(error_of([] {
           return host_tensor({2}, {1, 2, 3});
         }) == "f32 [2]: number of elements differs, expected 2, found 3");
-  CHECK(error_of([] { return host_tensor(u64, {2}); }) == "reference evaluator: element type u64 is not supported");
+}
+
+TEST_CASE("u64 is held by its bits") {
+  host_tensor t(u64, {3});
+  const std::uint64_t large = ~std::uint64_t{0} - 4;
+  t.set(0, large);
+  t.set(1, 0x1p63);
+  t.set(2, std::int64_t{7});
+  CHECK(t.get<std::uint64_t>(0) == large);
+  CHECK(t.get<std::uint64_t>(1) == std::uint64_t{1} << 63);
+  CHECK(t.get<double>(0) == static_cast<double>(large));
+  CHECK(t.get<double>(2) == 7);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace dnnkit::cpu {
 template <class Net, std::size_t R> struct anchor_context {
   using access = recipe_access<Net, R>;
   const kernel_call& call;
-  using real = float;
+  using real = std::conditional_t<access::self.anchor_type == dtype::f64, double, float>;
   static constexpr std::size_t rank(std::size_t i) { return access::anchor_shape(i).count; }
   static constexpr std::size_t out_rank() { return access::rank; }
   constexpr index_t in(std::size_t i, std::size_t d) const {

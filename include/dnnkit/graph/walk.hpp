@@ -68,7 +68,7 @@ constexpr vector<std::uint8_t> live_nodes(const graph& g) {
 }
 
 // setup[v] != 0: value v depends on weights and constants only, so it is computed once, when a session is made. Outputs
-// of the graph are written by every run.
+// of the graph are written by every run, and so are values whose extents are known only then.
 constexpr vector<std::uint8_t> setup_values(const graph& g) {
   vector<std::uint8_t> setup(g.values.size(), 0);
   for (std::size_t v = 0; v < setup.size(); ++v) {
@@ -79,7 +79,7 @@ constexpr vector<std::uint8_t> setup_values(const graph& g) {
     std::uint8_t all = 1;
     for (std::uint32_t i = n.inputs.first; all != 0 && i < n.inputs.first + n.inputs.count; ++i)
       if (const value_id v = g.operands[i]; v != none) all = setup[v];
-    setup[n.output] = all != 0 && !is_output(g, n.output);
+    setup[n.output] = all != 0 && !is_output(g, n.output) && is_known(g.values[n.output].type.dims);
   }
   return setup;
 }

@@ -22,6 +22,65 @@ template <class T> inline constexpr bool is_present = !std::is_same_v<std::remov
 //   c.rank(i), c.in(i, d)   rank and extent of input i
 //   c.out_rank(), c.out(d)  the same of the output
 //   typename C::real        the type sums of floating-point elements are kept in
+//
+// Operators of form::whole are given compute(c, y, x...), where each x and y is seen as row-major, whatever its
+// storage:
+//   x.present()              false for an optional input that was left out
+//   x[i], x(coordinates)     an element, by its number or its coordinates
+//   y.store(i, v), y.load(i) writes element i, and reads what was written
+//   c.workspace()            room for workspace(c) numbers of C::real, if the operator has a member of that name
+// A variadic one is given compute(c, y, x) with x(i, coordinates), element of input i.
+
+// The type a sum of products of T is kept in: integers wrap around, so their own will do.
+template <class C, class T> using sum_of = std::conditional_t<std::is_integral_v<T>, T, typename C::real>;
+
+// Number of elements of input i, and of the output.
+template <class C> constexpr std::int64_t input_count(const C& c, std::size_t i) {
+  std::int64_t n = 1;
+  for (std::size_t d = 0; d < c.rank(i); ++d) n *= c.in(i, d);
+  return n;
+}
+template <class C> constexpr std::int64_t output_count(const C& c) {
+  std::int64_t n = 1;
+  for (std::size_t d = 0; d < c.out_rank(); ++d) n *= c.out(d);
+  return n;
+}
+// Coordinates of element n of input i, and of the output, in row-major order.
+template <class C> constexpr coordinates input_coordinates(const C& c, std::size_t i, std::int64_t n) {
+  coordinates r{};
+  for (std::size_t d = c.rank(i); d-- > 0;) {
+    r[d] = n % c.in(i, d);
+    n /= c.in(i, d);
+  }
+  return r;
+}
+template <class C> constexpr coordinates output_coordinates(const C& c, std::int64_t n) {
+  coordinates r{};
+  for (std::size_t d = c.out_rank(); d-- > 0;) {
+    r[d] = n % c.out(d);
+    n /= c.out(d);
+  }
+  return r;
+}
+// What lies around an axis: products of the extents before and behind it.
+struct around_axis {
+  std::int64_t outer = 1, length = 1, inner = 1;
+  // number of element k of the row that begins at (o, i)
+  constexpr std::int64_t at(std::int64_t o, std::int64_t k, std::int64_t i) const {
+    return (o * length + k) * inner + i;
+  }
+};
+template <class C> constexpr around_axis around(const C& c, std::size_t input, std::size_t axis) {
+  around_axis r;
+  for (std::size_t d = 0; d < axis; ++d) r.outer *= c.in(input, d);
+  r.length = c.in(input, axis);
+  for (std::size_t d = axis + 1; d < c.rank(input); ++d) r.inner *= c.in(input, d);
+  return r;
+}
+// An axis counted from the end if negative, as a position.
+constexpr std::size_t axis_position(std::int64_t axis, std::size_t rank) {
+  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
 
 // next coordinates in row-major order over extents e[0..rank); false after the last
 template <class Extents> constexpr bool next(coordinates& c, const Extents& e, std::size_t rank) {

@@ -7,25 +7,38 @@
 #include "dnnkit/op/activation.hpp"
 #include "dnnkit/op/arg_reduction.hpp"
 #include "dnnkit/op/arithmetic.hpp"
+#include "dnnkit/op/bits.hpp"
 #include "dnnkit/op/block_rearrangement.hpp"
+#include "dnnkit/op/box_selection.hpp"
 #include "dnnkit/op/cast.hpp"
+#include "dnnkit/op/classification.hpp"
 #include "dnnkit/op/comparison.hpp"
 #include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/convolution.hpp"
+#include "dnnkit/op/cumulative.hpp"
 #include "dnnkit/op/expand.hpp"
 #include "dnnkit/op/gather.hpp"
+#include "dnnkit/op/gather_elements.hpp"
 #include "dnnkit/op/matmul.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/normalization.hpp"
 #include "dnnkit/op/op_set.hpp"
 #include "dnnkit/op/pad.hpp"
 #include "dnnkit/op/pooling.hpp"
+#include "dnnkit/op/quantization.hpp"
+#include "dnnkit/op/range.hpp"
 #include "dnnkit/op/reduction.hpp"
 #include "dnnkit/op/resize.hpp"
+#include "dnnkit/op/scatter.hpp"
+#include "dnnkit/op/selection.hpp"
 #include "dnnkit/op/slice.hpp"
 #include "dnnkit/op/softmax.hpp"
+#include "dnnkit/op/threshold.hpp"
+#include "dnnkit/op/top_k.hpp"
 #include "dnnkit/op/transcendental.hpp"
 #include "dnnkit/op/transposed_convolution.hpp"
+#include "dnnkit/op/trigonometry.hpp"
+#include "dnnkit/op/variadic.hpp"
 
 namespace dnnkit {
 
@@ -122,7 +135,51 @@ inline constexpr auto builtin_ops = op_set<
     op::rms_normalization,
     op::instance_normalization,
     op::group_normalization,
-    op::batch_normalization>{};
+    op::batch_normalization,
+    op::tan,
+    op::asin,
+    op::acos,
+    op::atan,
+    op::sinh,
+    op::cosh,
+    op::asinh,
+    op::acosh,
+    op::atanh,
+    op::is_nan,
+    op::is_inf,
+    op::bit_shift,
+    op::bitwise_and,
+    op::bitwise_or,
+    op::bitwise_xor,
+    op::bitwise_not,
+    op::celu,
+    op::thresholded_relu,
+    op::shrink,
+    op::sum,
+    op::mean,
+    op::range,
+    op::eye_like,
+    op::trilu,
+    op::one_hot,
+    op::gather_elements,
+    op::gather_nd,
+    op::reverse_sequence,
+    op::scatter_elements,
+    op::scatter_nd,
+    op::cum_sum,
+    op::top_k,
+    op::hardmax,
+    op::compress,
+    op::non_zero,
+    op::unique,
+    op::non_max_suppression,
+    op::quantize_linear,
+    op::dequantize_linear,
+    op::dynamic_quantize_linear,
+    op::matmul_integer,
+    op::conv_integer,
+    op::qlinear_matmul,
+    op::qlinear_conv>{};
 // clang-format on
 using builtin_set = std::remove_const_t<decltype(builtin_ops)>;
 

@@ -8,6 +8,7 @@
 
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
+#include "dnnkit/op/scalar.hpp"
 #include "dnnkit/op/window.hpp"
 
 namespace dnnkit {
@@ -22,6 +23,7 @@ struct conv {
   static constexpr std::string_view name = "Conv";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
+  static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{.map = mapping::many_to_many,
                                      .layout = layout_class::ild_variable,
                                      .load = load_class::reusable,
@@ -70,8 +72,9 @@ struct conv {
     const std::size_t axes = c.rank(0) - 2;
     const window w = over([&](std::size_t i) { return c.in(1, i); }, axes);
     const std::int64_t depth = c.in(1, 1), first = o[1] / (c.out(1) / group) * depth;
-    typename C::real sum = 0;
-    if constexpr (is_present<B>) sum = bias(coordinates{o[1]});
+    using sum_type = sum_of<C, decltype(x(o))>;
+    sum_type sum = 0;
+    if constexpr (is_present<B>) sum = static_cast<sum_type>(bias(coordinates{o[1]}));
     coordinates k{};
     do {
       coordinates i{o[0]}, j{o[1]};
@@ -85,7 +88,7 @@ struct conv {
       for (std::int64_t ch = 0; ch < depth; ++ch) {
         i[1] = first + ch;
         j[1] = ch;
-        sum += static_cast<typename C::real>(x(i)) * static_cast<typename C::real>(weight(j));
+        sum = plus_product(sum, static_cast<sum_type>(x(i)), static_cast<sum_type>(weight(j)));
       }
     } while (next(k, w.kernel_shape, axes));
     return sum;

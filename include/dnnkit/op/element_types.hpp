@@ -30,8 +30,9 @@ constexpr element_kinds kind_of(dtype t) {
   return is_floating(t) ? element_kinds::floating : is_integral(t) ? element_kinds::integral : element_kinds::logical;
 }
 
-// What one input holds: the type it shares with the other inputs that say so, truth values, or positions (i64 or i32).
-enum class element : std::uint8_t { common, logical, index };
+// What one input holds: the type it shares with the other inputs that say so, truth values, positions (i64 or i32), or
+// (composite operators only) a type of its own, which inference checks.
+enum class element : std::uint8_t { common, logical, index, own };
 
 // More inputs than any operator that is not variadic takes.
 inline constexpr std::size_t most_operands = 8;
@@ -124,6 +125,8 @@ template <class Op> constexpr bool check_inputs(inference& c) {
       case element::index:
         if (type != i64 && type != i32)
           return c.fail(t << "input " << i << " is " << dnnkit::name(type) << ", expected i64 or i32");
+        break;
+      case element::own:
         break;
       case element::common:
         if (!has(accepts<Op>, kind_of(type))) {

@@ -9,6 +9,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/elementwise.hpp"
 #include "dnnkit/op/movement.hpp"
+#include "dnnkit/op/scalar.hpp"
 
 namespace dnnkit {
 
@@ -26,6 +27,7 @@ namespace op {
 struct matmul {
   static constexpr std::string_view name = "MatMul";
   static constexpr form kind = form::point;
+  static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties = detail::product;
 
   constexpr void infer(inference& c) const {
@@ -49,11 +51,12 @@ struct matmul {
     for (std::size_t d = 0; d + 2 < rb; ++d) j[d] = c.in(1, d) == 1 ? 0 : o[d + batch + 2 - rb];
     if (ra > 1) i[ra - 2] = o[batch];
     if (rb > 1) j[rb - 1] = o[c.out_rank() - 1];
-    typename C::real sum = 0;
+    using sum_type = sum_of<C, decltype(a(i))>;
+    sum_type sum = 0;
     for (std::int64_t k = 0; k < c.in(0, ra - 1); ++k) {
       i[ra - 1] = k;
       j[rb > 1 ? rb - 2 : 0] = k;
-      sum += static_cast<typename C::real>(a(i)) * static_cast<typename C::real>(b(j));
+      sum = plus_product(sum, static_cast<sum_type>(a(i)), static_cast<sum_type>(b(j)));
     }
     return sum;
   }

@@ -33,6 +33,11 @@ template <class T> constexpr auto modular(T x) {
   else return x;
 }
 
+// sum + a b
+template <class T> constexpr T plus_product(T sum, T a, T b) {
+  return static_cast<T>(modular(sum) + modular(a) * modular(b));
+}
+
 // a / b; integers are rounded towards zero, and what has no quotient (b = 0, the lowest number by -1) gives 0.
 template <class T> constexpr T quotient(T a, T b) {
   if constexpr (std::integral<T>) {

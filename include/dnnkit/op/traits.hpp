@@ -47,6 +47,7 @@ enum class form : std::uint8_t {
   point,        // at(): one output element from anywhere in the inputs
   reduction,    // passes over the elements along some axes, closed into one element (op/statistics.hpp)
   row,          // the same passes, then finish() an element at a time
+  whole,        // compute(): all elements at once, for outputs whose elements cannot be computed each on its own
   composite,    // expand(): said in terms of other operators, which replace it in the first pass
   constant      // a value written into the graph
 };

@@ -93,6 +93,8 @@ class fusion_blocks {
     if (nodes.size() > most_nodes) return "too many operators for one kernel";
     examine(nodes);
     if (anchors_ > 1) return "one anchor a kernel";
+    if (nodes.size() > 1 && anchor_ != none && g_.nodes[anchor_].op->kind == form::whole)
+      return "an operator that computes its output as a whole";
     if (operands_ > most_operands && nodes.size() > 1) return "too many operands for one kernel";
     if (outputs_.empty()) return "nothing to store";
     if (leaves_and_returns(nodes.back())) return "a path leaves the kernel and comes back";

@@ -29,6 +29,7 @@ template <class Rewrites, class Fusion, class Layouts> struct pipeline {
   // empty plan with that error.
   static constexpr plan_draft run(graph& g) {
     if (g.error.empty()) g = Rewrites::run(static_cast<graph&&>(g));
+    if (g.error.empty()) refuse_unknown_extents(g);
     if (!g.error.empty()) {
       plan_draft p;
       p.error = g.error;
@@ -38,6 +39,18 @@ template <class Rewrites, class Fusion, class Layouts> struct pipeline {
     vector<buffer_layout> layouts = Layouts::run(g, groups);
     passes::plan_strips::run(g, groups, layouts);
     return make_plan(g, groups, layouts);
+  }
+
+ private:
+  // A plan's buffers need extents that follow from the inputs' (SoD2's class edo has none).
+  static constexpr void refuse_unknown_extents(graph& g) {
+    for (const node& n : g.nodes)
+      for (dim d : g.at(n.output).type.dims)
+        if (d.is_unknown() && g.error.empty())
+          g.error
+              << n.op->name << " '" << g.text_of(n.name)
+              << "': the extents of its output depend on the elements of its inputs; a compiled network has no room "
+                 "for that, the reference evaluator does";
   }
 };
 

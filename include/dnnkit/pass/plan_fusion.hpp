@@ -227,6 +227,7 @@ template <class... Rules> struct plan_fusion {
   // Do the table and the rules let `block` become the prologue of `reader`, for every input its anchor reads it by?
   constexpr bool may_precede(const fusion_group& block, const fusion_group& reader) const {
     const node& anchor = g_.node_at(reader.anchor);
+    if (anchor.op->kind == form::whole) return false;
     for (std::size_t i = 0; i < anchor.inputs.count; ++i) {
       const value_id v = g_.input_of(anchor, i);
       const node_id first = v == none ? none : source_of(v);

@@ -54,12 +54,14 @@ struct reference_context {
   }
 };
 
-// The elements of a tensor as the evaluator computes with them: double, std::int64_t or bool.
+// The elements of a tensor as the evaluator computes with them: double, std::int64_t, std::uint64_t or bool.
 template <class T> struct elements_of {
   explicit elements_of(const host_tensor& t) : count(t.count()), rank(t.dims.size()), dense(row_major(t)) {
     if constexpr (std::is_same_v<T, double>) data = t.reals.data();
     else data = t.integers.data();
   }
+  elements_of() = default;  // of an input left out
+  bool present() const { return data != nullptr; }
   static coordinates row_major(const host_tensor& t) {
     coordinates s{};
     std::int64_t stride = 1;
@@ -69,7 +71,7 @@ template <class T> struct elements_of {
     }
     return s;
   }
-  T operator[](std::size_t i) const { return static_cast<T>(data[i]); }
+  T operator[](std::integral auto i) const { return static_cast<T>(data[i]); }
   // Throws std::logic_error when an operator's definition reaches outside the tensor.
   T operator()(const coordinates& c) const {
     std::int64_t n = 0;
@@ -105,10 +107,10 @@ template <class T> struct elements_of {
     return (*this)[static_cast<std::size_t>(n)];
   }
 
-  const std::conditional_t<std::is_same_v<T, double>, double, std::int64_t>* data;
-  std::uint64_t count;
-  std::size_t rank;
-  coordinates dense;
+  const std::conditional_t<std::is_same_v<T, double>, double, std::int64_t>* data = nullptr;
+  std::uint64_t count = 0;
+  std::size_t rank = 0;
+  coordinates dense{};
 };
 
 // Element-wise: every input is read at the output's coordinates, along axes of extent 1 again and again.
@@ -201,6 +203,56 @@ template <class T, class Op> void evaluate_variadic(const Op& op, const operands
   evaluate_at(op, o, [&](std::size_t i, const coordinates& c) { return inputs[i](c); });
 }
 
+// What compute() sees of its output, and room to work in.
+struct whole_context : reference_context {
+  std::vector<double> room;
+
+  explicit whole_context(const operands& o) : reference_context(o) {}
+  double* workspace() const { return const_cast<double*>(room.data()); }
+};
+template <class T> struct whole_output {
+  host_tensor& t;
+
+  T load(std::int64_t i) const { return t.get<T>(static_cast<std::size_t>(i)); }
+  template <class X> void store(std::int64_t i, X x) const {
+    if (static_cast<std::uint64_t>(i) >= t.reals.size() + t.integers.size())
+      throw std::logic_error("dnnkit: an operator writes outside its output");
+    t.set(static_cast<std::size_t>(i), x);
+  }
+};
+
+// Whole operators: compute(), once the extents that depend on the inputs' elements are known.
+template <class Common, class Op, class... X> void compute_whole(const Op& op, const operands& o, const X&... x) {
+  if constexpr (requires(whole_context c) { op.extents(c, x...); }) {
+    const coordinates extents = op.extents(whole_context(o), x...);
+    std::vector<std::int64_t> dims = o.output->dims;
+    for (std::size_t d = 0; d < dims.size(); ++d) dims[d] = extents[d];
+    *o.output = host_tensor(o.output->type, dims);
+  }
+  whole_context c(o);
+  if constexpr (requires { op.workspace(c); }) c.room.resize(static_cast<std::size_t>(op.workspace(c)));
+  op.compute(c, whole_output<Common>{*o.output}, x...);
+}
+template <class T> elements_of<T> whole_input(const host_tensor* t) {
+  return t ? elements_of<T>(*t) : elements_of<T>();
+}
+template <class Op, std::size_t I, class Common>
+using whole_element = std::conditional_t<element_of<Op>(I) == element::logical, bool,
+                                         std::conditional_t<element_of<Op>(I) == element::index, std::int64_t, Common>>;
+template <class Common, class Op> void evaluate_whole_as(const Op& op, const operands& o) {
+  if constexpr (is_variadic<Op>) {
+    std::vector<elements_of<Common>> inputs;
+    for (const host_tensor* t : o.inputs) inputs.push_back(whole_input<Common>(t));
+    compute_whole<Common>(op, o, [&](std::size_t i, const coordinates& c) { return inputs[i](c); });
+  } else {
+    const auto input = [&](std::size_t i) { return i < o.inputs.size() ? o.inputs[i] : nullptr; };
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      compute_whole<Common>(op, o, whole_input<whole_element<Op, I, Common>>(input(I))...);
+    }
+    (std::make_index_sequence<most_inputs<Op>()>());
+  }
+}
+
 template <class Op, class... X> void evaluate_form(const Op& op, const operands& o, const X&... x) {
   if constexpr (Op::kind == form::elementwise) evaluate_elementwise(op, o, x...);
   else if constexpr (Op::kind == form::movement || Op::kind == form::point) evaluate_at(op, o, x...);
@@ -211,6 +263,8 @@ template <class Op, class... X> void evaluate_form(const Op& op, const operands&
 template <class Op> void with_common_type(dtype type, auto f) {
   if (is_floating(type)) {
     if constexpr (has(accepts<Op>, element_kinds::floating)) return f(std::type_identity<double>{});
+  } else if (type == u64) {
+    if constexpr (has(accepts<Op>, element_kinds::integral)) return f(std::type_identity<std::uint64_t>{});
   } else if (is_integral(type)) {
     if constexpr (has(accepts<Op>, element_kinds::integral)) return f(std::type_identity<std::int64_t>{});
   } else if constexpr (has(accepts<Op>, element_kinds::logical)) return f(std::type_identity<bool>{});
@@ -239,9 +293,18 @@ template <class Common, class Op, class... X> void evaluate_typed(const Op& op, 
   throw std::logic_error("dnnkit: inputs that the operator does not take");
 }
 
+// Chooses the type the inputs of common type are computed with.
+template <class Op> void evaluate_whole(const Op& op, const operands& o) {
+  std::size_t common = 0;
+  while (common < o.inputs.size() && (element_of<Op>(common) != element::common || !o.inputs[common])) ++common;
+  const dtype type = common < o.inputs.size() ? o.inputs[common]->type : o.output->type;
+  with_common_type<Op>(type, [&]<class T>(std::type_identity<T>) { evaluate_whole_as<T>(op, o); });
+}
+
 // Computes the output of an operator whose inputs its shape inference has accepted.
 template <class Op> void evaluate_operator(const Op& op, const operands& o) {
-  if constexpr (is_variadic<Op>)
+  if constexpr (Op::kind == form::whole) evaluate_whole(op, o);
+  else if constexpr (is_variadic<Op>)
     with_common_type<Op>(o.inputs[0]->type, [&]<class T>(std::type_identity<T>) { evaluate_variadic<T>(op, o); });
   else evaluate_typed<void>(op, o);
 }

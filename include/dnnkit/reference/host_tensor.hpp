@@ -76,7 +76,7 @@ inline std::int64_t truncate(double x) {
 }
 
 // Elements in row-major order: `reals` of floating-point types, `integers` of integer types and bool (0 or 1). All
-// element types but u64 are held exactly.
+// element types are held exactly, u64 by its bits.
 struct host_tensor {
   dtype type = f32;
   std::vector<std::int64_t> dims;
@@ -85,7 +85,6 @@ struct host_tensor {
 
   host_tensor() = default;
   host_tensor(dtype t, std::vector<std::int64_t> d) : type(t), dims(std::move(d)) {
-    if (type == u64) throw error("element type u64 is not supported", "reference evaluator");
     if (is_floating(type)) reals.resize(count());
     else integers.resize(count());
   }
@@ -125,13 +124,16 @@ struct host_tensor {
   template <class T> T get(std::size_t i) const {
     if constexpr (std::is_same_v<T, bool>) return floating() ? reals[i] != 0 : integers[i] != 0;
     else if constexpr (std::is_floating_point_v<T>)
-      return static_cast<T>(floating() ? reals[i] : static_cast<double>(integers[i]));
+      return static_cast<T>(floating()    ? reals[i]
+                            : type == u64 ? static_cast<double>(static_cast<std::uint64_t>(integers[i]))
+                                          : static_cast<double>(integers[i]));
     else return static_cast<T>(floating() ? truncate(reals[i]) : integers[i]);
   }
   // Element i becomes x, converted to the element type as ONNX's Cast does.
   template <class T> void set(std::size_t i, T x) {
     if constexpr (std::is_floating_point_v<T>) {
       if (floating()) reals[i] = round_to(type, static_cast<double>(x));
+      else if (type == u64 && x >= T(0x1p63)) integers[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(x));
       else integers[i] = type == boolean ? x != 0 : wrap_to(type, truncate(static_cast<double>(x)));
     } else {
       if (floating()) reals[i] = round_to(type, static_cast<double>(x));

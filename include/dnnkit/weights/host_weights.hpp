@@ -13,6 +13,7 @@
 
 #include "dnnkit/reference/host_tensor.hpp"
 #include "dnnkit/weights/safetensors.hpp"
+#include "dnnkit/weights/weight_file.hpp"
 
 namespace dnnkit {
 
@@ -88,7 +89,8 @@ inline host_tensor to_host_tensor(const stored_tensor& s) {
       elements(std::uint32_t{}, t.integers);
       break;
     case u64:
-      break;  // refused above
+      elements(std::uint64_t{}, t.integers);
+      break;
     case boolean:
       for (std::size_t i = 0; i < n; ++i) t.integers[i] = s.data[i] != std::byte{0};
       break;
@@ -96,8 +98,9 @@ inline host_tensor to_host_tensor(const stored_tensor& s) {
   return t;
 }
 
-// The weights of `file`, which must live as long as what is returned; a missing tensor raises dnnkit::error.
-inline std::function<host_tensor(std::string_view)> weights_of(const safetensors& file) {
+// The weights of `file` (safetensors, onnx_weights, ...), which must live as long as what is returned; a missing tensor
+// raises dnnkit::error.
+inline std::function<host_tensor(std::string_view)> weights_of(const weight_file& file) {
   return [&file](std::string_view name) { return to_host_tensor(file.at(name)); };
 }
 

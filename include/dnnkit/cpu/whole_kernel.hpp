@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// The kernel of operators that compute their output as a whole (form::whole): one unit of work, which runs the
+// operator's compute() on the stored operands, seen as row-major through their views.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "dnnkit/cpu/point_kernel.hpp"
+
+namespace dnnkit::cpu {
+
+template <class Net, std::size_t R> struct whole_kernel {
+  using access = recipe_access<Net, R>;
+  using values = tree<Net, R>;
+  using anchor = anchor_of<Net, R>;
+  using Op = typename anchor::type;
+  static_assert(access::outputs == 1, "dnnkit: an operator that computes its output as a whole is a kernel of its own");
+
+  struct context : anchor_context<Net, R> {
+    typename anchor_context<Net, R>::real* workspace() const {
+      return reinterpret_cast<typename anchor_context<Net, R>::real*>(this->call.scratch);
+    }
+  };
+
+  // Input I as compute() sees it.
+  template <std::size_t I> struct input {
+    const context& c;
+    static constexpr bool present() {
+      return I < access::anchor_inputs && access::anchor_input(I).from != source::nothing;
+    }
+    auto operator()(const coordinates& at) const {
+      return values::template evaluate<access::anchor_input(I), 1, 0>(c.call, at, constant<1>{}, 0);
+    }
+    auto operator[](index_t i) const { return (*this)(input_coordinates(c, I, i)); }
+  };
+  // One that is left out has elements too, which no operator reads.
+  struct left_out {
+    static constexpr bool present() { return false; }
+    float operator()(const coordinates&) const { return 0; }
+    float operator[](index_t) const { return 0; }
+  };
+  template <std::size_t I> static auto input_of(const context& c) {
+    if constexpr (input<I>::present()) return input<I>{c};
+    else return left_out{};
+  }
+  // All inputs of a variadic operator.
+  template <std::size_t... I> struct numbered_input {
+    const context& c;
+    auto operator()(std::size_t number, const coordinates& at) const {
+      decltype(input<0>{c}(at)) x{};
+      static_cast<void>(((number == I && (x = input<I>{c}(at), true)) || ...));
+      return x;
+    }
+  };
+
+  struct output {
+    const context& c;
+    static constexpr recipe_output self = access::template output<0>;
+    using number = element<self.type>;
+
+    number* at(index_t i) const {
+      const coordinates o = output_coordinates(c, i);
+      return reinterpret_cast<number*>(c.call.operands[self.operand]) +
+             view_address<Net, self.axes, self.offset>(c.call, o);
+    }
+    auto load(index_t i) const { return *at(i); }
+    void store(index_t i, auto x) const { *at(i) = converted<number>(x); }
+  };
+
+  static index_t units(const kernel_call&) noexcept { return 1; }
+
+  static std::int64_t scratch_bytes(const kernel_call& call) noexcept {
+    const context c{{call}};
+    if constexpr (requires { anchor::value.workspace(c); })
+      return anchor::value.workspace(c) * static_cast<std::int64_t>(sizeof(typename context::real));
+    else return 0;
+  }
+
+  static void run(const kernel_call& call, index_t first, index_t last) noexcept {
+    if (first == last) return;
+    const context c{{call}};
+    if constexpr (is_variadic<Op>) [&]<std::size_t... I>(std::index_sequence<I...>) {
+        anchor::value.compute(c, output{c}, numbered_input<I...>{c});
+      }
+    (std::make_index_sequence<access::anchor_inputs>{});
+    else[&]<std::size_t... I>(std::index_sequence<I...>) { anchor::value.compute(c, output{c}, input_of<I>(c)...); }
+    (std::make_index_sequence<most_inputs<Op>()>{});
+  }
+
+  static constexpr kernel_entry entry{units, run, nullptr, nullptr, scratch_bytes, nullptr, 0};
+};
+
+}  // namespace dnnkit::cpu

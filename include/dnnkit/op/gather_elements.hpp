@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Elements and slices of a tensor chosen by another: ONNX's GatherElements, GatherND, ReverseSequence.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/op/access.hpp"
+#include "dnnkit/op/function.hpp"
+
+namespace dnnkit {
+
+namespace op {
+
+// data, indices of the same rank -> indices' shape: the element whose coordinate along `axis` is the index.
+struct gather_elements {
+  std::int64_t axis = 0;
+
+  static constexpr std::string_view name = "GatherElements";
+  static constexpr form kind = form::point;
+  static constexpr std::size_t inputs = 2;
+  static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr std::array<element, 2> elements{element::common, element::index};
+  static constexpr traits properties{.map = mapping::one_to_many, .layout = layout_class::ili_fixed};
+  static constexpr void attributes(auto& self, auto&& visit) { visit("axis", self.axis); }
+
+  constexpr void infer(inference& c) const {
+    std::int64_t a = axis;
+    if (c.normalise_axis(a, c.rank(0)) && c.require_rank(1, c.rank(0), c.rank(0))) c.out(c.type(0), c.in(1));
+  }
+  constexpr auto at(const auto& c, const coordinates& o, auto data, auto indices) const {
+    const std::size_t along = axis_position(axis, c.rank(0));
+    coordinates i = o;
+    i[along] = position_in(c, static_cast<std::int64_t>(indices(o)), c.in(0, along));
+    return data(i);
+  }
+  static constexpr dim flops(const inference&) { return 0; }
+};
+
+// data, indices [..., k] -> the slices of data whose first coordinates, behind batch_dims common ones, are the k
+// numbers.
+struct gather_nd {
+  std::int64_t batch_dims = 0;
+
+  static constexpr std::string_view name = "GatherND";
+  static constexpr form kind = form::point;
+  static constexpr std::size_t inputs = 2;
+  static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr std::array<element, 2> elements{element::common, element::index};
+  static constexpr traits properties{.map = mapping::one_to_many, .layout = layout_class::ili_fixed};
+  static constexpr void attributes(auto& self, auto&& visit) { visit("batch_dims", self.batch_dims); }
+
+  constexpr void infer(inference& c) const {
+    if (!c.require_rank(0, 1, max_rank) || !c.require_rank(1, 1, max_rank)) return;
+    const dim tuple = c.in(1)[c.rank(1) - 1];
+    if (!c.require(tuple.is_known(), "the last extent of indices must be known")) return;
+    const auto batch = static_cast<std::size_t>(batch_dims), fixed = batch + static_cast<std::size_t>(tuple.value());
+    if (!c.require(batch_dims >= 0 && batch < c.rank(1) && fixed <= c.rank(0),
+                   "batch_dims and the last extent of indices exceed data's rank"))
+      return;
+    if (!c.require(c.rank(1) - 1 + c.rank(0) - fixed <= max_rank, "the output's rank is more than 8")) return;
+    shape s(c.in(1).begin(), c.in(1).end() - 1);
+    for (std::size_t d = fixed; d < c.rank(0); ++d) s.push_back(c.in(0)[d]);
+    c.out(c.type(0), s);
+  }
+  constexpr auto at(const auto& c, const coordinates& o, auto data, auto indices) const {
+    const auto batch = static_cast<std::size_t>(batch_dims);
+    const std::size_t outer = c.rank(1) - 1;
+    const std::int64_t tuple = c.in(1, outer);
+    coordinates i{}, j{};
+    for (std::size_t d = 0; d < outer; ++d) j[d] = o[d];
+    for (std::size_t d = 0; d < batch; ++d) i[d] = o[d];
+    std::size_t next = batch;
+    for (std::int64_t k = 0; k < tuple; ++k, ++next) {
+      j[outer] = k;
+      i[next] = position_in(c, static_cast<std::int64_t>(indices(j)), c.in(0, next));
+    }
+    for (std::size_t d = outer; next < c.rank(0); ++next, ++d) i[next] = o[d];
+    return data(i);
+  }
+  static constexpr dim flops(const inference&) { return 0; }
+};
+
+// data, lengths [batch] -> each sequence of the batch with its first `length` elements in reverse order.
+struct reverse_sequence {
+  std::int64_t time_axis = 0, batch_axis = 1;
+
+  static constexpr std::string_view name = "ReverseSequence";
+  static constexpr form kind = form::point;
+  static constexpr std::size_t inputs = 2;
+  static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr std::array<element, 2> elements{element::common, element::index};
+  static constexpr traits properties{.map = mapping::shuffle, .layout = layout_class::ili_fixed};
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("time_axis", self.time_axis);
+    visit("batch_axis", self.batch_axis);
+  }
+
+  constexpr void infer(inference& c) const {
+    if (!c.require_rank(0, 2, max_rank) || !c.require_rank(1, 1, 1)) return;
+    if (!c.require(time_axis + batch_axis == 1 && time_axis * batch_axis == 0,
+                   "time_axis and batch_axis must be 0 and 1, or 1 and 0"))
+      return;
+    if (c.require_equal(c.in(1)[0], "the number of lengths", c.in(0)[static_cast<std::size_t>(batch_axis)],
+                        "the extent of the batch axis"))
+      c.out(c.type(0), c.in(0));
+  }
+  constexpr auto at(const auto& c, const coordinates& o, auto data, auto lengths) const {
+    const auto time = static_cast<std::size_t>(time_axis), batch = static_cast<std::size_t>(batch_axis);
+    std::int64_t length = static_cast<std::int64_t>(lengths(coordinates{o[batch]}));
+    if (length > c.in(0, time)) length = c.in(0, time);
+    coordinates i = o;
+    if (o[time] < length) i[time] = length - 1 - o[time];
+    return data(i);
+  }
+  static constexpr dim flops(const inference&) { return 0; }
+};
+
+}  // namespace op
+
+inline constexpr function<op::gather_elements> gather_elements;
+inline constexpr function<op::gather_nd> gather_nd;
+inline constexpr function<op::reverse_sequence> reverse_sequence;
+
+}  // namespace dnnkit

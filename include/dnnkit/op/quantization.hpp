@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// Quantised arithmetic with ONNX's exact integer semantics: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear,
+// MatMulInteger, ConvInteger, QLinearMatMul, QLinearConv, all said in terms of casts, differences and products of i32.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/op/cast.hpp"
+#include "dnnkit/op/convolution.hpp"
+#include "dnnkit/op/elementwise.hpp"
+#include "dnnkit/op/matmul.hpp"
+#include "dnnkit/op/movement.hpp"
+#include "dnnkit/op/reduction.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+
+struct integer_range {
+  double least, most;
+};
+constexpr integer_range range_of(dtype t) {
+  switch (t) {
+    case i8:
+      return {-128, 127};
+    case u8:
+      return {0, 255};
+    case i16:
+      return {-32768, 32767};
+    case u16:
+      return {0, 65535};
+    default:
+      return {-2147483648.0, 2147483647.0};
+  }
+}
+constexpr bool is_quantised(dtype t) { return t == i8 || t == u8 || t == i16 || t == u16; }
+
+// A parameter of one element, or of one for each position of `axis`, in a shape that broadcasts to x.
+template <class T> constexpr T along_axis(T parameter, T x, std::int64_t axis) {
+  const dim count = element_count(x.owner().value().symbols, parameter.dims());
+  if (count == dim(1)) return x.owner().apply(op::reshape{}, {parameter});
+  shape s{count};
+  for (std::int64_t d = (axis < 0 ? axis + x.rank() : axis) + 1; d < x.rank(); ++d) s.push_back(1);
+  return x.owner().apply(op::reshape{s}, {parameter});
+}
+
+// saturate(round(x / scale) + zero point); halves go to the even neighbour
+template <class T> constexpr T quantised(T x, T scale, T zero_point, dtype to, std::int64_t axis) {
+  const integer_range range = range_of(to);
+  T y = dnnkit::round(x / along_axis(scale, x, axis));
+  if (zero_point.present()) y = y + dnnkit::cast(along_axis(zero_point, x, axis), {.to = x.type()});
+  auto& owner = x.owner();
+  y = dnnkit::min(dnnkit::max(y, owner.scalar(range.least, x.type())), owner.scalar(range.most, x.type()));
+  return dnnkit::cast(y, {.to = to});
+}
+// x - zero point as i32; per position of `axis` where the zero point says so
+template <class T> constexpr T centred(T x, T zero_point, std::int64_t axis) {
+  const T wide = dnnkit::cast(x, {.to = i32});
+  return zero_point.present() ? wide - dnnkit::cast(along_axis(zero_point, x, axis), {.to = i32}) : wide;
+}
+template <class T> constexpr T input_or_none(const vector<T>& in, std::size_t i) { return i < in.size() ? in[i] : T{}; }
+
+// Input i has one element, or one for each position of `axis` of input x.
+constexpr bool require_parameter(inference& c, std::size_t i, std::size_t x, std::int64_t axis) {
+  if (!c.has(i)) return true;
+  const dim count = c.count(i);
+  if (count == dim(1)) return true;
+  return c.normalise_axis(axis, c.rank(x)) && c.require_rank(i, 1, 1) &&
+         c.require_equal(count, "the number of scales or zero points", c.in(x)[static_cast<std::size_t>(axis)],
+                         "the extent of the axis");
+}
+constexpr bool require_quantised(inference& c, std::size_t i) {
+  return c.require(is_quantised(c.type(i)), "quantised elements must be i8, u8, i16 or u16");
+}
+inline constexpr traits quantised_product{.map = mapping::many_to_many, .load = load_class::reusable};
+
+template <std::size_t N> constexpr std::array<element, N> all_own() {
+  std::array<element, N> types{};
+  for (element& e : types) e = element::own;
+  return types;
+}
+template <std::size_t N> inline constexpr std::array<element, N> own_types = all_own<N>();
+
+// The output's shape is that of `op` (MatMul, Conv) of inputs a and b.
+template <class Op> constexpr void infer_product(inference& c, const Op& op, std::size_t a, std::size_t b, dtype type) {
+  const tensor_type left{i32, c.in(a)}, right{i32, c.in(b)};
+  inference inner(c.table());
+  inner.add_input(left);
+  inner.add_input(right);
+  op.infer(inner);
+  if (!inner.error().empty()) c.fail(inner.error());
+  else c.out(type, inner.outputs()[0].dims);
+}
+
+}  // namespace detail
+
+namespace op {
+
+// x, scale, optional zero point (which gives the output's type; else `to` does); one for all, or one for each position
+// of `axis`.
+struct quantize_linear {
+  std::int64_t axis = 1;
+  dtype to = u8;
+
+  static constexpr std::string_view name = "QuantizeLinear";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 3, optional_inputs = 1;
+  static constexpr std::array<element, 3> elements = detail::own_types<3>;
+  static constexpr traits properties{};
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("axis", self.axis);
+    visit("to", self.to);
+  }
+  constexpr void infer(inference& c) const {
+    if (!detail::require_parameter(c, 1, 0, axis) || !detail::require_parameter(c, 2, 0, axis)) return;
+    const dtype type = c.has(2) ? c.type(2) : to;
+    if (c.require(detail::is_quantised(type), "quantised elements must be i8, u8, i16 or u16")) c.out(type, c.in(0));
+  }
+  template <class T> constexpr T expand(const vector<T>& in) const {
+    const T zero_point = detail::input_or_none(in, 2);
+    const T x = is_floating(in[0].type()) ? in[0] : dnnkit::cast(in[0], {.to = in[1].type()});
+    return detail::quantised(x, in[1], zero_point, zero_point.present() ? zero_point.type() : to, axis);
+  }
+};
+
+// (x - zero point) * scale
+struct dequantize_linear {
+  std::int64_t axis = 1;
+
+  static constexpr std::string_view name = "DequantizeLinear";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 3, optional_inputs = 1;
+  static constexpr std::array<element, 3> elements = detail::own_types<3>;
+  static constexpr traits properties{};
+  static constexpr void attributes(auto& self, auto&& visit) { visit("axis", self.axis); }
+  constexpr void infer(inference& c) const {
+    if (!c.require(is_integral(c.type(0)), "quantised elements must be integers")) return;
+    if (detail::require_parameter(c, 1, 0, axis) && detail::require_parameter(c, 2, 0, axis)) c.out(c.type(1), c.in(0));
+  }
+  template <class T> constexpr T expand(const vector<T>& in) const {
+    const T centred = detail::centred(in[0], detail::input_or_none(in, 2), axis);
+    return dnnkit::cast(centred, {.to = in[1].type()}) * detail::along_axis(in[1], in[0], axis);
+  }
+};
+
+// x (f32) quantised to u8 over the range of its elements and 0; output: 0 those elements, 1 the scale, 2 the zero
+// point.
+struct dynamic_quantize_linear {
+  std::int64_t output = 0;
+
+  static constexpr std::string_view name = "DynamicQuantizeLinear";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 1;
+  static constexpr element_kinds accepts = element_kinds::floating;
+  static constexpr traits properties{.map = mapping::many_to_many};
+  static constexpr void attributes(auto& self, auto&& visit) { visit("output", self.output); }
+  constexpr void infer(inference& c) const {
+    if (output == 0) c.out(u8, c.in(0));
+    else c.out(output == 1 ? c.type(0) : u8, {});
+  }
+  template <class T> constexpr T expand(const vector<T>& in) const {
+    const T x = in[0], zero = x.owner().scalar(0, x.type()), most = x.owner().scalar(255, x.type());
+    const T low = dnnkit::min(dnnkit::reduce_min(x, {.keepdims = false}), zero);
+    const T high = dnnkit::max(dnnkit::reduce_max(x, {.keepdims = false}), zero);
+    const T range = (high - low) / most;
+    const T scale = dnnkit::where(dnnkit::equal(range, zero), x.owner().scalar(1, x.type()), range);
+    if (output == 1) return scale;
+    const T position = dnnkit::min(dnnkit::max(dnnkit::round(zero - low / scale), zero), most);
+    if (output == 2) return dnnkit::cast(position, {.to = u8});
+    const T y = dnnkit::min(dnnkit::max(dnnkit::round(x / scale) + position, zero), most);
+    return dnnkit::cast(y, {.to = u8});
+  }
+};
+
+// A, B, optional zero points of A (one, or one a row) and of B (one, or one a column) -> the product as i32.
+struct matmul_integer {
+  static constexpr std::string_view name = "MatMulInteger";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 4, optional_inputs = 2;
+  static constexpr std::array<element, 4> elements = detail::own_types<4>;
+  static constexpr traits properties = detail::quantised_product;
+
+  static constexpr void infer(inference& c) {
+    if (!detail::require_quantised(c, 0) || !detail::require_quantised(c, 1)) return;
+    if (detail::require_parameter(c, 2, 0, -2) && detail::require_parameter(c, 3, 1, -1))
+      detail::infer_product(c, matmul{}, 0, 1, i32);
+  }
+  template <class T> static constexpr T expand(const vector<T>& in) {
+    return dnnkit::matmul(detail::centred(in[0], detail::input_or_none(in, 2), -2),
+                          detail::centred(in[1], detail::input_or_none(in, 3), -1));
+  }
+};
+
+// X, W, optional zero points of X (one) and of W (one, or one an output channel) -> the convolution as i32.
+struct conv_integer {
+  int_list kernel_shape = {}, strides = {}, pads = {}, dilations = {};
+  std::int64_t group = 1;
+
+  static constexpr std::string_view name = "ConvInteger";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 4, optional_inputs = 2;
+  static constexpr std::array<element, 4> elements = detail::own_types<4>;
+  static constexpr traits properties = detail::quantised_product;
+  static constexpr void attributes(auto& self, auto&& visit) { conv::attributes(self, visit); }
+
+  constexpr void infer(inference& c) const {
+    if (!detail::require_quantised(c, 0) || !detail::require_quantised(c, 1)) return;
+    if (detail::require_parameter(c, 2, 0, 1) && detail::require_parameter(c, 3, 1, 0))
+      detail::infer_product(c, conv{kernel_shape, strides, pads, dilations, group}, 0, 1, i32);
+  }
+  template <class T> constexpr T expand(const vector<T>& in) const {
+    return dnnkit::conv(detail::centred(in[0], detail::input_or_none(in, 2), 1),
+                        detail::centred(in[1], detail::input_or_none(in, 3), 0),
+                        {kernel_shape, strides, pads, dilations, group});
+  }
+};
+
+// a, its scale and zero point, b, its scale and zero point, scale and zero point of the product -> the product.
+struct qlinear_matmul {
+  static constexpr std::string_view name = "QLinearMatMul";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 8;
+  static constexpr std::array<element, 8> elements = detail::own_types<8>;
+  static constexpr traits properties = detail::quantised_product;
+
+  static constexpr void infer(inference& c) {
+    if (!detail::require_quantised(c, 0) || !detail::require_quantised(c, 3) || !detail::require_quantised(c, 7))
+      return;
+    for (std::size_t i : {1, 2})
+      if (!detail::require_parameter(c, i, 0, -2) || !detail::require_parameter(c, i + 3, 3, -1)) return;
+    detail::infer_product(c, matmul{}, 0, 3, c.type(7));
+  }
+  template <class T> static constexpr T expand(const vector<T>& in) {
+    const T product = dnnkit::matmul(detail::centred(in[0], in[2], -2), detail::centred(in[3], in[5], -1));
+    const T scale = detail::along_axis(in[1], in[0], -2) * detail::along_axis(in[4], in[3], -1);
+    return detail::quantised(dnnkit::cast(product, {.to = in[1].type()}) * scale, in[6], in[7], in[7].type(), -2);
+  }
+};
+
+// x, its scale and zero point, w, its scales and zero points (one, or one an output channel), scale and zero point of
+// the result, optional bias (i32, in units of x's scale times w's) -> the convolution.
+struct qlinear_conv {
+  int_list kernel_shape = {}, strides = {}, pads = {}, dilations = {};
+  std::int64_t group = 1;
+
+  static constexpr std::string_view name = "QLinearConv";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 9, optional_inputs = 1;
+  static constexpr std::array<element, 9> elements = detail::own_types<9>;
+  static constexpr traits properties = detail::quantised_product;
+  static constexpr void attributes(auto& self, auto&& visit) { conv::attributes(self, visit); }
+
+  constexpr void infer(inference& c) const {
+    if (!detail::require_quantised(c, 0) || !detail::require_quantised(c, 3) || !detail::require_quantised(c, 7))
+      return;
+    for (std::size_t i : {1, 2})
+      if (!detail::require_parameter(c, i + 3, 3, 0)) return;
+    detail::infer_product(c, conv{kernel_shape, strides, pads, dilations, group}, 0, 3, c.type(7));
+  }
+  template <class T> constexpr T expand(const vector<T>& in) const {
+    const T x = detail::centred(in[0], in[2], 1), w = detail::centred(in[3], in[5], 0);
+    const conv attributes{kernel_shape, strides, pads, dilations, group};
+    const T bias = detail::input_or_none(in, 8);
+    const T sum = bias.present() ? dnnkit::conv(x, w, bias, attributes) : dnnkit::conv(x, w, attributes);
+    const T scale = detail::along_axis(in[4], sum, 1) * detail::along_axis(in[1], sum, 1);
+    return detail::quantised(dnnkit::cast(sum, {.to = in[1].type()}) * scale, in[6], in[7], in[7].type(), 1);
+  }
+};
+
+}  // namespace op
+
+inline constexpr function<op::quantize_linear> quantize_linear;
+inline constexpr function<op::dequantize_linear> dequantize_linear;
+inline constexpr function<op::dynamic_quantize_linear> dynamic_quantize_linear;
+
+}  // namespace dnnkit

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// A tensor with elements or slices replaced at given positions: ONNX's ScatterElements and ScatterND.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "dnnkit/op/access.hpp"
+#include "dnnkit/op/function.hpp"
+#include "dnnkit/op/scalar.hpp"
+
+namespace dnnkit {
+
+// What becomes of an element that an update meets. ONNX: none, add, mul, max, min
+enum class scatter_reduction : std::int64_t { replace, plus, times, most, least };
+
+namespace detail {
+
+template <class T> constexpr T scattered(scatter_reduction how, T old, T update) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return how == scatter_reduction::plus || how == scatter_reduction::most     ? old || update
+           : how == scatter_reduction::times || how == scatter_reduction::least ? old && update
+                                                                                : update;
+  } else {
+    switch (how) {
+      case scatter_reduction::plus:
+        return T(modular(old) + modular(update));
+      case scatter_reduction::times:
+        return T(modular(old) * modular(update));
+      case scatter_reduction::most:
+        return maximum(old, update);
+      case scatter_reduction::least:
+        return minimum(old, update);
+      default:
+        return update;
+    }
+  }
+}
+
+inline constexpr traits scattering{.map = mapping::many_to_many, .layout = layout_class::ili_fixed};
+
+}  // namespace detail
+
+namespace op {
+
+// data, indices, updates of indices' shape: element (i, j, ...) of updates meets the element of data whose coordinate
+// along `axis` is the index and whose others are i, j, ...
+struct scatter_elements {
+  std::int64_t axis = 0;
+  scatter_reduction reduction = scatter_reduction::replace;
+
+  static constexpr std::string_view name = "ScatterElements";
+  static constexpr form kind = form::whole;
+  static constexpr std::size_t inputs = 3;
+  static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr std::array<element, 3> elements{element::common, element::index, element::common};
+  static constexpr traits properties = detail::scattering;
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("axis", self.axis);
+    visit("reduction", self.reduction);
+  }
+
+  constexpr void infer(inference& c) const {
+    std::int64_t a = axis;
+    if (!c.normalise_axis(a, c.rank(0)) || !c.require_rank(1, c.rank(0), c.rank(0)) ||
+        !c.require_rank(2, c.rank(0), c.rank(0)))
+      return;
+    for (std::size_t d = 0; d < c.rank(1); ++d)
+      if (!c.require_equal(c.in(1)[d], "an extent of indices", c.in(2)[d], "that of updates")) return;
+    c.out(c.type(0), c.in(0));
+  }
+  void compute(const auto& c, auto y, auto data, auto indices, auto updates) const {
+    const std::size_t along = axis_position(axis, c.rank(0));
+    const std::int64_t all = input_count(c, 0), count = input_count(c, 1);
+    for (std::int64_t n = 0; n < all; ++n) y.store(n, data[n]);
+    for (std::int64_t n = 0; n < count; ++n) {
+      coordinates i = input_coordinates(c, 1, n);
+      i[along] = position_in(c, static_cast<std::int64_t>(indices[n]), c.in(0, along));
+      const std::int64_t m = linear_index(
+          i, [&](std::size_t d) { return c.in(0, d); }, c.rank(0));
+      y.store(m, detail::scattered(reduction, y.load(m), updates[n]));
+    }
+  }
+  static constexpr dim flops(const inference&) { return 0; }
+};
+
+// data, indices [..., k], updates: each slice of updates meets the slice of data whose first coordinates are the k
+// numbers.
+struct scatter_nd {
+  scatter_reduction reduction = scatter_reduction::replace;
+
+  static constexpr std::string_view name = "ScatterND";
+  static constexpr form kind = form::whole;
+  static constexpr std::size_t inputs = 3;
+  static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr std::array<element, 3> elements{element::common, element::index, element::common};
+  static constexpr traits properties = detail::scattering;
+  static constexpr void attributes(auto& self, auto&& visit) { visit("reduction", self.reduction); }
+
+  constexpr void infer(inference& c) const {
+    if (!c.require_rank(0, 1, max_rank) || !c.require_rank(1, 1, max_rank)) return;
+    const std::size_t outer = c.rank(1) - 1;
+    const dim tuple = c.in(1)[outer];
+    if (!c.require(tuple.is_known() && static_cast<std::size_t>(tuple.value()) <= c.rank(0),
+                   "the last extent of indices must be known and at most data's rank"))
+      return;
+    const auto fixed = static_cast<std::size_t>(tuple.value());
+    if (!c.require_rank(2, outer + c.rank(0) - fixed, outer + c.rank(0) - fixed)) return;
+    for (std::size_t d = 0; d < c.rank(2); ++d)
+      if (!c.require_equal(c.in(2)[d], "an extent of updates", d < outer ? c.in(1)[d] : c.in(0)[d - outer + fixed],
+                           d < outer ? "that of indices" : "that of data"))
+        return;
+    c.out(c.type(0), c.in(0));
+  }
+  void compute(const auto& c, auto y, auto data, auto indices, auto updates) const {
+    const std::int64_t all = input_count(c, 0), tuple = c.in(1, c.rank(1) - 1);
+    for (std::int64_t n = 0; n < all; ++n) y.store(n, data[n]);
+    std::int64_t slice = 1, count = 1;  // elements of a slice; number of slices
+    for (std::size_t d = static_cast<std::size_t>(tuple); d < c.rank(0); ++d) slice *= c.in(0, d);
+    for (std::size_t d = 0; d + 1 < c.rank(1); ++d) count *= c.in(1, d);
+    for (std::int64_t n = 0; n < count; ++n) {
+      std::int64_t first = 0;
+      for (std::int64_t k = 0; k < tuple; ++k) {
+        const std::int64_t extent = c.in(0, static_cast<std::size_t>(k));
+        first = first * extent + position_in(c, static_cast<std::int64_t>(indices[n * tuple + k]), extent);
+      }
+      for (std::int64_t i = 0; i < slice; ++i) {
+        const std::int64_t m = first * slice + i;
+        y.store(m, detail::scattered(reduction, y.load(m), updates[n * slice + i]));
+      }
+    }
+  }
+  static constexpr dim flops(const inference&) { return 0; }
+};
+
+}  // namespace op
+
+inline constexpr function<op::scatter_elements> scatter_elements;
+inline constexpr function<op::scatter_nd> scatter_nd;
+
+}  // namespace dnnkit

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Element-wise operators of any number of inputs, said by those of two: ONNX's Sum and Mean.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/op/arithmetic.hpp"
+#include "dnnkit/op/movement.hpp"
+
+namespace dnnkit {
+
+namespace op {
+
+struct sum {
+  static constexpr std::string_view name = "Sum";
+  static constexpr form kind = form::composite;
+  static constexpr element_kinds accepts = element_kinds::floating;
+  static constexpr traits properties{.laws = algebra::linear};
+  static constexpr void infer(inference& c) { c.out_broadcast(c.type(0)); }
+  template <class T> static constexpr T expand(const vector<T>& in) {
+    if (in.size() == 1) return dnnkit::identity(in[0]);
+    T total = in[0];
+    for (std::size_t i = 1; i < in.size(); ++i) total = dnnkit::add(total, in[i]);
+    return total;
+  }
+};
+
+struct mean {
+  static constexpr std::string_view name = "Mean";
+  static constexpr form kind = form::composite;
+  static constexpr element_kinds accepts = element_kinds::floating;
+  static constexpr traits properties{.laws = algebra::linear};
+  static constexpr void infer(inference& c) { c.out_broadcast(c.type(0)); }
+  template <class T> static constexpr T expand(const vector<T>& in) {
+    if (in.size() == 1) return dnnkit::identity(in[0]);
+    return sum::expand(in) * (1 / static_cast<double>(in.size()));
+  }
+};
+
+}  // namespace op
+
+template <graph_tensor T> constexpr T sum(const vector<T>& inputs) {
+  return inputs.front().owner().apply(op::sum{}, inputs);
+}
+template <graph_tensor T> constexpr T mean(const vector<T>& inputs) {
+  return inputs.front().owner().apply(op::mean{}, inputs);
+}
+
+}  // namespace dnnkit

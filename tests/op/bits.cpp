@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Integers as bits: shapes and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/bits.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+using operators = op_set<op::bit_shift, op::bitwise_and, op::bitwise_or, op::bitwise_xor, op::bitwise_not>;
+
+TEST_CASE("bits: results from elsewhere, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("bits");
+  CHECK(outcome.cases >= 22);
+  CHECK(outcome.symbolic_graphs >= 22);
+}
+
+}  // namespace

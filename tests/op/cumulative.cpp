@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// CumSum: shapes and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/cumulative.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+using operators = op_set<op::cum_sum>;
+
+TEST_CASE("cumulative: results from elsewhere, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("cumulative");
+  CHECK(outcome.cases >= 14);
+  CHECK(outcome.symbolic_graphs >= 20);
+}
+
+}  // namespace

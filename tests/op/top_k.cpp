@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// TopK and Hardmax: shapes and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/top_k.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+constexpr sym L{"L", {1, 512}};
+
+static_assert(inferred([](builder& g) {
+                return top_k(g.input("x", f32, {7, L}), {.k = 3, .axis = 0, .output = 1});
+              }) == "i64 [3, L]");
+static_assert(inferred([](builder& g) {
+                return top_k(g.input("x", f32, {7, L}), {.k = 9, .axis = 0});
+              }) == "TopK 'TopK': k is more than there are elements");
+
+using operators = op_set<op::top_k, op::hardmax, op::arg_max, op::range, op::reshape, op::equal, op::cast>;
+
+TEST_CASE("top_k: results from elsewhere, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("top_k");
+  CHECK(outcome.cases >= 27);
+  CHECK(outcome.symbolic_graphs >= 30);
+}
+
+}  // namespace
