@@ -217,8 +217,9 @@ class evaluation {
       throw error("the operator refuses its inputs", where(n), {}, c.error().str());
     std::vector<std::int64_t> dims;
     for (dim d : c.outputs()[0].dims) {
-      if (!d.is_known()) throw error("shape does not follow from the inputs' shapes", where(n));
-      dims.push_back(d.value());
+      const bool by_execution = n.op->properties.dynamic == dynamism::edo;  // the operator says when it has computed
+      if (!d.is_known() && !by_execution) throw error("shape does not follow from the inputs' shapes", where(n));
+      dims.push_back(d.is_known() ? d.value() : 0);
     }
     return {c.outputs()[0].type, dims};
   }
