@@ -29,7 +29,3 @@ function(dnnkit_scratch variable name)
   file(MAKE_DIRECTORY ${folder})
   set(${variable} ${folder} PARENT_SCOPE)
 endfunction()
-
-# Why the sanitize preset leaves out three checks of -fsanitize=undefined (null, nonnull-attribute,
-# returns-nonnull-attribute): with them g++ 12 no longer takes comparisons of the addresses of inline variables for
-# constant expressions, and models compare such addresses. The address sanitizer finds null pointers anyway.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <dnnkit/cpu/vec.hpp>
+#include <dnnkit/runtime/aligned_memory.hpp>
 
 #include <algorithm>
 #include <barrier>
@@ -12,8 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <memory>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,28 +55,24 @@ inline double peak_sample() {
   return static_cast<double>(rounds) * chains * 2 * dnnkit::cpu::float_lanes / time / 1e9;
 }
 
-// Memory aligned to a cache line, filled with values in [-1, 1) that repeat from run to run.
+// Memory as sessions have it, filled with values in [-1, 1) that repeat from run to run.
 class buffer {
  public:
   explicit buffer(std::ptrdiff_t count, bool fill = true)
-      : size_(static_cast<std::size_t>(count)),
-        data_(static_cast<float*>(::operator new(size_ * sizeof(float), std::align_val_t(64)))) {
+      : size_(static_cast<std::size_t>(count)), memory_(size_ * sizeof(float)) {
     static unsigned state = 1;
     for (std::size_t i = 0; i < size_; ++i) {
       state = state * 1664525U + 1013904223U;
-      data_.get()[i] = fill ? static_cast<float>(state >> 8U) / 8388608.0f - 1.0f : 0.0f;
+      data()[i] = fill ? static_cast<float>(state >> 8U) / 8388608.0f - 1.0f : 0.0f;
     }
   }
-  float* data() const { return data_.get(); }
+  float* data() const { return reinterpret_cast<float*>(memory_.data()); }
   std::size_t size() const { return size_; }
-  float& operator[](std::ptrdiff_t i) const { return data_.get()[i]; }
+  float& operator[](std::ptrdiff_t i) const { return data()[i]; }
 
  private:
-  struct free {
-    void operator()(float* p) const { ::operator delete(p, std::align_val_t(64)); }
-  };
   std::size_t size_;
-  std::unique_ptr<float, free> data_;
+  dnnkit::aligned_memory memory_;
 };
 
 struct options {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "dnnkit/graph/builder.hpp"
@@ -15,11 +16,24 @@ namespace dnnkit {
 
 namespace detail {
 
-// Compilers print the template argument when the assertion fails: it is the message.
-template <fixed_string Message> struct model_error {
-  static_assert(Message.view().empty(), "dnnkit: the model is wrong; the reason is the text in model_error<...>");
-  static constexpr bool ok = Message.view().empty();
+// Compilers print the template arguments when the assertion fails: they are the message. Clang leaves out what is
+// beyond some thirty characters of a string, so there it comes in pieces that end between words.
+template <fixed_string... Message> struct model_error {
+  static constexpr bool ok = sizeof...(Message) == 0;
+  static_assert(ok, "dnnkit: the model is wrong; the reason is the text in model_error<...>");
 };
+#ifdef __clang__
+inline constexpr std::size_t longest_piece = 32;
+#else
+inline constexpr std::size_t longest_piece = text::capacity;
+#endif
+
+// Where the piece of a message that begins at `first` ends.
+constexpr std::size_t end_of_piece(std::string_view message, std::size_t first) {
+  if (message.size() - first <= longest_piece) return message.size();
+  const std::size_t space = message.rfind(' ', first + longest_piece - 1);
+  return space == message.npos || space <= first ? first + longest_piece : space + 1;
+}
 
 template <class Model> constexpr graph build_graph() {
   builder g;
@@ -39,10 +53,16 @@ template <class Model, class Pipeline> struct make_plan_of {
   }
 };
 
-template <class Make> constexpr bool check_model() {
-  constexpr const text& message = freeze<Make>::value.error;
-  return model_error<to_fixed<message.length>(message)>::ok;
+template <class Make, std::size_t First, fixed_string... Pieces> constexpr bool check_message() {
+  constexpr std::string_view message = freeze<Make>::value.error.view();
+  if constexpr (First == message.size()) {
+    return model_error<Pieces...>::ok;
+  } else {
+    constexpr std::size_t end = end_of_piece(message, First);
+    return check_message<Make, end, Pieces..., to_fixed<end - First>(message.substr(First))>();
+  }
 }
+template <class Make> constexpr bool check_model() { return check_message<Make, 0>(); }
 
 }  // namespace detail
 

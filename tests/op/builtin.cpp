@@ -28,10 +28,11 @@ struct mine {
 };
 static_assert(info_of<mine>.name == "Mine" && info_of<mine>.kind == form::elementwise);
 constexpr auto more = builtin_ops + op_set<mine>{};
-static_assert(builtin_set::find(&detail::op_tag<mine>) == builtin_set::size);
-static_assert(more.find(&detail::op_tag<mine>) == builtin_set::size);
+static_assert(builtin_set::find(id_of<mine>) == builtin_set::size);
+static_assert(more.find(id_of<mine>) == builtin_set::size);
+static_assert(more.distinct && !decltype(more + op_set<mine>{})::distinct);
 static_assert(std::is_same_v<decltype(more)::at<builtin_set::size>, mine>);
-static_assert(builtin_set::find(&detail::op_tag<builtin_set::at<7>>) == 7);
+static_assert(builtin_set::find(id_of<builtin_set::at<7>>) == 7);
 
 TEST_CASE("every operator is listed once and has cases") {
   std::set<std::string> with_cases;

@@ -43,8 +43,8 @@ struct composite {
   }
 };
 using gemm_set = dk::operators_of<composite>;
-static_assert(gemm_set::find(&dk::detail::op_tag<dk::op::matmul>) < gemm_set::size);
-static_assert(gemm_set::find(&dk::detail::op_tag<dk::op::gemm>) == gemm_set::size);
+static_assert(gemm_set::find(dk::id_of<dk::op::matmul>) < gemm_set::size);
+static_assert(gemm_set::find(dk::id_of<dk::op::gemm>) == gemm_set::size);
 
 }  // namespace
 

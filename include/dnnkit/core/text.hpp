@@ -44,6 +44,7 @@ struct text {
 
   constexpr bool empty() const { return length == 0; }
   constexpr std::string_view view() const { return {chars.data(), length}; }
+  constexpr operator std::string_view() const { return view(); }
   std::string str() const { return std::string(view()); }
   friend constexpr bool operator==(const text& a, const text& b) { return a.view() == b.view(); }
 
@@ -61,9 +62,9 @@ template <std::size_t N> struct fixed_string {
   char chars[N]{};
 };
 
-template <std::size_t N> constexpr fixed_string<N + 1> to_fixed(const text& t) {
+template <std::size_t N> constexpr fixed_string<N + 1> to_fixed(std::string_view first_characters) {
   fixed_string<N + 1> s;
-  for (std::size_t i = 0; i < N; ++i) s.chars[i] = t.chars[i];
+  for (std::size_t i = 0; i < N; ++i) s.chars[i] = first_characters[i];
   return s;
 }
 

@@ -15,15 +15,17 @@ namespace dnnkit::cpu {
 //   g.run(a, packed, bias, 0, g.units(), [&](auto acc, index_t m, index_t n, auto lanes) { acc.store(c + m * 768 + n,
 //   lanes); });
 //
+// Panels of two vectors pass over A more often than wider ones, but over the panel, which seldom fits L1, less often.
+//
 // Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known M) or four (run-time
 // M).
-template <class M, class N, class K, class RowStride = K, int MaxVectors = panel_vectors> struct gemm {
+template <class M, class N, class K, class RowStride = K, int MaxVectors = 2> struct gemm {
   [[no_unique_address]] M m{};
   [[no_unique_address]] N n{};
   [[no_unique_address]] K k{};
   [[no_unique_address]] RowStride row_stride{};
 
-  using panel_layout = panels<(is_constant<N> ? MaxVectors : 2), N>;
+  using panel_layout = panels<MaxVectors, N>;
 
   // Floats of the packed B, and of a bias if there is one.
   constexpr index_t packed_size() const noexcept { return k * panel_layout::padded(n); }

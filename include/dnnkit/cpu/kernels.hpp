@@ -13,7 +13,6 @@
 #include "dnnkit/cpu/point_kernel.hpp"
 #include "dnnkit/cpu/product_kernel.hpp"
 #include "dnnkit/cpu/row_kernel.hpp"
-#include "dnnkit/cpu/whole_kernel.hpp"
 
 namespace dnnkit::cpu {
 
@@ -28,18 +27,16 @@ template <class Net, std::size_t R> constexpr bool runs_planar() {
 
 // The kernel of recipe R of a network.
 template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
-  constexpr const op_info* anchor = Net::plan.recipes[R].anchor;
-  if constexpr (anchor == nullptr) {
+  constexpr const op_info& anchor = *Net::plan.recipes[R].anchor;
+  if constexpr (anchor.id == operator_id::none) {
     return map_kernel<Net, R>::entry;
-  } else if constexpr (anchor->kind == form::row || anchor->kind == form::reduction) {
+  } else if constexpr (anchor.kind == form::row || anchor.kind == form::reduction) {
     return row_kernel<Net, R>::entry;
-  } else if constexpr (anchor->kind == form::whole) {
-    return whole_kernel<Net, R>::entry;
-  } else if constexpr (anchor->id == &dnnkit::detail::op_tag<op::conv>) {
+  } else if constexpr (anchor.id == id_of<op::conv>) {
     if constexpr (!convolution_recipe<Net, R>::supported) return point_kernel<Net, R>::entry;
     else if constexpr (runs_planar<Net, R>()) return planar_kernel<Net, R>::entry;
     else return convolution_kernel<Net, R>::entry;
-  } else if constexpr (anchor->id == &dnnkit::detail::op_tag<op::matmul>) {
+  } else if constexpr (anchor.id == id_of<op::matmul>) {
     if constexpr (product_kernel<Net, R>::supported) return product_kernel<Net, R>::entry;
     else return point_kernel<Net, R>::entry;
   } else {

@@ -50,6 +50,10 @@ using native = float_vec::native;
 
 [[gnu::always_inline]] inline native load_native(const float* p) noexcept { return float_vec::load(p).v; }
 
+// The compiler counts n as it is. Left to itself, GCC replaces a counter by the end of a pointer, spills that to a mask
+// register, and reading it back takes the port of a multiply-add in each iteration.
+[[gnu::always_inline]] inline void keep_in_register(index_t& n) noexcept { asm("" : "+r"(n)); }
+
 template <int Rows, int Vectors>
 [[gnu::always_inline]] inline void multiply_add(native (&acc)[Rows][Vectors], const float* a, index_t row_stride,
                                                 const float* b) {
@@ -83,13 +87,18 @@ template <int Rows, int Vectors, class Fetch, class Start, class Finish>
       for (index_t w = 0; w < walk.width.count; ++w) {
         const float* ak = a + d * walk.depth.step_a + h * walk.height.step_a + w * walk.width.step_a;
         const float* bk = b + d * walk.depth.step_b + h * walk.height.step_b + w * walk.width.step_b;
-#pragma GCC unroll 4
-        for (index_t k = 0; k < walk.run.count; ++k) {
+        const auto step = [&]() __attribute__((always_inline)) {
           ahead.next();
           detail::multiply_add<Rows, Vectors>(acc, ak, row_stride, bk);
           ak += walk.run.step_a;
           bk += walk.run.step_b;
+        };
+        for (index_t pairs = walk.run.count / 2; pairs > 0; --pairs) {
+          detail::keep_in_register(pairs);
+          step();
+          step();
         }
+        if (walk.run.count % 2 != 0) step();
       }
     }
   }

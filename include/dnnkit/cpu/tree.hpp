@@ -30,9 +30,11 @@ struct operators_of<Net> {
 };
 
 // The operator type behind an op_info.
-template <class Net, const char* Id> struct find_operator {
+template <class Net, operator_id Id> struct find_operator {
   using set = typename operators_of<Net>::type;
   static constexpr std::size_t position = set::find(Id);
+  static_assert(set::distinct,
+                "dnnkit: an op_set lists an operator twice, or two operators of the same qualified name");
   static_assert(position < set::size,
                 "dnnkit: the model uses an operator that is in no op_set; give the model a member "
                 "`static constexpr auto ops = dnnkit::builtin_ops + dnnkit::op_set<...>{}`");
@@ -156,7 +158,7 @@ template <class Net, std::size_t R> struct tree {
     } else {
       constexpr movement_step m = Net::plan.movement[l.movement.first + Step];
       const movement_context<m.in_shape, m.out_shape> context{call};
-      if constexpr (m.op == nullptr) {
+      if constexpr (m.op->id == operator_id::none) {
         return load_element<L, Step + 1>(call, broadcast_coordinates(context, 0, c));
       } else {
         using Op = typename find_operator<Net, m.op->id>::type;

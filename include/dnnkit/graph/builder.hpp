@@ -147,13 +147,13 @@ class builder {
     next_name_ = {};
     if (given.count != 0) return given;
     for (const named_operator& known : operator_names_)
-      if (known.op == &op) return known.name;
-    operator_names_.push_back({&op, graph_.store(op.name)});
+      if (known.op == op.id) return known.name;
+    operator_names_.push_back({op.id, graph_.store(op.name)});
     return operator_names_.back().name;
   }
 
   struct named_operator {
-    const op_info* op = nullptr;
+    operator_id op = operator_id::none;
     slice_of name;
   };
 

@@ -33,7 +33,7 @@ struct value {
 };
 
 struct node {
-  const op_info* op = nullptr;
+  const op_info* op = &no_operator;
   slice_of name;
   slice_of attributes;  // in graph::attributes
   slice_of inputs;      // in graph::operands; none for an optional input left out
@@ -74,7 +74,7 @@ struct graph {
     return i < n.inputs.count ? operands[n.inputs.first + i] : none;
   }
   constexpr const std::int64_t* attributes_of(const node& n) const { return attributes.data() + n.attributes.first; }
-  template <class Op> constexpr bool is(const node& n) const { return n.op->id == &detail::op_tag<Op>; }
+  template <class Op> constexpr bool is(const node& n) const { return n.op->id == id_of<Op>; }
   template <class Op> constexpr Op as(const node& n) const { return decode<Op>(attributes_of(n)); }
 
   constexpr value_id add_value(const value& v) {

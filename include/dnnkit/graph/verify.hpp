@@ -94,7 +94,7 @@ class verifier {
   constexpr bool check_nodes() {
     for (std::size_t n = 0; n < g_.nodes.size(); ++n) {
       const node& x = g_.nodes[n];
-      if (x.op == nullptr) return fail("a node has no operator");
+      if (x.op->id == operator_id::none) return fail("a node has no operator");
       if (!within(x.name, g_.characters.size()))
         return fail_at("node", x.op->name, "its name lies outside the graph's characters");
       const std::string_view name = g_.text_of(x.name);

@@ -25,9 +25,21 @@ struct movement {
   const shape& out;
 };
 
+// Which operator type this is: a hash of the type's name as the compiler spells it. (Addresses would name types without
+// collisions, but comparing them is no constant expression under -fsanitize=null; op_set refuses collisions.)
+enum class operator_id : std::uint64_t { none };
+
 namespace detail {
-// The address of op_tag<Op> names the operator type without instantiating anything of it.
-template <class Op> inline constexpr char op_tag = 0;
+template <class Op> constexpr operator_id hash_of_name() {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (char c : std::string_view(__PRETTY_FUNCTION__)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return operator_id{hash};
+}
+}  // namespace detail
+
+template <class Op> inline constexpr operator_id id_of = detail::hash_of_name<Op>();
+
+namespace detail {
 
 template <class Op>
 concept has_view = requires(const Op& op, const movement& m, view& v) {
@@ -50,20 +62,32 @@ concept operator_type = std::is_aggregate_v<T> && requires {
   { T::properties } -> std::convertible_to<traits>;
 };
 
+// A function that an operator may lack. (Comparing the address of an inline function with null is no constant
+// expression under -fsanitize=null either.)
+template <class Signature> struct optional_function;
+template <class Result, class... Arguments> struct optional_function<Result(Arguments...)> {
+  Result (*call)(Arguments...) = nullptr;
+  bool present = false;
+
+  constexpr optional_function() = default;
+  constexpr optional_function(Result (*f)(Arguments...)) : call(f), present(true) {}
+  constexpr explicit operator bool() const { return present; }
+  constexpr Result operator()(Arguments... arguments) const { return call(arguments...); }
+};
+
 struct op_info {
-  const char* id;
+  operator_id id = operator_id::none;
   std::string_view name;
-  form kind;
+  form kind{};
   traits properties;
-  void (*infer)(const std::int64_t* attributes, inference&);
+  void (*infer)(const std::int64_t* attributes, inference&) = nullptr;
   // A view of the input (movement operators) turned into the view of the output, and the view of the output turned into
-  // one in the coordinates of the input (bijections only). Null where there is none.
-  bool (*forward)(const std::int64_t* attributes, const movement&, view&);
-  bool (*backward)(const std::int64_t* attributes, const movement&, view&);
-  void (*print)(const std::int64_t* attributes, const symbol_table&, text&);
-  dim (*flops)(const std::int64_t* attributes, const inference&);
-  // Composite operators: the operator said in terms of simpler ones. Null for the others.
-  tensor (*expand)(const std::int64_t* attributes, const vector<tensor>& inputs);
+  // one in the coordinates of the input (bijections only).
+  optional_function<bool(const std::int64_t*attributes, const movement&, view&)> forward, backward;
+  void (*print)(const std::int64_t* attributes, const symbol_table&, text&) = nullptr;
+  dim (*flops)(const std::int64_t* attributes, const inference&) = nullptr;
+  // Composite operators: the operator said in terms of simpler ones.
+  optional_function<tensor(const std::int64_t* attributes, const vector<tensor>& inputs)> expand;
 };
 
 namespace detail {
@@ -84,24 +108,24 @@ template <class Op> constexpr void infer_of(const Op& op, inference& c) {
 
 template <class Op> constexpr auto forward_of() -> decltype(op_info::forward) {
   if constexpr (has_view<Op>)
-    return [](const std::int64_t* a, const movement& m, view& v) { return decode<Op>(a).forward(m, v); };
-  else return nullptr;
+    return +[](const std::int64_t* a, const movement& m, view& v) { return decode<Op>(a).forward(m, v); };
+  else return {};
 }
 template <class Op> constexpr auto backward_of() -> decltype(op_info::backward) {
   if constexpr (has_inverse_view<Op>)
-    return [](const std::int64_t* a, const movement& m, view& v) { return decode<Op>(a).backward(m, v); };
-  else return nullptr;
+    return +[](const std::int64_t* a, const movement& m, view& v) { return decode<Op>(a).backward(m, v); };
+  else return {};
 }
 template <class Op> constexpr auto expand_of() -> decltype(op_info::expand) {
   if constexpr (Op::kind == form::composite)
-    return [](const std::int64_t* a, const vector<tensor>& inputs) { return decode<Op>(a).expand(inputs); };
-  else return nullptr;
+    return +[](const std::int64_t* a, const vector<tensor>& inputs) { return decode<Op>(a).expand(inputs); };
+  else return {};
 }
 }  // namespace detail
 
 template <operator_type Op>
 inline constexpr op_info info_of{
-    .id = &detail::op_tag<Op>,
+    .id = id_of<Op>,
     .name = Op::name,
     .kind = Op::kind,
     .properties = Op::properties,
@@ -115,5 +139,8 @@ inline constexpr op_info info_of{
       else return element_count(c.table(), c.outputs()[0].dims);
     },
     .expand = detail::expand_of<Op>()};
+
+// Stands where there is no operator, so that no table holds a null pointer.
+inline constexpr op_info no_operator{};
 
 }  // namespace dnnkit

@@ -13,10 +13,18 @@ namespace dnnkit {
 
 template <class... Ops> struct op_set {
   static constexpr std::size_t size = sizeof...(Ops);
-  static constexpr std::array<const char*, size> ids{&detail::op_tag<Ops>...};
+  static constexpr std::array<operator_id, size> ids{id_of<Ops>...};
+
+  // No operator is listed twice.
+  static constexpr bool distinct = [] {
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = i + 1; j < size; ++j)
+        if (ids[i] == ids[j]) return false;
+    return true;
+  }();
 
   // Position of the operator with this identity; `size` when the list does not hold it.
-  static constexpr std::size_t find(const char* id) {
+  static constexpr std::size_t find(operator_id id) {
     for (std::size_t i = 0; i < size; ++i)
       if (ids[i] == id) return i;
     return size;

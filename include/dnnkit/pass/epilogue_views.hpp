@@ -81,7 +81,7 @@ template <class Inside> class epilogue_views {
     const node& n = g_.node_at(t.n);
     const shape in = g_.at(g_.input_of(n, 0)).type.dims, out = g_.at(n.output).type.dims;
     const auto function = t.how == turn::forward ? n.op->forward : n.op->backward;
-    return function != nullptr && function(g_.attributes_of(n), {algebra, in, out}, x);
+    return function && function(g_.attributes_of(n), {algebra, in, out}, x);
   }
 
   constexpr value_id behind_anchor(const node& n) const {

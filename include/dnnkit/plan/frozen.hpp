@@ -73,14 +73,17 @@ template <class Make, std::size_t Capacity> constexpr roomy_plan<Capacity> roomy
   else return make_roomy_plan<Make, Capacity>();
 }
 
+// No plan is tried with more room: one that is no constant never fits, and its error should be said once or twice.
+inline constexpr std::size_t most_rows = 1 << 22;
+
 template <table_sizes Sizes> using plan_arrays = plan_tables<array_tables<Sizes>::template container>;
 
 // The plan is made once, into more room than it needs, and copied to its exact size. The roomy one is a constant of
 // this function, which is never called in a program: a static variable might be kept in the object file.
 template <class Make, std::size_t Capacity = 1 << 18> constexpr auto make_frozen_plan() {
   constexpr roomy_plan<Capacity> roomy = roomy_plan_of<Make, Capacity>();
-  if constexpr (!roomy.fits) {
-    return make_frozen_plan<Make, Capacity * 8>();
+  if constexpr (!roomy.fits && Capacity < most_rows) {
+    return make_frozen_plan<Make, most_rows>();
   } else {
     plan_arrays<roomy.sizes> result{};
     std::size_t k = 0;

@@ -32,7 +32,7 @@ struct view_axis {
 // A movement operator evaluated by its at(), for loads that no strided view can express; coordinates pass through the
 // list from the first to the last and then through the view.
 struct movement_step {
-  const op_info* op = nullptr;
+  const op_info* op = &no_operator;
   slice_of attributes, in_shape, out_shape;
 };
 
@@ -56,7 +56,7 @@ struct recipe_constant {
 };
 
 struct recipe_node {
-  const op_info* op = nullptr;
+  const op_info* op = &no_operator;
   slice_of attributes, inputs;
   dtype type = dtype::f32;
 };
@@ -70,7 +70,7 @@ struct recipe_output {
 };
 
 struct recipe {
-  const op_info* anchor = nullptr;
+  const op_info* anchor = &no_operator;
   slice_of anchor_attributes, anchor_inputs;
   slice_of anchor_shapes;  // pool `shapes`: one slice of `dims` for each anchor input
   dtype anchor_type = dtype::f32;

@@ -176,7 +176,7 @@ class recipe_builder {
     const node& n = g_.node_at(t.n);
     const movement m{algebra, g_.at(g_.input_of(n, 0)).type.dims, g_.at(n.output).type.dims};
     const auto function = t.how == turn::forward ? n.op->forward : n.op->backward;
-    return function != nullptr && function(g_.attributes_of(n), m, v);
+    return function && function(g_.attributes_of(n), m, v);
   }
 
   static constexpr path in_front(const transform& t, const path& rest) {
@@ -245,7 +245,7 @@ class recipe_builder {
     for (std::size_t k = way.size(); k-- > done;) {
       const transform& t = way[k];
       if (t.how == turn::expand) {
-        steps.push_back({nullptr, {}, store(g_.at(t.from).type.dims), store(g_.at(t.to).type.dims)});
+        steps.push_back({&no_operator, {}, store(g_.at(t.from).type.dims), store(g_.at(t.to).type.dims)});
         continue;
       }
       if (t.how == turn::backward) throw "dnnkit: a view behind an anchor could not be pulled back";
@@ -322,10 +322,9 @@ class recipe_builder {
       return x.of == y.of && x.size == y.size && x.stride == y.stride;
     });
   }
-  static constexpr const char* id_of(const op_info* op) { return op == nullptr ? nullptr : op->id; }
 
   constexpr bool equal(const recipe& a, const recipe& b) const {
-    return id_of(a.anchor) == id_of(b.anchor) && a.windowed == b.windowed && a.anchor_type == b.anchor_type &&
+    return a.anchor->id == b.anchor->id && a.windowed == b.windowed && a.anchor_type == b.anchor_type &&
            a.loads.count == b.loads.count && a.nodes.count == b.nodes.count && same_dims(a.space, b.space) &&
            same_attributes(a.anchor_attributes, b.anchor_attributes) && same_refs(a.anchor_inputs, b.anchor_inputs) &&
            same(p_.shapes, a.anchor_shapes, b.anchor_shapes, [&](slice_of x, slice_of y) { return same_dims(x, y); }) &&
@@ -344,7 +343,7 @@ class recipe_builder {
                          x.setup == y.setup && x.whole == y.whole && x.external == y.external && x.before == y.before &&
                          x.after == y.after && same_axes(x.axes, y.axes) &&
                          same(p_.movement, x.movement, y.movement, [&](const movement_step& m, const movement_step& o) {
-                           return id_of(m.op) == id_of(o.op) && same_attributes(m.attributes, o.attributes) &&
+                           return m.op->id == o.op->id && same_attributes(m.attributes, o.attributes) &&
                                   same_dims(m.in_shape, o.in_shape) && same_dims(m.out_shape, o.out_shape);
                          });
                 }) &&

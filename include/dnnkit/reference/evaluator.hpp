@@ -86,7 +86,7 @@ template <class... Ops> struct evaluation_table<op_set<Ops...>> {
 class evaluation {
  public:
   evaluation(const graph& g, const weight_source& weights, const value_observer& observe, std::size_t operators,
-             std::size_t (*find)(const char*), const evaluation_entry* entries)
+             std::size_t (*find)(operator_id), const evaluation_entry* entries)
       : graph_(g),
         weights_(weights),
         observe_(observe),
@@ -243,7 +243,7 @@ class evaluation {
   const weight_source& weights_;
   const value_observer observe_;
   std::size_t operators_;
-  std::size_t (*find_)(const char*);
+  std::size_t (*find_)(operator_id);
   const evaluation_entry* entries_;
   symbol_values symbols_;
   std::vector<host_tensor> values_;
