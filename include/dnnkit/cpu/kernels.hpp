@@ -13,6 +13,7 @@
 #include "dnnkit/cpu/point_kernel.hpp"
 #include "dnnkit/cpu/product_kernel.hpp"
 #include "dnnkit/cpu/row_kernel.hpp"
+#include "dnnkit/cpu/whole_kernel.hpp"
 
 namespace dnnkit::cpu {
 
@@ -32,6 +33,8 @@ template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
     return map_kernel<Net, R>::entry;
   } else if constexpr (anchor.kind == form::row || anchor.kind == form::reduction) {
     return row_kernel<Net, R>::entry;
+  } else if constexpr (anchor.kind == form::whole) {
+    return whole_kernel<Net, R>::entry;
   } else if constexpr (anchor.id == id_of<op::conv>) {
     if constexpr (!convolution_recipe<Net, R>::supported) return point_kernel<Net, R>::entry;
     else if constexpr (runs_planar<Net, R>()) return planar_kernel<Net, R>::entry;

@@ -107,6 +107,8 @@ class builder {
   // The same, of characters that are in the graph already.
   constexpr void default_name(slice_of name) { default_name_ = name; }
 
+  // A symbol to compute shapes with: const auto h = g.size({"H"}); ... {1, 64, h / 2, w / 2}
+  constexpr extent size(const sym& s) { return {&graph_.symbols, symbol(s)}; }
   constexpr dim symbol(const sym& s) { return graph_.symbols.symbol_named(s.name, s.limits); }
   constexpr shape to_shape(shape_argument dims) {
     shape s;
