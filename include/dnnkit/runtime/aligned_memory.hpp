@@ -15,8 +15,8 @@ class aligned_memory {
  public:
   static constexpr std::size_t alignment = 64;
 
-  aligned_memory() = default;
-  explicit aligned_memory(std::size_t bytes) : data_(allocate(bytes), {alignment_of(bytes)}), bytes_(bytes) {}
+  aligned_memory() noexcept : aligned_memory(0) {}
+  explicit aligned_memory(std::size_t bytes) : data_(allocate(bytes), release(bytes)), bytes_(bytes) {}
 
   std::byte* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return bytes_; }
@@ -38,8 +38,9 @@ class aligned_memory {
   }
 
   struct release {
-    std::align_val_t aligned{alignment};
+    constexpr explicit release(std::size_t bytes = 0) noexcept : aligned(alignment_of(bytes)) {}
     void operator()(std::byte* p) const noexcept { ::operator delete(p, aligned); }
+    std::align_val_t aligned;
   };
   std::unique_ptr<std::byte, release> data_;
   std::size_t bytes_ = 0;
