@@ -28,7 +28,8 @@ struct result {
 };
 
 // The graph of a model, with the inputs that decide shapes taken from the data set.
-dk::onnx::import_result import_with(dk::onnx::file& f, const std::map<std::string, dk::host_tensor, std::less<>>& given) {
+dk::onnx::import_result import_with(dk::onnx::file& f,
+                                    const std::map<std::string, dk::host_tensor, std::less<>>& given) {
   dk::onnx::import_options options;
   while (true) {
     dk::onnx::import_result imported = dk::onnx::import_model(f, options);
@@ -74,9 +75,7 @@ result run(const test_case& t, const dk::conformance::status_file& status, bool 
     for (const auto& set : sets)
       if (const std::string problem = run_set(f, set, passes); !problem.empty()) return {verdict::failed, problem};
     return {};
-  } catch (const std::exception& e) {
-    return {verdict::failed, e.what()};
-  }
+  } catch (const std::exception& e) { return {verdict::failed, e.what()}; }
 }
 
 std::string quoted(const std::string& s) {
@@ -114,13 +113,15 @@ int run_all(const cxxopts::ParseResult& arguments) {
     if (r.v != verdict::passed) std::cout << name << ": " << dk::conformance::name(r.v) << ": " << r.reason << "\n";
     if (listed == (r.v == verdict::passed)) {
       ++surprises;
-      std::cout << name << ": " << (listed ? "is passed, but listed" : "is not passed, and not listed") << " in the status file\n";
+      std::cout << name << ": " << (listed ? "is passed, but listed" : "is not passed, and not listed")
+                << " in the status file\n";
     }
   }
   if (arguments.count("json")) {
     std::ofstream out(arguments["json"].as<std::string>());
     for (const auto& [name, r] : results)
-      out << "{\"name\": " << quoted(name) << ", \"verdict\": \"" << dk::conformance::name(r.v) << "\", \"reason\": " << quoted(r.reason) << "}\n";
+      out << "{\"name\": " << quoted(name) << ", \"verdict\": \"" << dk::conformance::name(r.v)
+          << "\", \"reason\": " << quoted(r.reason) << "}\n";
   }
   if (surprises) std::cout << surprises << " differences from the status file\n";
   std::cout << counts[0] << " passed, " << counts[1] << " failed, " << counts[2] << " skipped\n";
@@ -133,9 +134,11 @@ int main(int argc, char** argv) {
   cxxopts::Options options("conformance", "Runs ONNX's backend tests.");
   options.add_options()("data", "folder with tests, at any depth below it", cxxopts::value<std::string>())(
       "executor", "reference: the graph as imported; passes: after all rewriting passes",
-      cxxopts::value<std::string>()->default_value("reference"))("only", "tests whose names match", cxxopts::value<std::string>()->default_value(""))(
+      cxxopts::value<std::string>()->default_value("reference"))("only", "tests whose names match",
+                                                                 cxxopts::value<std::string>()->default_value(""))(
       "json", "file for one JSON object a test", cxxopts::value<std::string>())(
-      "status", "list of what is not passed", cxxopts::value<std::string>()->default_value(DNNKIT_CONFORMANCE_STATUS))("help", "this text");
+      "status", "list of what is not passed", cxxopts::value<std::string>()->default_value(DNNKIT_CONFORMANCE_STATUS))(
+      "help", "this text");
   try {
     const auto arguments = options.parse(argc, argv);
     if (arguments.count("help") || !arguments.count("data")) {

@@ -40,7 +40,8 @@ class status_file {
       words >> what >> std::ws;
       std::getline(words, reason);
       if (what.empty() || reason.empty() || (kind != "operator" && kind != "type" && kind != "test"))
-        throw error("line is not `operator|type|test NAME reason`", path.string() + ":" + std::to_string(number), {}, line);
+        throw error("line is not `operator|type|test NAME reason`", path.string() + ":" + std::to_string(number), {},
+                    line);
       auto& list = kind == "operator" ? operators_ : kind == "type" ? types_ : tests_;
       if (!list.emplace(what, reason).second)
         throw error("named twice", path.string() + ":" + std::to_string(number), {}, what);

@@ -42,6 +42,14 @@ inline std::vector<std::filesystem::path> data_sets(const test_case& t) {
   return sets;
 }
 
+// The elements of a file whose model declares bf16: ONNX's data has their bits as UINT16.
+inline host_tensor bfloats_of_bits(const host_tensor& bits) {
+  host_tensor t(bf16, bits.dims);
+  for (std::size_t i = 0; i < bits.count(); ++i)
+    t.reals[i] = dnnkit::detail::bfloat_to_double(static_cast<std::uint16_t>(bits.integers[i]));
+  return t;
+}
+
 // input_0.pb, input_1.pb, ... (or output_...), as many as the model declares and the folder has.
 inline std::vector<host_tensor> read_tensors(const std::filesystem::path& set, const std::string& prefix,
                                              const std::vector<onnx::value_info>& declared) {
@@ -50,6 +58,8 @@ inline std::vector<host_tensor> read_tensors(const std::filesystem::path& set, c
     const std::filesystem::path path = set / (prefix + std::to_string(i) + ".pb");
     if (!std::filesystem::exists(path)) break;
     tensors.push_back(to_host_tensor(onnx::tensor_file(path, declared[i].kind).tensor()));
+    if (onnx::dtype_of(declared[i].data_type) == bf16 && tensors.back().type == u16)
+      tensors.back() = bfloats_of_bits(tensors.back());
   }
   return tensors;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "dnnkit/op/traits.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
+#include "dnnkit/plan/make_plan.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit::detail {
@@ -29,6 +31,20 @@ class compiled_graph {
     graph scratch = c.g;
     c.fusion = pipeline::fusion::run(scratch);
     c.stored_.resize(c.g.values.size());
+    for (const fusion_group& group : c.fusion.groups)
+      for (value_id v : group.outputs) c.stored_[static_cast<std::size_t>(v)] = true;
+    return c;
+  }
+
+  // Of a graph built at run time, which Pipeline turns into a plan; plan.error says why if there is none.
+  template <class Pipeline> static compiled_graph of_graph(graph built) {
+    compiled_graph c;
+    c.draft_ = std::make_shared<const plan_draft>(Pipeline::run(built));
+    c.plan = view_of(*c.draft_);
+    c.g = built;
+    c.stored_.resize(c.g.values.size());
+    if (!c.plan.error.empty()) return c;
+    c.fusion = Pipeline::fusion::run(built);
     for (const fusion_group& group : c.fusion.groups)
       for (value_id v : group.outputs) c.stored_[static_cast<std::size_t>(v)] = true;
     return c;
@@ -105,7 +121,8 @@ class compiled_graph {
     }
   }
 
-  std::vector<bool> stored_;  // of values
+  std::shared_ptr<const plan_draft> draft_;  // of a graph built at run time: what `plan` views
+  std::vector<bool> stored_;                 // of values
 };
 
 }  // namespace dnnkit::detail

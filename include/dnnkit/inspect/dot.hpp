@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dnnkit/compile.hpp"
+#include "dnnkit/core/error.hpp"
 #include "dnnkit/inspect/compiled_graph.hpp"
 #include "dnnkit/plan/plan.hpp"
 
@@ -122,6 +123,13 @@ class dot_writer {
 // dashed outlines; weights and constants are left out.
 template <class Net> std::string dot() {
   const auto compiled = detail::compiled_graph::of<Net>();
+  return detail::dot_writer(compiled).run();
+}
+
+// The same of a graph built at run time. Throws dnnkit::error when the passes make no plan of it.
+template <class Pipeline> std::string dot(const graph& built) {
+  const auto compiled = detail::compiled_graph::of_graph<Pipeline>(built);
+  if (!compiled.plan.error.empty()) throw error("the graph cannot be planned", "dot", {}, compiled.plan.error.str());
   return detail::dot_writer(compiled).run();
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dnnkit/compile.hpp"
+#include "dnnkit/core/error.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/inspect/compiled_graph.hpp"
 #include "dnnkit/inspect/names.hpp"
@@ -236,6 +237,15 @@ template <class Net> std::string explain(std::initializer_list<binding> bindings
   const graph built = graph_of<typename Net::model>();
   const auto compiled = detail::compiled_graph::of<Net>();
   return detail::explanation(built, compiled, {bindings.begin(), bindings.size()}).run();
+}
+
+// The same of a graph built at run time, an imported model for instance. Throws dnnkit::error when the passes make no
+// plan of it.
+template <class Pipeline> std::string explain(const graph& built, std::span<const binding> bindings = {}) {
+  const auto compiled = detail::compiled_graph::of_graph<Pipeline>(built);
+  if (!compiled.plan.error.empty())
+    throw error("the graph cannot be planned", "explain", {}, compiled.plan.error.str());
+  return detail::explanation(built, compiled, bindings).run();
 }
 
 }  // namespace dnnkit

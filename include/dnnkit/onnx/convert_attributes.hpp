@@ -15,6 +15,7 @@
 #include "dnnkit/onnx/node_context.hpp"
 #include "dnnkit/op/activation.hpp"
 #include "dnnkit/op/attributes.hpp"
+#include "dnnkit/op/bits.hpp"
 #include "dnnkit/op/block_rearrangement.hpp"
 #include "dnnkit/op/pad.hpp"
 #include "dnnkit/op/resize.hpp"
@@ -24,6 +25,7 @@ namespace dnnkit::onnx {
 // ONNX's words for the enumerators of an attribute, in their order.
 template <class E> struct words_of;
 template <> struct words_of<pad_mode> { static constexpr std::string_view list[] = {"constant", "reflect", "edge"}; };
+template <> struct words_of<shift_direction> { static constexpr std::string_view list[] = {"LEFT", "RIGHT"}; };
 template <> struct words_of<gelu_approximation> { static constexpr std::string_view list[] = {"none", "tanh"}; };
 template <> struct words_of<op::depth_to_space_mode> { static constexpr std::string_view list[] = {"DCR", "CRD"}; };
 template <> struct words_of<resize_mode> { static constexpr std::string_view list[] = {"nearest", "linear"}; };

@@ -19,6 +19,45 @@ inline float_list to_float_list(const std::vector<double>& list, std::string_vie
   return list_of<float_list>(narrow, name);
 }
 
+// The named axes' numbers among all axes, 1 elsewhere.
+template <class T>
+std::vector<T> for_all_axes(node_context& c, const std::vector<T>& given, const std::vector<T>& others) {
+  const auto axes = c.integers("axes");
+  if (!axes) return given;
+  node_context::require(axes->size() == given.size(), "axes and sizes or scales must be equally long");
+  std::vector<T> all = others;
+  const auto rank = static_cast<std::int64_t>(all.size());
+  for (std::size_t i = 0; i < axes->size(); ++i) {
+    const std::int64_t a = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
+    node_context::require(a >= 0 && a < rank, "axes names an axis the input lacks");
+    all[static_cast<std::size_t>(a)] = given[i];
+  }
+  return all;
+}
+
+// Inputs: X, scales in opset 10; X, roi, scales, sizes later.
+inline void convert_resize(node_context& c) {
+  op::resize r = attributes_from<op::resize>(c);
+  const std::size_t rank = c.rank(0), scales = c.opset < 11 ? 1 : 2, sizes = 3;
+  if (c.opset < 11) {
+    r.coordinate_transformation_mode = coordinate_mode::asymmetric;
+    r.nearest_mode = nearest_rounding::lower;
+  }
+  node_context::require(!c.flag("antialias", false), "attribute 'antialias' is not supported");
+  node_context::require(c.word("keep_aspect_ratio_policy", "stretch") == "stretch",
+                        "attribute 'keep_aspect_ratio_policy' is not supported");
+  for (const char* name : {"cubic_coeff_a", "exclude_outside", "extrapolation_value"}) c.ignore(name);
+  if (c.has(sizes) && !(c.known(sizes) && c.known(sizes)->items.empty())) {
+    std::vector<dim> same;
+    for (dim d : c.dims(0)) same.push_back(d);
+    r.sizes = to_shape(for_all_axes(c, c.extents(sizes, "the sizes"), same), "sizes");
+    for (dim d : r.sizes) node_context::require(!d.is_unknown(), "the sizes must be known");
+  } else {
+    r.scales = to_float_list(for_all_axes(c, c.reals(scales, "the scales"), std::vector<double>(rank, 1.0)), "scales");
+  }
+  c.out(0, c.apply(r, {c.in(0)}));
+}
+
 inline void convert_upsample(node_context& c) {
   op::resize r;
   r.coordinate_transformation_mode = coordinate_mode::asymmetric;

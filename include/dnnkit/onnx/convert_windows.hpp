@@ -112,6 +112,11 @@ inline void convert_conv_transpose(node_context& c) {
   c.out(0, c.apply(conv, given_inputs(c)));
 }
 
+inline void convert_gemm(node_context& c) {
+  c.ignore("broadcast");  // of C, up to opset 6; it broadcasts anyway
+  c.out(0, c.apply(attributes_from<op::gemm>(c), given_inputs(c)));
+}
+
 inline void convert_average_pool(node_context& c) {
   op::average_pool pool = attributes_from<op::average_pool>(c);
   check_window_lists(c, pool);

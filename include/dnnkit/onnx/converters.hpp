@@ -8,10 +8,12 @@
 #include <string_view>
 
 #include "dnnkit/onnx/convert_attributes.hpp"
+#include "dnnkit/onnx/convert_composed.hpp"
 #include "dnnkit/onnx/convert_elementwise.hpp"
 #include "dnnkit/onnx/convert_movement.hpp"
 #include "dnnkit/onnx/convert_resize.hpp"
 #include "dnnkit/onnx/convert_rows.hpp"
+#include "dnnkit/onnx/convert_selection.hpp"
 #include "dnnkit/onnx/convert_windows.hpp"
 #include "dnnkit/op/builtin.hpp"
 
@@ -90,6 +92,29 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"GroupNormalization", convert_group_normalization},
       {"MeanVarianceNormalization", convert_mean_variance_normalization},
       {"Upsample", convert_upsample},
+      {"Resize", convert_resize},
+      {"Range", convert_range},
+      {"CumSum", convert_cum_sum},
+      {"Trilu", convert_trilu},
+      {"EyeLike", convert_eye_like},
+      {"OneHot", convert_one_hot},
+      {"TopK", convert_top_k},
+      {"Compress", convert_compress},
+      {"Unique", convert_unique},
+      {"NonMaxSuppression", convert_non_max_suppression},
+      {"Scatter", convert_scatter_elements},
+      {"ScatterElements", convert_scatter_elements},
+      {"ScatterND", convert_scatter_nd},
+      {"LRN", convert_lrn},
+      {"NegativeLogLikelihoodLoss", convert_negative_log_likelihood},
+      {"SoftmaxCrossEntropyLoss", convert_softmax_cross_entropy},
+      {"HannWindow", convert_hann_window},
+      {"HammingWindow", convert_hamming_window},
+      {"BlackmanWindow", convert_blackman_window},
+      {"DynamicQuantizeLinear", convert_dynamic_quantize_linear},
+      {"ConvInteger", convert_conv_integer},
+      {"QLinearConv", convert_qlinear_conv},
+      {"Gemm", convert_gemm},
   };
   return table;
 }

@@ -70,8 +70,9 @@ class import_walk {
                                   [](const onnx::node& n) { return is_onnx(n.domain); }))
       report("", "", "the model imports no version of ONNX's operators");
     else if (opset != 0 && (opset < least_opset || opset > most_opset))
-      report("", "", "opset " + std::to_string(opset) + " is not supported, only " + std::to_string(least_opset) + " to " +
-                         std::to_string(most_opset));
+      report("", "",
+             "opset " + std::to_string(opset) + " is not supported, only " + std::to_string(least_opset) + " to " +
+                 std::to_string(most_opset));
   }
   static bool is_onnx(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
@@ -96,9 +97,7 @@ class import_walk {
       try {
         v->type = type_of(i);
         add_input(*v);
-      } catch (const refusal& r) {
-        report(std::string(i.name), "input", r.message);
-      } catch (const error& e) {
+      } catch (const refusal& r) { report(std::string(i.name), "input", r.message); } catch (const error& e) {
         report(std::string(i.name), "input", e.what());
       }
       define(names, i.name, v, "input");
@@ -112,8 +111,8 @@ class import_walk {
       for (std::size_t d = 0; fits && d < t.dims.size(); ++d)
         fits = !v.type.dims[d].is_known() || v.type.dims[d] == dim(t.dims[d]);
       if (!fits)
-        throw refusal{"the value given is " + t.describe() + ", the model says " + std::string(dnnkit::name(v.type.type)) + " " +
-                      dnnkit::print(g.symbols, v.type.dims).str()};
+        throw refusal{"the value given is " + t.describe() + ", the model says " +
+                      std::string(dnnkit::name(v.type.type)) + " " + dnnkit::print(g.symbols, v.type.dims).str()};
       v.known = std::make_shared<known_elements>(to_known(t));
       v.type.dims = v.known->dims;
     } else {
@@ -125,7 +124,8 @@ class import_walk {
   }
   // A declared type; every dimension that is no number is a symbol.
   tensor_type type_of(const value_info& i) {
-    if (i.kind != value_kind::tensor) throw refusal{"is no tensor but of kind " + std::string(onnx::name(i.kind)) + ", which is not supported"};
+    if (i.kind != value_kind::tensor)
+      throw refusal{"is no tensor but of kind " + std::string(onnx::name(i.kind)) + ", which is not supported"};
     const auto type = dtype_of(i.data_type);
     if (!type) throw refusal{"element type " + data_type_name(i.data_type) + " is not supported"};
     if (!i.shape) throw refusal{"has no shape, not even a rank"};
@@ -187,9 +187,7 @@ class import_walk {
           t = state_.graph.apply(op::identity{}, {t});
         }
         state_.graph.output(o.name, t);
-      } catch (const refusal& r) {
-        report(std::string(o.name), "output", r.message);
-      }
+      } catch (const refusal& r) { report(std::string(o.name), "output", r.message); }
     }
     if (state_.model.graph.outputs.empty()) report("", "", "the model has no output");
   }
@@ -204,19 +202,18 @@ class import_walk {
     std::vector<value_reference> results;
     try {
       results = convert(names, n);
-    } catch (const refusal& r) {
-      report(n, names, r.message);
-    } catch (const error& e) {
+    } catch (const refusal& r) { report(n, names, r.message); } catch (const error& e) {
       report(n, names, e.what());
-    } catch (const std::length_error&) {
-      report(n, names, "a list is longer than supported");
-    }
+    } catch (const std::length_error&) { report(n, names, "a list is longer than supported"); }
     if (state_.problems.size() != problems) results.clear();
     results.resize(n.outputs.size());
     for (std::size_t i = 0; i < n.outputs.size(); ++i) {
       if (n.outputs[i].empty()) continue;
       value_reference v = results[i] ? results[i] : std::make_shared<imported_value>();
       if (v->name.empty()) v->name = names.prefix + std::string(n.outputs[i]);
+      if (v->understood && v->from.empty() && !v->is_input && !v->known && v->stored == nullptr)
+        for (std::string_view input : n.inputs)
+          if (!input.empty() && names.find(input) != v) v->from.push_back(names.find(input));
       if (define(names, n.outputs[i], v, std::string(n.op_type)) && v->understood)
         state_.tensors.insert_or_assign(names.prefix + std::string(n.outputs[i]), v);
     }
@@ -255,7 +252,8 @@ class import_walk {
   }
 
   // A node whose inputs are all known numbers, and whose outputs are small, is computed by the reference evaluator.
-  std::optional<std::vector<value_reference>> fold(scope& names, const onnx::node& n, std::int64_t opset, converter converts) {
+  std::optional<std::vector<value_reference>> fold(scope& names, const onnx::node& n, std::int64_t opset,
+                                                   converter converts) {
     if (n.inputs.empty() || n.op_type == "Constant") return std::nullopt;
     for (std::string_view i : n.inputs) {
       if (i.empty()) continue;
@@ -297,7 +295,8 @@ class import_walk {
   const onnx::function* function_of(const onnx::node& n) const {
     if (is_onnx(n.domain) && converter_of(n.op_type) != nullptr) return nullptr;
     for (const onnx::function& f : state_.model.functions)
-      if (f.name == n.op_type && f.overload == n.overload && (f.domain == n.domain || (is_onnx(f.domain) && is_onnx(n.domain))))
+      if (f.name == n.op_type && f.overload == n.overload &&
+          (f.domain == n.domain || (is_onnx(f.domain) && is_onnx(n.domain))))
         return &f;
     return nullptr;
   }
@@ -326,7 +325,7 @@ class import_walk {
     node_context c(state_, names, n, names.opset_of(n.domain));
     const known_elements* condition = c.known(0);
     if (condition == nullptr || condition->items.size() != 1 || !condition->items[0].is_number()) {
-      static_cast<void>(c.value(0).is_input && state_.inputs_to_bind.insert(c.value(0).name).second);
+      state_.wants_bound(c.value(0));
       throw refusal{"a condition that is only known when the model runs is not supported"};
     }
     const attribute* a = c.find(condition->items[0].number != 0 ? "then_branch" : "else_branch", attribute_type::graph);
@@ -385,8 +384,9 @@ inline import_result import_model(const onnx::model& m, const import_options& op
     }
     if (learnt && round < most_rounds) continue;
     for (const equation& e : open)
-      s.problems.push_back({"", "", "extents that must be equal cannot be shown to be: " + table.print(e.left).str() +
-                                        " and " + table.print(e.right).str()});
+      s.problems.push_back({"", "",
+                            "extents that must be equal cannot be shown to be: " + table.print(e.left).str() + " and " +
+                                table.print(e.right).str()});
     import_result result;
     result.problems = std::move(s.problems);
     result.inputs_to_bind.assign(s.inputs_to_bind.begin(), s.inputs_to_bind.end());

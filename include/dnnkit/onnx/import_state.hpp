@@ -35,10 +35,11 @@ struct imported_value {
   std::string name;
   bool understood = false;  // false: it depends on something that could not be imported
   tensor_type type;
-  tensor data;                                  // in the graph, once something reads it there
-  const tensor_data* stored = nullptr;          // where the file keeps its elements
-  std::shared_ptr<const known_elements> known;  // as far as its elements are known
-  bool is_input = false;                        // of the model
+  tensor data;                                        // in the graph, once something reads it there
+  const tensor_data* stored = nullptr;                // where the file keeps its elements
+  std::shared_ptr<const known_elements> known;        // as far as its elements are known
+  std::vector<std::shared_ptr<imported_value>> from;  // what it was computed from
+  bool is_input = false;                              // of the model
 };
 using value_reference = std::shared_ptr<imported_value>;
 
@@ -109,6 +110,23 @@ class import_state {
     return v.known.get();
   }
 
+  // Notes the inputs of the model whose values would make v's elements known; false when there is none. Images and the
+  // like are none: only integers and single numbers decide shapes.
+  bool wants_bound(const imported_value& v) {
+    const auto visited = visited_.insert(&v);
+    if (!visited.second) return false;
+    std::size_t count = 0;
+    bool found = false;
+    if (v.is_input) {
+      const bool small = !is_floating(v.type.type) || (known_elements::countable(v.type.dims, count) && count == 1);
+      if (small) inputs_to_bind.insert(v.name);
+      found = small;
+    }
+    for (const value_reference& f : v.from) found |= f && wants_bound(*f);
+    visited_.erase(visited.first);
+    return found;
+  }
+
   // v as a value of the graph: made when it is first asked for. Throws refusal.
   tensor materialise(imported_value& v) {
     if (folds()) {
@@ -172,6 +190,7 @@ class import_state {
   }
 
   builder* scratch_ = nullptr;
+  std::set<const imported_value*> visited_;
 };
 
 }  // namespace dnnkit::onnx

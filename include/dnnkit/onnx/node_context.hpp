@@ -68,9 +68,9 @@ class node_context {
   const known_elements& elements(std::size_t i, std::string_view what) const {
     const known_elements* k = state.elements(value(i), true);
     if (k != nullptr) return *k;
-    if (value(i).is_input) state.inputs_to_bind.insert(value(i).name);
+    const bool bound = state.wants_bound(value(i));
     refuse(std::string(what) + " ('" + value(i).name + "') must be known when the model is imported" +
-           (value(i).is_input ? ": give the input's value" : ""));
+           (bound ? ": give the values of the inputs it depends on" : ""));
   }
   // The same as a flat list of numbers, of dimensions, of one number.
   std::vector<std::int64_t> numbers(std::size_t i, std::string_view what) const {

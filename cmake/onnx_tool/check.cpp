@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// dnnkit check: everything in a model that stands in the way of using it, at once.
+#include <iostream>
+#include <map>
+#include <string_view>
+
+#include "cmake/onnx_tool/command.hpp"
+#include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/graph/walk.hpp"
+
+namespace dnnkit::tool {
+
+namespace {
+
+void print_signature(const dnnkit::graph& g, std::string_view word, const vector<value_id>& values, bool outputs) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const tensor_type& t = g.at(values[i]).type;
+    const std::string_view name = outputs ? g.text_of(g.output_names[i]) : g.name_of(values[i]);
+    std::cout << word << " " << name << ": " << dnnkit::name(t.type) << " " << dnnkit::print(g.symbols, t.dims).str()
+              << "\n";
+  }
+}
+
+}  // namespace
+
+int check(int argc, char** argv) {
+  cxxopts::Options options("dnnkit check",
+                           "Lists everything in a model that is not supported; the exit status is 1 if there is any.");
+  add_input_option(options);
+  const auto arguments = parse(options, argc, argv);
+  if (!arguments) return 0;
+  const model m = load(*arguments, inputs_of(*arguments));
+  for (const onnx::import_problem& p : m.imported.problems) std::cout << p.describe() << "\n";
+  if (!m.imported.ok()) {
+    for (const std::string& name : m.imported.inputs_to_bind)
+      std::cout << "the value of input '" << name << "' decides shapes: give it by --input " << name << "=FILE.npy\n";
+    std::cout << m.imported.problems.size() << (m.imported.problems.size() == 1 ? " problem\n" : " problems\n");
+    return 1;
+  }
+  const dnnkit::graph& g = m.imported.graph;
+  std::map<std::string_view, std::size_t> kinds;
+  const vector<std::uint8_t> alive = live_nodes(g);
+  std::size_t operators = 0;
+  for (std::size_t n = 0; n < g.nodes.size(); ++n)
+    if (alive[n]) ++kinds[g.nodes[n].op->name], ++operators;
+  print_signature(g, "input", g.inputs, false);
+  print_signature(g, "output", g.outputs, true);
+  std::cout << operators << " operators of " << kinds.size() << " kinds, all supported\n";
+  return 0;
+}
+
+}  // namespace dnnkit::tool

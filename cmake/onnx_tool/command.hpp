@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The commands of the tool, one file each.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dnnkit::tool {
+
+struct command {
+  std::string_view name, summary;
+  int (*run)(int argc, char** argv);  // argv[0] is the command's name; returns the exit status
+};
+
+int check(int argc, char** argv);
+int run(int argc, char** argv);
+int compare(int argc, char** argv);
+int explain(int argc, char** argv);
+int dot(int argc, char** argv);
+
+}  // namespace dnnkit::tool

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// dnnkit dot: a model's operators and kernels as Graphviz text.
+#include "dnnkit/inspect/dot.hpp"
+
+#include <iostream>
+
+#include "cmake/onnx_tool/command.hpp"
+#include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/pass/pipeline.hpp"
+
+namespace dnnkit::tool {
+
+int dot(int argc, char** argv) {
+  cxxopts::Options options("dnnkit dot", "Prints a model's operators, grouped into kernels, as a Graphviz digraph.");
+  add_input_option(options);
+  const auto arguments = parse(options, argc, argv);
+  if (!arguments) return 0;
+  const model m = load_supported(*arguments, inputs_of(*arguments));
+  std::cout << dnnkit::dot<default_pipeline>(m.imported.graph);
+  return 0;
+}
+
+}  // namespace dnnkit::tool

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// dnnkit explain: the tensors of a model with their symbolic shapes, operators by kind, and what the passes make of
+// them.
+#include "dnnkit/inspect/explain.hpp"
+
+#include <iostream>
+#include <map>
+#include <string_view>
+
+#include "cmake/onnx_tool/command.hpp"
+#include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/pipeline.hpp"
+
+namespace dnnkit::tool {
+
+namespace {
+
+void print_symbols(const dnnkit::graph& g) {
+  for (const symbol& s : g.symbols.symbols) {
+    std::cout << "symbol " << s.name.view() << ": from " << s.limits.min;
+    if (s.limits.max < bounds{}.max) std::cout << " to " << s.limits.max;
+    std::cout << "\n";
+  }
+}
+
+void print_tensors(const dnnkit::graph& g) {
+  const auto line = [&](std::string_view kind, std::string_view name, const tensor_type& t) {
+    std::cout << kind << " " << name << ": " << dnnkit::name(t.type) << " " << dnnkit::print(g.symbols, t.dims).str()
+              << "\n";
+  };
+  const vector<std::uint8_t> alive = live_nodes(g);
+  for (value_id v : g.inputs) line("input", g.name_of(v), g.at(v).type);
+  for (std::size_t n = 0; n < g.nodes.size(); ++n)
+    if (alive[n]) line(g.nodes[n].op->name, g.text_of(g.nodes[n].name), g.at(g.nodes[n].output).type);
+  for (std::size_t i = 0; i < g.outputs.size(); ++i)
+    line("output", g.text_of(g.output_names[i]), g.at(g.outputs[i]).type);
+}
+
+void print_kinds(const onnx::file& f, const dnnkit::graph& g) {
+  struct counts {
+    std::size_t file = 0, graph = 0;
+  };
+  std::map<std::string_view, counts> kinds;
+  for (const onnx::node& n : f.model().graph.nodes) ++kinds[n.op_type].file;
+  const vector<std::uint8_t> alive = live_nodes(g);
+  for (std::size_t n = 0; n < g.nodes.size(); ++n)
+    if (alive[n]) ++kinds[g.nodes[n].op->name].graph;
+  counts all;
+  std::cout << "operators            in the file  in the graph\n";
+  const auto row = [](std::string_view name, const counts& c) {
+    const auto column = [](std::size_t n, std::size_t width) {
+      const std::string digits = std::to_string(n);
+      return std::string(width - std::min(width, digits.size()), ' ') + digits;
+    };
+    std::cout << name << std::string(20 - std::min<std::size_t>(20, name.size()), ' ') << column(c.file, 12)
+              << column(c.graph, 14) << "\n";
+  };
+  for (const auto& [name, c] : kinds) {
+    row(name, c);
+    all.file += c.file;
+    all.graph += c.graph;
+  }
+  row("all", all);
+}
+
+}  // namespace
+
+int explain(int argc, char** argv) {
+  cxxopts::Options options(
+      "dnnkit explain",
+      "Prints the symbols and tensors of a model, its operators by kind before and after what computes shapes "
+      "was computed, and the kernels that the passes make of them, with reasons.");
+  add_input_option(options);
+  options.add_options()("counts", "only the operators by kind")("tensors", "only the symbols and tensors");
+  const auto arguments = parse(options, argc, argv);
+  if (!arguments) return 0;
+  const model m = load_supported(*arguments, inputs_of(*arguments));
+  const dnnkit::graph& g = m.imported.graph;
+  const bool counts = arguments->count("counts") != 0, list = arguments->count("tensors") != 0, all = !counts && !list;
+  if (all || list) {
+    print_symbols(g);
+    print_tensors(g);
+  }
+  if (all || counts) print_kinds(*m.file, g);
+  if (all) std::cout << dnnkit::explain<default_pipeline>(g);
+  return 0;
+}
+
+}  // namespace dnnkit::tool

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// dnnkit: what can be done with an ONNX model on the command line.
+#include <array>
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "cmake/onnx_tool/command.hpp"
+
+namespace {
+
+using dnnkit::tool::command;
+
+constexpr std::array commands{
+    command{"check", "list everything in a model that is not supported", dnnkit::tool::check},
+    command{"run", "run a model in the interpreter", dnnkit::tool::run},
+    command{"compare", "find the first node whose result deviates", dnnkit::tool::compare},
+    command{"explain", "say what the passes make of a model, and why", dnnkit::tool::explain},
+    command{"dot", "draw a model's kernels as Graphviz text", dnnkit::tool::dot},
+};
+
+void usage(std::ostream& out) {
+  out << "usage: dnnkit COMMAND MODEL.onnx [options]\n\n";
+  for (const command& c : commands) out << "  " << c.name << std::string(10 - c.name.size(), ' ') << c.summary << "\n";
+  out << "\n`dnnkit COMMAND --help` tells the options of one.\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view wanted = argc > 1 ? argv[1] : "";
+  if (wanted.empty() || wanted == "--help" || wanted == "-h") {
+    usage(wanted.empty() ? std::cerr : std::cout);
+    return wanted.empty() ? 2 : 0;
+  }
+  for (const command& c : commands) {
+    if (c.name != wanted) continue;
+    try {
+      return c.run(argc - 1, argv + 1);
+    } catch (const std::exception& e) {
+      std::cerr << "dnnkit " << wanted << ": " << e.what() << "\n";
+      return 2;
+    }
+  }
+  std::cerr << "dnnkit: no command '" << wanted << "'\n\n";
+  usage(std::cerr);
+  return 2;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Reading, importing and running models for the commands: the one place where the importer and the reference evaluator
+// are compiled.
+#include "cmake/onnx_tool/model.hpp"
+
+#include <chrono>
+#include <iostream>
+#include <utility>
+
+#include "dnnkit/onnx/import.hpp"
+#include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/reference/evaluator.hpp"
+#include "dnnkit/weights/host_bytes.hpp"
+#include "dnnkit/weights/npy.hpp"
+
+namespace dnnkit::tool {
+
+namespace {
+
+// "NAME=VALUE" in two.
+std::pair<std::string, std::string> assignment(const std::string& s, const char* option) {
+  const std::size_t at = s.rfind('=');
+  if (at == std::string::npos || at == 0) throw error("is no assignment", option, "NAME=VALUE", s);
+  return {s.substr(0, at), s.substr(at + 1)};
+}
+
+std::vector<std::string> list(const cxxopts::ParseResult& arguments, const char* option) {
+  return arguments.count(option) ? arguments[option].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+std::map<std::string, std::int64_t, std::less<>> sizes_of(const cxxopts::ParseResult& arguments) {
+  std::map<std::string, std::int64_t, std::less<>> sizes;
+  for (const std::string& s : list(arguments, "dim")) {
+    const auto [name, value] = assignment(s, "--dim");
+    std::size_t end = 0;
+    std::int64_t n = -1;
+    try {
+      n = std::stoll(value, &end);
+    } catch (const std::exception&) {}
+    if (end != value.size() || n < 0) throw error("is no extent", "--dim " + name, "a number", value);
+    sizes.insert_or_assign(name, n);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv) {
+  options.add_options()("model", "the model", cxxopts::value<std::string>())(
+      "dim", "value of a symbolic dimension, NAME=NUMBER", cxxopts::value<std::vector<std::string>>())("help",
+                                                                                                       "this text");
+  options.parse_positional({"model"});
+  options.positional_help("MODEL.onnx");
+  cxxopts::ParseResult arguments = options.parse(argc, argv);
+  if (arguments.count("help")) {
+    std::cout << options.help();
+    return std::nullopt;
+  }
+  if (!arguments.count("model")) throw error("no model was named", "command line", "MODEL.onnx");
+  return arguments;
+}
+
+void add_input_option(cxxopts::Options& options) {
+  options.add_options()("input", "value of an input, NAME=FILE.npy", cxxopts::value<std::vector<std::string>>());
+}
+tensors inputs_of(const cxxopts::ParseResult& arguments) {
+  tensors given;
+  for (const std::string& s : list(arguments, "input")) {
+    const auto [name, path] = assignment(s, "--input");
+    given.insert_or_assign(name, read_npy(path));
+  }
+  return given;
+}
+
+model load(const cxxopts::ParseResult& arguments, const tensors& given) {
+  model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>()), {}};
+  onnx::import_options options;
+  options.sizes = sizes_of(arguments);
+  while (true) {
+    m.imported = onnx::import_model(*m.file, options);
+    bool more = false;
+    for (const std::string& name : m.imported.inputs_to_bind)
+      if (const auto found = given.find(name); found != given.end()) more |= options.bind.emplace(*found).second;
+    if (m.imported.ok() || !more) return m;
+  }
+}
+model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
+  model m = load(arguments, given);
+  static_cast<void>(m.imported.value());
+  return m;
+}
+
+dnnkit::graph rewritten(const dnnkit::graph& g) { return default_pipeline::rewriting::run(g); }
+
+std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensors& given,
+                                  const std::function<void(value_id, const host_tensor&)>& observe) {
+  std::vector<host_tensor> inputs;
+  for (value_id v : g.inputs) {
+    const auto found = given.find(g.name_of(v));
+    if (found == given.end())
+      throw error("no value was given", "input '" + std::string(g.name_of(v)) + "'", "--input NAME=FILE.npy");
+    inputs.push_back(found->second);
+  }
+  std::size_t done = 0;
+  bool shown = false;
+  auto last = std::chrono::steady_clock::now();
+  const auto progress = [&](value_id v, const host_tensor& t) {
+    if (observe) observe(v, t);
+    if (g.at(v).from != origin::node) return;
+    ++done;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::seconds(1)) return;
+    std::cerr << "\rnode " << done << " of " << g.nodes.size() << std::flush;
+    last = now;
+    shown = true;
+  };
+  std::vector<host_tensor> outputs = dnnkit::evaluate(g, inputs, onnx::weights_of(*m.file, m.imported), progress);
+  if (shown) std::cerr << "\r" << std::string(40, ' ') << "\r";
+  return outputs;
+}
+
+std::string file_name(std::string_view name) {
+  std::string safe;
+  for (const char c : name) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    safe += plain ? c : '_';
+  }
+  return safe.empty() || safe[0] == '.' ? "_" + safe : safe;
+}
+
+host_tensor read_npy(const std::filesystem::path& path) { return to_host_tensor(npy(path).tensor()); }
+void write_npy(const std::filesystem::path& path, const host_tensor& t) {
+  const std::vector<std::byte> bytes = element_bytes(t);
+  stored_tensor s;
+  s.dtype = t.type;
+  s.shape = t.dims;
+  s.data = bytes;
+  save_npy(path, s);
+}
+
+}  // namespace dnnkit::tool

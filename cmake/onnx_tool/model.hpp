@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// A model as the commands use it: read, imported, run.
+#pragma once
+
+#include <cxxopts.hpp>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/onnx/import_result.hpp"
+#include "dnnkit/onnx/read_model.hpp"
+#include "dnnkit/reference/host_tensor.hpp"
+
+namespace dnnkit::tool {
+
+using tensors = std::map<std::string, host_tensor, std::less<>>;
+
+// The options of a command: `options` with MODEL, --dim and --help added, parsed. Nothing when the help was asked for,
+// which is then printed.
+std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv);
+
+// --input NAME=FILE.npy, as often as given.
+void add_input_option(cxxopts::Options& options);
+tensors inputs_of(const cxxopts::ParseResult& arguments);
+// The file --dim L=37 ... and MODEL name. Inputs that decide shapes take their values from `given`.
+struct model {
+  std::unique_ptr<onnx::file> file;
+  onnx::import_result imported;
+};
+model load(const cxxopts::ParseResult& arguments, const tensors& given = {});
+// The same; problems are printed, and raise dnnkit::error.
+model load_supported(const cxxopts::ParseResult& arguments, const tensors& given = {});
+
+// The graph after all rewriting passes.
+dnnkit::graph rewritten(const dnnkit::graph& g);
+
+// Runs `g`, showing progress, and returns its outputs. `observe` is called with every value as soon as it is known.
+std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensors& given,
+                                  const std::function<void(value_id, const host_tensor&)>& observe = {});
+
+// "layer/conv:0" -> "layer_conv_0": a name as that of a file.
+std::string file_name(std::string_view name);
+host_tensor read_npy(const std::filesystem::path& path);
+void write_npy(const std::filesystem::path& path, const host_tensor& t);
+
+}  // namespace dnnkit::tool

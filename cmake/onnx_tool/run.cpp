@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// dnnkit run: a model in the interpreter, from and to .npy files.
+#include <filesystem>
+#include <iostream>
+
+#include "cmake/onnx_tool/command.hpp"
+#include "cmake/onnx_tool/model.hpp"
+
+namespace dnnkit::tool {
+
+int run(int argc, char** argv) {
+  cxxopts::Options options("dnnkit run", "Runs a model in the interpreter, and writes each output to DIR/NAME.npy.");
+  add_input_option(options);
+  options.add_options()("output", "folder for the outputs", cxxopts::value<std::string>()->default_value("."))(
+      "passes", "on: run the graph that the rewriting passes leave; off: the graph as imported",
+      cxxopts::value<std::string>()->default_value("on"));
+  const auto arguments = parse(options, argc, argv);
+  if (!arguments) return 0;
+  const std::string passes = (*arguments)["passes"].as<std::string>();
+  if (passes != "on" && passes != "off") throw error("is neither on nor off", "--passes", "on or off", passes);
+  const tensors given = inputs_of(*arguments);
+  model m = load_supported(*arguments, given);
+  if (passes == "on") m.imported.graph = rewritten(m.imported.graph);
+  const dnnkit::graph& g = m.imported.graph;
+  const std::vector<host_tensor> outputs = evaluate(m, g, given);
+  const std::filesystem::path folder = (*arguments)["output"].as<std::string>();
+  std::filesystem::create_directories(folder);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::filesystem::path path = folder / (file_name(g.text_of(g.output_names[i])) + ".npy");
+    write_npy(path, outputs[i]);
+    std::cout << g.text_of(g.output_names[i]) << ": " << outputs[i].describe() << " -> " << path.string() << "\n";
+  }
+  return 0;
+}
+
+}  // namespace dnnkit::tool
