@@ -24,7 +24,8 @@ template <class Set> class model_writer {
   explicit model_writer(const graph& g) : g_(g), symbols_(g.symbols) {}
 
   std::string write(const std::string& name) {
-    repeats r(call_maker(g_, symbols_).items(Set{}), {g_.outputs.begin(), g_.outputs.end()});
+    call_maker calls(g_, symbols_);
+    repeats r(calls.items(Set{}), {g_.outputs.begin(), g_.outputs.end()});
     r.run();
     functions_ = r.functions();
     for (std::size_t i = 0; i < symbols_.size(); ++i) taken_.insert(symbols_[i]);
@@ -34,7 +35,9 @@ template <class Set> class model_writer {
     for (const function& f : functions_) write_function(f);
     write_main(r.items());
     code_.insert(begin, symbol_definitions());
-    return code_ + "  }\n};\n";
+    code_ += "  }\n";
+    for (const std::string& a : calls.arrays()) code_ += "\n" + broken(a, 2);
+    return code_ + "};\n";
   }
 
  private:
@@ -88,7 +91,7 @@ template <class Set> class model_writer {
     if (!f.is_leaf) {
       std::string shapes;
       for (value_id v : f.tensors) shapes += (shapes.empty() ? "" : ", ") + shape_text(v);
-      line("// " + shapes + " -> " + shape_text(f.results[0]));
+      line("// " + std::to_string(f.calls) + " calls, the first " + shapes + " -> " + shape_text(f.results[0]));
     }
     if (w.is_single_expression() && one_line.size() + 4 <= line_width) line(one_line);
     else {

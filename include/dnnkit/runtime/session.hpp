@@ -43,6 +43,7 @@ template <class Net, class Observer = no_observer> class session {
 
   // Values of all symbols, before run() and whenever they change: s.bind({{"H", 480}, {"W", 640}}). May allocate.
   void bind(std::initializer_list<binding> bindings) { execution_.bind({bindings.begin(), bindings.size()}); }
+  void bind(std::span<const binding> bindings) { execution_.bind(bindings); }
 
   // Runs the network: a contiguous range for each input in order, then one for each output (row-major, ONNX's layouts).
   // Allocates nothing. Ranges whose size the type knows (arrays) are checked by the compiler and make the call

@@ -37,6 +37,8 @@ class body_writer {
     items_ = &items;
     for (std::size_t i = 0; i < items.size(); ++i)
       for (value_id v : items[i].pattern.operands) uses_[v].push_back(i);
+    for (std::size_t i = 0; i < items.size(); ++i)
+      for (value_id v : items[i].pattern.outputs) producers_[v] = i;
     for (value_id v : results) uses_[v].push_back(items.size());
     for (std::size_t i = 0; i < items.size(); ++i) write(i, with_numbers, context, comment);
   }
@@ -67,7 +69,7 @@ class body_writer {
   static constexpr std::size_t longest_nested = 70;
   struct expression {
     std::string text;
-    bool infix = false;
+    int precedence = 0;
     int depth = 0;
   };
 
@@ -80,7 +82,7 @@ class body_writer {
     const value_id v = b.pattern.outputs[0];
     const bool leaf = b.pattern.operands.empty();
     if (!leaf && depth < 3 && may_nest(i, text)) {
-      pending_[v] = {text, b.pattern.infix, depth + 1};
+      pending_[v] = {text, b.pattern.precedence, depth + 1};
       return;
     }
     const std::string note = comment == nullptr ? std::string() : comment(context, v);
@@ -97,17 +99,20 @@ class body_writer {
     if (i + 1 == items_->size()) return true;
     const item& next = (*items_)[i + 1].pattern;
     if (next.outputs.empty()) return text.size() < 95;
-    return next.loop_count == 0 && text.size() <= longest_nested && (!next.has_weight || next.infix);
+    return next.loop_count == 0 && text.size() <= longest_nested && (!next.has_weight || next.precedence > 0);
   }
   // By the next item alone, or by the one behind it together with the next.
   bool is_used_soon(std::size_t i, value_id v) const {
     const auto& uses = uses_.at(v);
+    if (i + 1 < items_->size() && (*items_)[i + 1].pattern.loop_count > 0)
+      return uses.size() == 1 && uses[0] == i + 1 && (*items_)[i + 1].pattern.operands[0] == v;
     if (std::all_of(uses.begin(), uses.end(), [&](std::size_t u) { return u == i + 1; })) return true;
     if (uses.size() != 1 || uses[0] != i + 2 || i + 2 >= items_->size()) return false;
     const item& next = (*items_)[i + 1].pattern;
     if (next.outputs.empty() || next.loop_count > 0 || (*items_)[i + 2].pattern.loop_count > 0) return false;
     const auto& uses_of_next = uses_.at(next.outputs[0]);
-    return uses_of_next.size() == 1 && uses_of_next[0] == i + 2 && may_nest(i + 1, "");
+    return uses_of_next.size() == 1 && uses_of_next[0] == i + 2 && estimated_length(next) <= longest_nested &&
+           may_nest(i + 1, "");
   }
   // The variable that values pass through on their way, about to be assigned v by item i. What it holds and is still
   // needed gets a variable of its own first.
@@ -145,6 +150,20 @@ class body_writer {
     item_of_flow_ = i;
   }
 
+  static std::size_t estimated_length(const item& x) {
+    std::size_t n = 0;
+    const auto count = [&](const std::vector<piece>& pieces) {
+      for (const piece& p : pieces)
+        n += p.is == piece::kind::text          ? p.text.size()
+             : p.is == piece::kind::weight_name ? 20
+                                                : 4 * std::max<std::size_t>(1, p.count);
+    };
+    count(x.before);
+    count(x.after);
+    for (const member_value& a : x.attributes) n += 6 + a.member.size(), count(a.value);
+    return n;
+  }
+
   // --- text of an item
   std::string render(const body_item& b, int& depth) {
     std::string s;
@@ -165,7 +184,7 @@ class body_writer {
           s += p.text;
           break;
         case piece::kind::operand:
-          s += operand(b.pattern.operands[p.index], b.pattern.infix, depth);
+          s += operand(b.pattern.operands[p.index], b.pattern.precedence, s.empty(), depth);
           break;
         case piece::kind::weight_name:
           s += b.slots[p.index] + (b.suffixes[p.index].empty() ? "" : ", " + string_literal(b.suffixes[p.index]));
@@ -185,18 +204,21 @@ class body_writer {
     const bool is_text = b.slots[k].starts_with("dk::text(");
     return (is_text ? b.slots[k] : "dk::text(" + b.slots[k] + ")") + " << " + string_literal(b.suffixes[k]);
   }
-  std::string operand(value_id v, bool inside_infix, int& depth) {
+  // Inside an expression of this precedence, as its left operand or not. Sums are not associative: a + (b + c).
+  std::string operand(value_id v, int precedence, bool left, int& depth) {
     const auto p = pending_.find(v);
     if (p == pending_.end()) return names_.at(v);
     depth = std::max(depth, p->second.depth);
-    std::string s = inside_infix && p->second.infix ? "(" + p->second.text + ")" : p->second.text;
+    const int inner = p->second.precedence;
+    const bool wrapped = inner > 0 && (inner < precedence || (inner == precedence && !left));
+    std::string s = wrapped ? "(" + p->second.text + ")" : p->second.text;
     pending_.erase(p);
     return s;
   }
 
   // --- variables
   std::string variable_for(const item& x, bool with_numbers) {
-    std::string wanted;
+    std::string wanted = with_numbers ? std::string() : subject_of(x);
     static const std::map<std::string, std::string> of_operators{
         {"add", "sum"}, {"mul", "product"}, {"sub", "difference"}, {"div", "quotient"}};
     if (x.function != item::no_function || x.has_weight) {
@@ -214,6 +236,18 @@ class body_writer {
     std::string name = wanted;
     for (int i = 2; !taken_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
     return name;
+  }
+
+  // The module whose result x only moves about: what a query is reshaped to is still called query.
+  std::string subject_of(const item& x) const {
+    static const std::set<std::string> movements{"reshape", "transpose", "squeeze", "unsqueeze", "expand", "flatten"};
+    if (x.operands.size() != 1 || !movements.contains(x.operator_name)) return {};
+    const auto source = producers_.find(x.operands[0]);
+    if (source == producers_.end()) return {};
+    const item& before = (*items_)[source->second].pattern;
+    if (!before.has_weight) return subject_of(before);
+    const auto folders = folders_of(path_of(before.node_names));
+    return folders.empty() ? std::string() : letters_of(folders.back());
   }
 
   void statement(const std::string& text, const std::string& comment) {
@@ -235,6 +269,7 @@ class body_writer {
   std::size_t item_of_flow_ = 0;  // which item computed it
   const std::vector<body_item>* items_ = nullptr;
   std::map<value_id, std::vector<std::size_t>> uses_;
+  std::map<value_id, std::size_t> producers_;
   std::map<value_id, std::string> names_;
   std::map<value_id, expression> pending_;
 };

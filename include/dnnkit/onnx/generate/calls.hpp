@@ -22,6 +22,9 @@ class call_maker {
  public:
   call_maker(const graph& g, const symbol_names& symbols) : g_(g), symbols_(symbols) {}
 
+  // Definitions of members for the elements of long constants.
+  const std::vector<std::string>& arrays() const { return arrays_; }
+
   // The live nodes in order, each as an item, and before the first that needs it an item for each long constant.
   template <class Set> std::vector<item> items(Set) {
     std::vector<item> list;
@@ -39,7 +42,8 @@ class call_maker {
   }
 
  private:
-  static constexpr std::size_t longest_in_place = 12;  // elements of a constant
+  static constexpr std::size_t longest_in_place = 12;  // elements of a constant inside an expression
+  static constexpr std::size_t longest_list = 32;      // and of one in build() at all
 
   item call(const node& n, const operator_source& op) {
     item x;
@@ -58,7 +62,7 @@ class call_maker {
     if (sign("neg")) {
       x.text("-");
       operand(x, n, 0, op, true);
-      x.infix = true;
+      x.precedence = 3;
       return true;
     }
     const char* spelling = sign("add")   ? " + "
@@ -71,7 +75,7 @@ class call_maker {
     operand(x, n, 0, op, one_tensor);
     x.text(spelling);
     operand(x, n, 1, op, one_tensor);
-    x.infix = true;
+    x.precedence = sign("add") || sign("sub") ? 1 : 2;
     return true;
   }
   // A constant that a plain number stands for beside the other operand.
@@ -99,7 +103,7 @@ class call_maker {
     if (matches) {
       operand(x, n, 0, op, false);
       x.text(", g.batch_norm(");
-      x.before.push_back({piece::kind::slot, {}, x.add({slot::kind::name, 0, 0, prefix, "name"}), 0});
+      x.before.push_back({piece::kind::slot, {}, x.add({slot::kind::name, 0, 0, prefix, "name", false}), 0});
       x.text(", ");
       x.value(size(g_.at(scale).type.dims[0], "channels"));
       x.text(")");
@@ -109,7 +113,7 @@ class call_maker {
         x.text(i == 0 ? "" : ", ");
         operand(x, n, i, op, false);
       }
-    attributes(x, op);
+    attributes(x, n, op);
     return true;
   }
 
@@ -137,7 +141,7 @@ class call_maker {
       x.text("dk::concat({");
       operands(x, n, op);
       x.text("}");
-      attributes(x, op);
+      attributes(x, n, op);
       return true;
     }
     return false;
@@ -149,11 +153,11 @@ class call_maker {
     if (by_function && count > 0) {
       x.text(op.function + "(");
       operands(x, n, op);
-      return attributes(x, op);
+      return attributes(x, n, op);
     }
     const bool by_builder = count == 0 || g_.input_of(n, 0) == none;  // no tensor in front that knows the builder
     x.text((by_builder ? "g.apply(" : "dk::apply(") + op.type + "{");
-    attributes(x, op);
+    attributes(x, n, op);
     x.attributes_open = "";
     x.attributes_close = x.attributes_none = "}";
     x.before.swap(x.after);
@@ -198,8 +202,10 @@ class call_maker {
   }
   void weight(item& x, const value& w, const std::vector<std::string>& roles) {
     x.text("g.weight(");
-    x.before.push_back(
-        {piece::kind::weight_name, {}, x.add({slot::kind::name, 0, 0, std::string(g_.text_of(w.name)), "name"}), 0});
+    x.before.push_back({piece::kind::weight_name,
+                        {},
+                        x.add({slot::kind::name, 0, 0, std::string(g_.text_of(w.name)), "name", false}),
+                        0});
     x.text(", {");
     for (std::size_t d = 0; d < w.type.dims.size(); ++d) {
       x.text(d == 0 ? "" : ", ");
@@ -220,7 +226,7 @@ class call_maker {
     const std::int64_t code = code_of(c, i);
     return is_floating(c.type.type) ? std::bit_cast<double>(code) : static_cast<double>(code);
   }
-  slot number_of(const value& c) const { return {slot::kind::real, 0, real_of(c, 0), {}, "value"}; }
+  slot number_of(const value& c) const { return {slot::kind::real, 0, real_of(c, 0), {}, "value", false}; }
   bool is_long(const value& c) const { return c.data.count > longest_in_place; }
   std::string type_argument(const value& c) const {
     return c.type.type == f32 ? "" : ", " + dtype_literal(c.type.type);
@@ -234,15 +240,36 @@ class call_maker {
       x.value(number_of(c));
       return x.text(type_argument(c) + ")");
     }
-    std::string s = exact ? "g.constant({" : "g.constant_from_codes({";
+    std::string elements;
     for (std::size_t i = 0; i < c.data.count; ++i) {
-      const bool integral = !is_floating(c.type.type);
-      s += i == 0 ? "" : ", ";
-      s += integral ? integer_literal(code_of(c, i)) : real_literal(real_of(c, i));
+      elements += i == 0 ? "" : ", ";
+      elements += is_floating(c.type.type) ? real_literal(real_of(c, i)) : integer_literal(code_of(c, i));
     }
-    s += "}, {";
-    for (std::size_t d = 0; d < c.type.dims.size(); ++d) s += (d == 0 ? "" : ", ") + symbols_.code(c.type.dims[d]);
-    x.text(s + "}" + (exact ? type_argument(c) : ", " + dtype_literal(c.type.type)) + ")");
+    if (c.data.count > longest_list) {
+      const std::string name = array(exact ? "double" : "std::int64_t", c.data.count, elements);
+      x.text(exact ? "g.constant({" : "g.constant_from_codes({");
+      const std::size_t k = x.add({slot::kind::expression, 0, 0, name, exact ? "elements" : "codes", false});
+      x.before.push_back({piece::kind::slot, {}, k, 0});
+      x.text(".begin(), ");
+      x.before.push_back({piece::kind::slot, {}, k, 0});
+      x.text(".end()");
+    } else x.text((exact ? "g.constant({" : "g.constant_from_codes({") + elements);
+    x.text("}, {");
+    for (std::size_t d = 0; d < c.type.dims.size(); ++d) {
+      x.text(d == 0 ? "" : ", ");
+      x.value(size(c.type.dims[d], "size"));
+    }
+    x.text("}" + (exact ? type_argument(c) : ", " + dtype_literal(c.type.type)) + ")");
+  }
+  // The name of an array with these elements.
+  std::string array(const std::string& type, std::size_t count, const std::string& elements) {
+    const std::string rest = "{" + elements + "};";
+    const std::string head = "static constexpr std::array<" + type + ", " + std::to_string(count) + "> ";
+    for (std::size_t k = 0; k < arrays_.size(); ++k)
+      if (arrays_[k].starts_with(head) && arrays_[k].ends_with(rest)) return "constant_" + std::to_string(k + 1);
+    const std::string name = "constant_" + std::to_string(arrays_.size() + 1);
+    arrays_.push_back(head + name + rest);
+    return name;
   }
   // Long constants are variables, defined before the first item that reads them.
   void define_constant(value_id v, std::vector<item>& list) {
@@ -264,15 +291,15 @@ class call_maker {
 
   // --- attributes
   slot size(dim d, const std::string& role) const {
-    if (d.is_known()) return {slot::kind::size, d.value(), 0, {}, role};
-    if (d.is_unknown()) return {slot::kind::size, -1, 0, {}, role};
-    return {slot::kind::expression, 0, 0, symbols_.code(d), role};
+    if (d.is_known()) return {slot::kind::size, d.value(), 0, {}, role, false};
+    if (d.is_unknown()) return {slot::kind::size, -1, 0, {}, role, false};
+    return {slot::kind::expression, 0, 0, symbols_.code(d), role, false};
   }
   void element(std::vector<piece>& pieces, item& x, const attribute_element& e, const std::string& role) const {
     using kind = attribute_element::kind;
     if (e.is == kind::word) return pieces.push_back({piece::kind::text, e.word, 0, 0});
-    slot s{slot::kind::size, e.integer, 0, {}, role};
-    if (e.is == kind::real) s = {slot::kind::real, 0, e.real, "float", role};
+    slot s{slot::kind::size, e.integer, 0, {}, role, false};
+    if (e.is == kind::real) s = {slot::kind::real, 0, e.real, "float", role, false};
     if (e.is == kind::dimension) s = size(e.dimension, role);
     pieces.push_back({piece::kind::slot, {}, x.add(std::move(s)), 0});
   }
@@ -287,19 +314,37 @@ class call_maker {
     for (const attribute_element& e : elements) element(gaps, x, e, role);
     pieces.push_back({piece::kind::list, {}, gaps[0].index, gaps.size()});
   }
+  static std::string all(int x, std::size_t count) {
+    std::string s = "{";
+    for (std::size_t k = 0; k < count; ++k) s += (k == 0 ? "" : ", ") + std::to_string(x);
+    return s + "}";
+  }
+  // The ends of a slice that takes all there is, as extents: exporters write the largest number there is.
+  void clamp(std::vector<attribute_element>& ends, const operator_source& op, const node& n) const {
+    const shape& dims = g_.at(g_.input_of(n, 0)).type.dims;
+    for (std::size_t k = 0; k < ends.size(); ++k) {
+      std::int64_t axis = static_cast<std::int64_t>(k);
+      for (const attribute_source& a : op.attributes)
+        if (a.name == "axes" && k < a.elements.size()) axis = a.elements[k].integer;
+      const dim d = dims[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(dims.size()) : axis)];
+      if (d.is_known() && ends[k].is == attribute_element::kind::integer)
+        ends[k].integer = std::min(ends[k].integer, d.value());
+    }
+  }
   static std::string role_of(const std::string& member) {
     if (member == "kernel_shape") return "kernel";
+    if (member == "axes") return "axis";
     return member.size() > 3 && member.ends_with("s") && member != "axis" ? member.substr(0, member.size() - 1)
                                                                           : member;
   }
 
   // What differs from its default. Lists of a window are written out for every node, so that nodes with and without
   // padding are of one pattern.
-  void attributes(item& x, const operator_source& op) const {
+  void attributes(item& x, const node& n, const operator_source& op) const {
     x.attributes_open = ", {";
     x.attributes_close = "})";
     x.attributes_none = ")";
-    const bool windowed = op.type == "dk::op::conv" || op.type.ends_with("_pool");
+    const bool windowed = op.type.starts_with("dk::op::conv") || op.type.ends_with("_pool");
     std::size_t axes = 0;
     for (const slot& s : x.slots) axes += s.role == "kernel";
     for (const attribute_source& a : op.attributes)
@@ -313,11 +358,13 @@ class call_maker {
           elements.resize(count);
           for (auto& e : elements) e.integer = a.name == "pads" ? 0 : 1;
         }
-        for (std::size_t k = 0; k < count; ++k)
-          i.neutral += (k == 0 ? "{" : ", ") + std::string(a.name == "pads" ? "0" : "1");
-        i.neutral += "}";
+        i.neutral = all(a.name == "pads" ? 0 : 1, count);
       } else if (op.type == "dk::op::conv" && a.name == "kernel_shape") continue;  // the weight says it
       else if (a.is_default) continue;
+      if (op.type == "dk::op::slice") {
+        if (a.name == "steps") i.neutral = all(1, elements.size());
+        if (a.name == "ends") clamp(elements, op, n);
+      }
       if (a.is_list) list(i.value, x, elements, role_of(a.name));
       else element(i.value, x, elements[0], role_of(a.name));
       x.attributes.push_back(std::move(i));
@@ -327,6 +374,7 @@ class call_maker {
   const graph& g_;
   const symbol_names& symbols_;
   std::vector<value_id> defined_;
+  std::vector<std::string> arrays_;
 };
 
 }  // namespace dnnkit::generation

@@ -63,7 +63,7 @@ class columns {
       case slot::kind::size: {
         std::vector<std::int64_t> numbers;
         for (const slot& s : values) numbers.push_back(s.size);
-        return {number(numbers, values[0].role, false), {}};
+        return {number(numbers, values[0].role, values[0].of_name), {}};
       }
       case slot::kind::name: {
         std::vector<std::string> names;
@@ -104,7 +104,7 @@ class columns {
     std::vector<slot> values;
     bool small = true;
     for (std::int64_t v : x) {
-      values.push_back({slot::kind::size, v, 0, {}, role});
+      values.push_back({slot::kind::size, v, 0, {}, role, of_name});
       small = small && v == static_cast<std::int32_t>(v);
     }
     return parameter_for(std::move(values), small ? "int" : "std::int64_t", of_name).as.name;
@@ -158,7 +158,8 @@ class columns {
     if (numbered) return {numbered_code(cut), {}};
     const std::size_t common = common_suffix(x);
     std::vector<slot> values;
-    for (const std::string& s : x) values.push_back({slot::kind::name, 0, 0, s.substr(0, s.size() - common), "name"});
+    for (const std::string& s : x)
+      values.push_back({slot::kind::name, 0, 0, s.substr(0, s.size() - common), "name", false});
     return {parameter_for(std::move(values), "std::string_view", false).as.name, x[0].substr(x[0].size() - common)};
   }
   // dk::text("layer.") << i << ".bias"
@@ -216,7 +217,11 @@ class columns {
       for (std::size_t i = 0; i < values.size() && equal; ++i) equal = text(c.values[i]) == text(values[i]);
       if (equal) return c.as.name;
     }
-    const std::string type = !real ? "dk::dim" : values[0].text == "float" ? "float" : "double";
+    const std::string type = values[0].role == "elements" ? "std::span<const double>"
+                             : values[0].role == "codes"  ? "std::span<const std::int64_t>"
+                             : !real                      ? "dk::dim"
+                             : values[0].text == "float"  ? "float"
+                                                          : "double";
     return parameter_for(values, type, false).as.name;
   }
 

@@ -19,8 +19,9 @@ struct slot {
   kind is = kind::size;
   std::int64_t size = 0;
   double real = 0;
-  std::string text;  // a weight's name, or code
-  std::string role;  // what a parameter for it may be called: "out", "stride"
+  std::string text;      // a weight's name, or code
+  std::string role;      // what a parameter for it may be called: "out", "stride"
+  bool of_name = false;  // a size that is part of a weight's name
 };
 
 // A part of an item's text.
@@ -45,7 +46,7 @@ struct item {
   std::string attributes_open, attributes_close;  // around what is left of the attributes: ", {" and "})"
   std::string attributes_none;                    // when nothing is left: ")"
   std::vector<piece> after;
-  bool infix = false;  // needs parentheses inside another infix expression
+  int precedence = 0;  // of an infix expression: 1 for sums, 2 for products, 3 for a sign; 0 for calls
 
   std::vector<value_id> operands;
   std::vector<slot> slots;
@@ -75,10 +76,18 @@ struct item {
   void value(slot s) { before.push_back({piece::kind::slot, {}, add(std::move(s)), 0}); }
 };
 
+// "onnx::Conv_" of onnx::Conv_497, a name that only an exporter can have given; nothing for other names. Weights of
+// either kind are not taken for each other.
+inline std::string numbered_by_exporter(const std::string& name) {
+  if (name.find("::") == std::string::npos) return {};
+  return name.substr(0, name.find_last_not_of("0123456789") + 1);
+}
+
 inline void add_to_key(std::string& key, const std::vector<piece>& pieces, const std::vector<slot>& slots) {
   for (const piece& p : pieces) {
     key += static_cast<char>(1 + static_cast<int>(p.is));
     key += p.text;
+    if (p.is == piece::kind::weight_name) key += numbered_by_exporter(slots[p.index].text);
     const std::size_t count = p.is == piece::kind::list ? p.count : p.is == piece::kind::slot ? 1 : 0;
     for (std::size_t i = 0; i < count; ++i) key += static_cast<char>('0' + static_cast<int>(slots[p.index + i].is));
   }
@@ -117,6 +126,7 @@ struct function {
   std::vector<body_item> body;
   std::vector<value_id> results;  // values of the first call
   std::string comment;
+  std::size_t calls = 0;
   bool is_leaf = false;  // of one operator and its weights
 };
 

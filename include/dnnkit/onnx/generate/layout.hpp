@@ -33,11 +33,14 @@ inline std::string broken(std::string rest, std::size_t indent) {
       if (c == '"') in_string = true;
       else if (c == '(' || c == '{' || c == '[') stack.push_back(i + 1);
       else if ((c == ')' || c == '}' || c == ']') && !stack.empty()) stack.pop_back();
-      const bool breakable = c == ' ' && i > indent &&
-                             (line[i - 1] == ',' || line.compare(i, 3, " + ") == 0 || line.compare(i, 4, " << ") == 0 ||
-                              line[i - 1] == '=');
-      if (breakable && stack.size() <= best_depth && i > (open.empty() ? indent : open.back()) + 8)
-        best = i, best_depth = stack.size(), best_stack = stack;
+      const auto behind = [&](std::string_view what) { return i >= 2 && line.compare(i - 2, 3, what) == 0; };
+      const bool at_equals = behind(" = ");
+      const bool breakable =
+          c == ' ' && i > indent &&
+          (line[i - 1] == ',' || line.compare(i, 4, " << ") == 0 || behind(" + ") || behind(" * ") || at_equals);
+      if (breakable && stack.size() + (at_equals ? 2 : 0) <= best_depth &&
+          i > (open.empty() ? indent : open.back()) + 8)
+        best = i, best_depth = stack.size() + (at_equals ? 2 : 0), best_stack = stack;
     }
     if (best == 0) break;
     result += line.substr(0, best) + "\n";

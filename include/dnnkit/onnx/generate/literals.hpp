@@ -40,21 +40,20 @@ inline std::string real_literal(double x) {
   if (std::isinf(x)) return (x < 0 ? "-" : "") + limits_text("double", "infinity");
   std::string s = shortest(x);
   if (const auto single = static_cast<float>(x); static_cast<double>(single) == x) {
-    std::string f = shortest(single);
-    if (f.find_first_of(".e") == std::string::npos) f += ".0";
-    if (f.size() + 1 < s.size()) return f + "f";
+    const std::string f = shortest(single);
+    if (f.size() + 1 < s.size() && f.find_first_of(".e") != std::string::npos) return f + "f";
   }
-  if (s.find_first_of(".e") == std::string::npos) s += ".0";
-  return s;
+  // a long whole number might not fit an int
+  return s.find_first_of(".e") == std::string::npos && s.size() > 9 ? s + ".0" : s;
 }
 
 // A constant expression of type float.
 inline std::string float_literal(float x) {
   if (std::isnan(x)) return limits_text("float", "quiet_NaN");
   if (std::isinf(x)) return (x < 0 ? "-" : "") + limits_text("float", "infinity");
-  std::string s = shortest(x);
-  if (s.find_first_of(".e") == std::string::npos) return s;  // a small whole number, which is exact in any type
-  return s + "f";
+  const std::string s = shortest(x);
+  if (s.find_first_of(".e") != std::string::npos) return s + "f";
+  return s.size() > 7 ? s + ".0f" : s;  // a small whole number is exact in any type
 }
 
 inline std::string integer_literal(std::int64_t x) {

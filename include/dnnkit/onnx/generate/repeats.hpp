@@ -268,6 +268,7 @@ class repeats {
     for (const columns::column& c : p.parameters) f.parameters.push_back(c.as);
     for (const auto& [k, o] : p.results) f.results.push_back(items_[p.firsts[0] + k].outputs[o]);
     f.is_leaf = leaf;
+    f.calls = p.firsts.size();
     std::vector<item> items;
     std::size_t next = 0;
     for (std::size_t i = 0; i < items_.size();) {
@@ -311,14 +312,28 @@ class repeats {
 
   std::string leaf_name(const proposal& p) const {
     const std::string& first = items_[p.firsts[0]].operator_name;
+    if (first == "conv" || first == "conv_transpose")
+      for (const member_value& a : items_[p.firsts[0]].attributes)
+        if (a.member == "group") return is_depthwise(p) ? "depthwise_" + first : "grouped_" + first;
     if (first == "matmul" || first == "gemm") return "linear";
     if (first.ends_with("_normalization")) return first == "batch_normalization" ? "batch_norm" : "norm";
     return first == "gather" ? "embedding" : first;
   }
+  // One input channel a group, in all calls.
+  bool is_depthwise(const proposal& p) const {
+    for (std::size_t first : p.firsts)
+      for (const slot& s : items_[first].slots)
+        if (s.role == "in" && s.size != 1) return false;
+    return true;
+  }
   std::string block_name(const proposal& p) const {
     std::vector<std::string> names;
     for (std::size_t first : p.firsts) names.push_back(common_path(first, p.length));
-    return module_name(names, "block");
+    const std::string name = module_name(names, "block");
+    for (const body_item& b : p.made.body)  // a stage made of layers is called layers
+      if (b.pattern.function != item::no_function && functions_[b.pattern.function].name == name)
+        return name.ends_with("s") ? name + "_stage" : name + "s";
+    return name;
   }
   std::string unique(const std::string& wanted) const {
     std::string name = wanted;

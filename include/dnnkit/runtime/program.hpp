@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// The main() of a program around one network: inputs and outputs are .npy files, the rest is on the command line.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/compile.hpp"
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/runtime/aligned_memory.hpp"
+#include "dnnkit/runtime/session.hpp"
+#include "dnnkit/runtime/thread_pool.hpp"
+#include "dnnkit/weights/npy.hpp"
+#include "dnnkit/weights/weight_file.hpp"
+
+namespace dnnkit {
+
+// How a program gets the weights of its network: from the file named, which --weights may replace.
+struct program_weights {
+  std::string path;  // empty: they are in the program itself
+  std::function<weight_file(const std::filesystem::path&)> open;
+};
+
+namespace detail {
+
+inline constexpr std::string_view program_usage =
+    "  --input NAME=FILE.npy   the value of an input, once for each of them\n"
+    "  --output FOLDER         where to write each output, as NAME.npy\n"
+    "  --dim SYMBOL=NUMBER     the value of a symbol; what the inputs' shapes say need not be given\n"
+    "  --weights FILE          weights from another file than the one the program was made with\n"
+    "  --threads N             threads to run on, 1 by default\n"
+    "  --time N                run N times more; the median in milliseconds is the last line\n"
+    "  --help                  this text\n";
+
+struct program_arguments {
+  std::map<std::string, std::filesystem::path, std::less<>> inputs;
+  std::map<std::string, std::int64_t, std::less<>> sizes;
+  std::optional<std::filesystem::path> output, weights;
+  std::size_t threads = 1, repetitions = 0;
+  bool help = false;
+};
+
+inline std::int64_t number_argument(std::string_view option, std::string_view text, std::int64_t least) {
+  std::int64_t n = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (failure != std::errc() || end != text.data() + text.size() || n < least)
+    throw error("is no number it takes", std::string(option), "at least " + std::to_string(least), std::string(text));
+  return n;
+}
+
+inline program_arguments parse_program_arguments(std::span<char* const> words) {
+  program_arguments a;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view option = words[i];
+    if (option == "--help" || option == "-h") {
+      a.help = true;
+      continue;
+    }
+    std::string_view value;
+    if (const std::size_t equals = option.find('='); option.starts_with("--") && equals != option.npos) {
+      value = option.substr(equals + 1);
+      option = option.substr(0, equals);
+    } else if (i + 1 < words.size()) value = words[++i];
+    else throw error("needs a value; see --help", std::string(option));
+    const auto pair = [&] {
+      const std::size_t equals = value.rfind('=');
+      if (equals == 0 || equals == value.npos)
+        throw error("takes NAME=VALUE", std::string(option), {}, std::string(value));
+      return std::pair(std::string(value.substr(0, equals)), std::string(value.substr(equals + 1)));
+    };
+    if (option == "--input") {
+      const auto [name, file] = pair();
+      if (!a.inputs.emplace(name, file).second) throw error("is given twice", "--input " + name);
+    } else if (option == "--dim") {
+      const auto [name, number] = pair();
+      if (!a.sizes.emplace(name, number_argument(option, number, 0)).second)
+        throw error("is given twice", "--dim " + name);
+    } else if (option == "--output") a.output = value;
+    else if (option == "--weights") a.weights = value;
+    else if (option == "--threads") a.threads = static_cast<std::size_t>(number_argument(option, value, 1));
+    else if (option == "--time") a.repetitions = static_cast<std::size_t>(number_argument(option, value, 1));
+    else throw error("is no option of this program; see --help", std::string(option));
+  }
+  return a;
+}
+
+// The name of an output's file: slashes would be folders.
+inline std::string npy_name(std::string_view value) {
+  std::string s(value);
+  std::replace(s.begin(), s.end(), '/', '_');
+  return s + ".npy";
+}
+
+template <class Net> class network_program {
+ public:
+  explicit network_program(program_arguments arguments) : arguments_(std::move(arguments)) {}
+
+  void run(const program_weights& weights) {
+    read_inputs();
+    bind_symbols();
+    const std::filesystem::path path = arguments_.weights ? *arguments_.weights : std::filesystem::path(weights.path);
+    session<Net> s(weights.open(path));
+    if constexpr (!Net::is_static) {
+      std::vector<binding> bindings;
+      for (const auto& [name, value] : arguments_.sizes) bindings.push_back({name, value});
+      s.bind(bindings);
+    }
+    check_inputs();
+    make_outputs(s);
+    thread_pool pool(arguments_.threads);
+    call(s, pool);
+    if (arguments_.output) write_outputs();
+    if (arguments_.repetitions > 0) time(s, pool);
+  }
+
+  static std::string usage() {
+    std::string s;
+    for (std::size_t i = 0; i < inputs; ++i) s += "  input  " + describe(plan.inputs[i]) + "\n";
+    for (std::size_t i = 0; i < outputs; ++i) s += "  output " + describe(plan.results[i]) + "\n";
+    return s;
+  }
+
+ private:
+  static constexpr const plan_view& plan = Net::plan;
+  static constexpr std::size_t inputs = Net::plan.inputs.size(), outputs = Net::plan.results.size();
+
+  static const buffer& at(std::int32_t b) { return plan.buffers[static_cast<std::size_t>(b)]; }
+  static std::string name_of(std::int32_t b) { return std::string(plan.text_of(at(b).name)); }
+  static symbol_table symbols() {
+    symbol_table t;
+    t.symbols.append(plan.symbols.begin(), plan.symbols.end());
+    t.atoms.append(plan.atoms.begin(), plan.atoms.end());
+    t.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
+    return t;
+  }
+  static std::string describe(std::int32_t b) {
+    return name_of(b) + ": " + std::string(name(at(b).type.type)) + " " + print(symbols(), at(b).type.dims).str();
+  }
+
+  void read_inputs() {
+    for (std::size_t i = 0; i < inputs; ++i) {
+      const std::string name = name_of(plan.inputs[i]);
+      const auto given = arguments_.inputs.find(name);
+      if (given == arguments_.inputs.end())
+        throw error("input is missing", "--input " + name, describe(plan.inputs[i]));
+      files_.emplace_back(given->second);
+      const stored_tensor& t = files_.back().tensor();
+      if (t.dtype != at(plan.inputs[i]).type.type || t.shape.size() != at(plan.inputs[i]).type.dims.size())
+        throw error("has another element type or rank than the input", given->second.string(), describe(plan.inputs[i]),
+                    tensor_text(t.dtype, t.shape));
+    }
+    for (const auto& [name, file] : arguments_.inputs) {
+      bool known = false;
+      for (std::size_t i = 0; i < inputs; ++i) known = known || name_of(plan.inputs[i]) == name;
+      if (!known) throw error("the network has no input of this name", "--input " + name, "one of\n" + usage());
+    }
+  }
+  // Symbols that are dimensions of inputs have the values that these have.
+  void bind_symbols() {
+    const symbol_table table = symbols();
+    for (std::size_t i = 0; i < inputs; ++i) {
+      const shape& dims = at(plan.inputs[i]).type.dims;
+      for (std::size_t d = 0; d < dims.size(); ++d)
+        if (const auto symbol = table.symbol_of(dims[d]))
+          arguments_.sizes.emplace(table.symbols[*symbol].name.str(), files_[i].tensor().shape[d]);
+    }
+  }
+  void check_inputs() const {
+    const symbol_table table = symbols();
+    std::vector<std::int64_t> values;
+    for (const symbol& s : plan.symbols) values.push_back(arguments_.sizes.at(s.name.str()));
+    for (std::size_t i = 0; i < inputs; ++i) {
+      const shape& dims = at(plan.inputs[i]).type.dims;
+      const stored_tensor& t = files_[i].tensor();
+      for (std::size_t d = 0; d < dims.size(); ++d)
+        if (table.evaluate(dims[d], values.data()) != t.shape[d])
+          throw error("has another shape than the input", files_[i].tensor().name.data(), describe(plan.inputs[i]),
+                      tensor_text(t.dtype, t.shape));
+    }
+  }
+  void make_outputs(const session<Net>& s) {
+    const symbol_table table = symbols();
+    std::vector<std::int64_t> values;
+    for (const symbol& x : plan.symbols) values.push_back(arguments_.sizes.at(x.name.str()));
+    for (std::size_t i = 0; i < outputs; ++i) {
+      const buffer& b = at(plan.results[i]);
+      memory_.emplace_back(static_cast<std::size_t>(s.output_elements(i)) * size_of(b.type.type));
+      shapes_.emplace_back();
+      for (dim d : b.type.dims) shapes_.back().push_back(table.evaluate(d, values.data()));
+    }
+  }
+
+  template <std::size_t I> auto range() {
+    constexpr std::int32_t b =
+        I < inputs ? Net::plan.inputs[I < inputs ? I : 0] : Net::plan.results[I < inputs ? 0 : I - inputs];
+    using type = cpu::element<Net::plan.buffers[static_cast<std::size_t>(b)].type.type>;
+    if constexpr (I < inputs) {
+      const std::span<const std::byte> bytes = files_[I].tensor().data;
+      return std::span<const type>(reinterpret_cast<const type*>(bytes.data()), bytes.size() / sizeof(type));
+    } else {
+      aligned_memory& m = memory_[I - inputs];
+      return std::span<type>(reinterpret_cast<type*>(m.data()), m.size() / sizeof(type));
+    }
+  }
+  void call(session<Net>& s, thread_pool& pool) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { s.run(pool, range<I>()...); }
+    (std::make_index_sequence<inputs + outputs>{});
+  }
+
+  void write_outputs() const {
+    std::filesystem::create_directories(*arguments_.output);
+    for (std::size_t i = 0; i < outputs; ++i) {
+      const std::int32_t b = plan.results[i];
+      save_npy(*arguments_.output / npy_name(name_of(b)),
+               {name_of(b), at(b).type.type, shapes_[i], {memory_[i].data(), memory_[i].size()}});
+    }
+  }
+  void time(session<Net>& s, thread_pool& pool) {
+    std::vector<double> milliseconds;
+    for (std::size_t i = 0; i < arguments_.repetitions; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      call(s, pool);
+      milliseconds.push_back(
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+    }
+    const auto middle = milliseconds.begin() + static_cast<std::ptrdiff_t>(milliseconds.size() / 2);
+    std::nth_element(milliseconds.begin(), middle, milliseconds.end());
+    std::cout << std::fixed << std::setprecision(3) << *middle << '\n';
+  }
+
+  program_arguments arguments_;
+  std::vector<npy> files_;
+  std::vector<aligned_memory> memory_;
+  std::vector<std::vector<std::int64_t>> shapes_;
+};
+
+}  // namespace detail
+
+// Runs a program around Net, a dk::compile<...>; see program_usage for the options. Returns the exit status: 0, or 1
+// after a message on standard error.
+template <class Net> int run_program(int argc, char** argv, const program_weights& weights) try {
+  detail::program_arguments arguments =
+      detail::parse_program_arguments({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
+  if (arguments.help) {
+    std::cout << "usage: " << argv[0] << " OPTION...\n"
+              << detail::program_usage << detail::network_program<Net>::usage()
+              << (weights.path.empty() ? std::string("  weights are part of the program\n")
+                                       : "  weights from " + weights.path + "\n")
+              << "  " << Net::kernels << " kernels\n";
+    return 0;
+  }
+  detail::network_program<Net>(std::move(arguments)).run(weights);
+  return 0;
+} catch (const error& failure) {
+  std::cerr << failure.what() << '\n';
+  return 1;
+} catch (const std::bad_alloc&) {
+  std::cerr << "not enough memory\n";
+  return 1;
+} catch (const std::filesystem::filesystem_error& failure) {
+  std::cerr << failure.what() << '\n';
+  return 1;
+}
+
+}  // namespace dnnkit
