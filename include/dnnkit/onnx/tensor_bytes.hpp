@@ -33,8 +33,7 @@ class external_files {
   explicit external_files(std::optional<std::filesystem::path> folder = {}) : folder_(std::move(folder)) {}
 
   // The bytes that `x` names. The location must stay in the folder: not absolute, and no "..". Symbolic links are
-  // followed, whoever owns the folder made them. Throws dnnkit::error naming `culprit`, or the file when that cannot be
-  // mapped.
+  // followed, whoever owns the folder made them. Throws dnnkit::error naming `culprit`.
   std::span<const std::byte> bytes(const external_data& x, std::size_t size, const std::string& culprit) {
     const std::filesystem::path location(x.location);
     const bool climbs = std::ranges::find(location, "..") != location.end();
@@ -48,9 +47,7 @@ class external_files {
       throw error("length of external data does not fit the shape", culprit, std::to_string(size) + " bytes",
                   std::to_string(*x.length));
     if (size == 0) return {};
-    auto file = files_.find(x.location);
-    if (file == files_.end()) file = files_.emplace(x.location, mapped_file(*folder_ / location)).first;
-    const std::span<const std::byte> all = file->second.bytes();
+    const std::span<const std::byte> all = map(x.location, culprit);
     if (x.offset > all.size() || size > all.size() - x.offset)
       throw error(
           "external data is truncated", culprit,
@@ -60,6 +57,15 @@ class external_files {
   }
 
  private:
+  std::span<const std::byte> map(std::string_view location, const std::string& culprit) {
+    if (const auto known = files_.find(location); known != files_.end()) return known->second.bytes();
+    try {
+      return files_.emplace(location, mapped_file(*folder_ / std::filesystem::path(location))).first->second.bytes();
+    } catch (const error& refusal) {
+      throw error("external data " + dnnkit::detail::quoted(location) + ": " + refusal.problem(), culprit);
+    }
+  }
+
   std::optional<std::filesystem::path> folder_;
   std::map<std::string, mapped_file, std::less<>> files_;
 };
