@@ -26,3 +26,20 @@ TEST_CASE("values of expressions") {
           return 0;
         }) == "input 'z', symbol 'W': symbol has two values, expected 9, found 8");
 }
+
+TEST_CASE("multiples of a symbol, and sums with a number") {
+  symbol_table t;
+  const dim n = t.symbol_named("n", {1, 10}), k = t.symbol_named("k", {0, 4});
+  symbol_values values(t);
+  values.bind({t.mul(n, 16), t.add(k, 3)}, {48, 5}, "input 'x'");
+  CHECK(values.of(n) == dim(3));
+  CHECK(values.of(k) == dim(2));
+  CHECK(error_of([&] {
+          symbol_values(t).bind({t.mul(n, 16)}, {50}, "input 'x'");
+          return 0;
+        }) == "input 'x', symbol 'n': extent is not of the form it must have, expected 16*n, found 50");
+  CHECK(error_of([&] {
+          symbol_values(t).bind({t.mul(n, 16)}, {176}, "input 'x'");
+          return 0;
+        }) == "input 'x', symbol 'n': extent is out of bounds, expected 1 to 10, found 11");
+}

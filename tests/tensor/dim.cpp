@@ -208,3 +208,28 @@ TEST_CASE("sums and products are canonical") {
 }
 
 }  // namespace
+
+TEST_CASE("dimensions that are linear in one symbol") {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {1, 100}), w = t.symbol_named("W", {1, 100});
+  const auto x = t.linear_of(t.add(t.mul(w, 3), -2));
+  REQUIRE(x);
+  CHECK((x->symbol == 1 && x->factor == 3 && x->offset == -2));
+  CHECK(x->solve(10) == 4);
+  CHECK(!x->solve(11));
+  CHECK(t.linear_of(h)->solve(7) == 7);
+  for (dim d : {dim(5), dim::unknown(), t.add(h, w), t.mul(h, h), t.floor_div(h, 2), t.sub(5, h)})
+    CHECK(!t.linear_of(d));
+}
+
+TEST_CASE("equations are noted only where they are collected, and could hold") {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {4, 100}), w = t.symbol_named("W", {1, 100});
+  CHECK(!t.note_equation(h, w));
+  t.collects_equations = true;
+  CHECK(t.note_equation(h, w));
+  CHECK(!t.note_equation(h, 3));
+  CHECK(!t.note_equation(h, t.add(h, 1)));
+  REQUIRE(t.equations.size() == 1);
+  CHECK((t.equations[0].left == h && t.equations[0].right == w));
+}

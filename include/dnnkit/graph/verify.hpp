@@ -147,7 +147,7 @@ class verifier {
   constexpr bool gets_value(std::size_t s) const {
     for (value_id v : g_.inputs)
       for (dim d : g_.at(v).type.dims)
-        if (g_.symbols.symbol_of(d) == s) return true;
+        if (const auto x = g_.symbols.linear_of(d); x && x->symbol == s) return true;
     return false;
   }
 

@@ -18,22 +18,28 @@ class symbol_values {
   symbol_values() = default;
   explicit symbol_values(const symbol_table& table) : table_(&table), values_(table.symbols.size()) {}
 
-  // Gives every symbol that stands alone in `dims` the extent found in its place. Throws dnnkit::error, naming `input`,
-  // when the ranks differ, the extent is out of the symbol's bounds, or the symbol already has another value.
+  // Gives every symbol that stands alone in one of `dims`, or in a multiple and a sum with a number, the value that the
+  // extent found there says. Throws dnnkit::error, naming `input`, when the ranks differ, there is no such value, it is
+  // out of the symbol's bounds, or the symbol already has another one.
   void bind(const shape& dims, const std::vector<std::int64_t>& extents, const std::string& input) {
     if (dims.size() != extents.size())
       throw error("rank differs", input, std::to_string(dims.size()), std::to_string(extents.size()));
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      const std::optional<std::size_t> i = table_->symbol_of(dims[d]);
-      if (!i) continue;
-      const symbol& s = table_->symbols[*i];
+      const std::optional<linear_dim> x = table_->linear_of(dims[d]);
+      if (!x) continue;
+      const symbol& s = table_->symbols[x->symbol];
       const std::string culprit = input + ", symbol '" + s.name.str() + "'";
-      if (extents[d] < s.limits.min || extents[d] > s.limits.max)
+      const std::optional<std::int64_t> found = x->solve(extents[d]);
+      if (!found)
+        throw error("extent is not of the form it must have", culprit, table_->print(dims[d]).str(),
+                    std::to_string(extents[d]));
+      if (*found < s.limits.min || *found > s.limits.max)
         throw error("extent is out of bounds", culprit,
-                    std::to_string(s.limits.min) + " to " + std::to_string(s.limits.max), std::to_string(extents[d]));
-      if (values_[*i] && *values_[*i] != extents[d])
-        throw error("symbol has two values", culprit, std::to_string(*values_[*i]), std::to_string(extents[d]));
-      values_[*i] = extents[d];
+                    std::to_string(s.limits.min) + " to " + std::to_string(s.limits.max), std::to_string(*found));
+      std::optional<std::int64_t>& value = values_[x->symbol];
+      if (value && *value != *found)
+        throw error("symbol has two values", culprit, std::to_string(*value), std::to_string(*found));
+      value = found;
     }
   }
 

@@ -179,8 +179,9 @@ template <class Net> class network_program {
     for (std::size_t i = 0; i < inputs; ++i) {
       const shape& dims = at(plan.inputs[i]).type.dims;
       for (std::size_t d = 0; d < dims.size(); ++d)
-        if (const auto symbol = table.symbol_of(dims[d]))
-          arguments_.sizes.emplace(table.symbols[*symbol].name.str(), files_[i].tensor().shape[d]);
+        if (const auto x = table.linear_of(dims[d]))
+          if (const auto value = x->solve(files_[i].tensor().shape[d]))
+            arguments_.sizes.emplace(table.symbols[x->symbol].name.str(), *value);
     }
   }
   void check_inputs() const {

@@ -86,6 +86,19 @@ struct monomial {
 // Sum of monomials, ordered by their factors; the constant term, if any, comes first. Empty is zero.
 using polynomial = static_vector<monomial, 12>;
 
+// factor * symbol + offset, factor > 0: what an input's extent may be for the symbol's value to follow from it.
+struct linear_dim {
+  std::size_t symbol = 0;
+  std::int64_t factor = 1, offset = 0;
+
+  // The symbol's value where the dimension is `extent`; nothing when there is none.
+  constexpr std::optional<std::int64_t> solve(std::int64_t extent) const {
+    std::int64_t rest = 0;
+    if (__builtin_sub_overflow(extent, offset, &rest) || rest % factor != 0) return std::nullopt;
+    return rest / factor;
+  }
+};
+
 // Two dimensions that must be equal for a graph to be legal.
 struct equation {
   dim left, right;
@@ -214,6 +227,17 @@ class symbol_table {
     if (p.size() != 1 || p[0].coefficient != 1 || p[0].factors.size() != 1) return std::nullopt;
     const atom& a = atoms[p[0].factors[0]];
     return a.kind == atom_kind::symbol ? std::optional(static_cast<std::size_t>(a.a.value())) : std::nullopt;
+  }
+  // d as factor * symbol + offset with a positive factor; nothing for any other dimension.
+  constexpr std::optional<linear_dim> linear_of(dim d) const {
+    if (!d.is_expression()) return std::nullopt;
+    const polynomial& p = polynomials[d.expression()];
+    if (p.empty() || p.size() > 2 || (p.size() == 2 && !p[0].factors.empty())) return std::nullopt;
+    const monomial& m = p.back();
+    if (m.factors.size() != 1 || m.coefficient <= 0) return std::nullopt;
+    const atom& a = atoms[m.factors[0]];
+    if (a.kind != atom_kind::symbol) return std::nullopt;
+    return linear_dim{static_cast<std::size_t>(a.a.value()), m.coefficient, p.size() == 2 ? p[0].coefficient : 0};
   }
   // Whether the value of `d` depends on symbol `i`.
   constexpr bool uses(dim d, std::size_t i) const {
