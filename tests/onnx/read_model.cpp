@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -113,4 +115,16 @@ TEST_CASE("values that are no tensors are refused by name") {
   CHECK(error_of([&] {
           return dk::onnx::tensor_file::from_memory(as_bytes(sequence), "f");
         }).ends_with("is no whole tensor: a segment of one, a sequence or an optional, which are not supported"));
+}
+
+TEST_CASE("the fuzzer's seeds and findings are refused or read") {
+  int read = 0, refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(DNNKIT_ASSETS "/../../tests/fuzz/seeds/onnx")) {
+    CAPTURE(entry.path());
+    const std::string message = error_of([&] { return dk::onnx::file(entry.path()); });
+    ++(message == "no error" ? read : refused);
+    CHECK((message == "no error" || message.starts_with(entry.path().string())));
+  }
+  CHECK(read >= 4);
+  CHECK(refused >= 4);
 }
