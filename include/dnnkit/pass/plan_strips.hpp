@@ -18,7 +18,7 @@ namespace dnnkit::passes {
 
 struct plan_strips {
   static constexpr std::string_view name = "plan strips";
-  static constexpr std::uint8_t rows = 4;                 // of a strip
+  static constexpr std::int64_t narrow = 64;              // pixels; a strip of fewer has more rows
   static constexpr std::uint8_t slots = 4;                // strips that may be in work at once, by as many threads
   static constexpr std::int64_t worthwhile = 512 * 1024;  // bytes handed over; less stays in the cache anyway
 
@@ -36,7 +36,7 @@ struct plan_strips {
         continue;
       buffer_layout& l = layouts[static_cast<std::size_t>(between)];
       if (has_border(l) || !is_large(g.at(between).type)) continue;
-      l.window = rows;
+      l.window = rows_of(g.at(between).type.dims[3]);
       l.slots = slots;
       ++k;  // the second kernel is taken
     }
@@ -63,6 +63,8 @@ struct plan_strips {
     const window w = c.over([&](std::size_t i) { return weight[i].value(); }, 2);
     return w.kernel(0) == 1 && w.stride(0) == 1 && w.pad_begin(0) == 0 && w.pad_end(0) == 0;
   }
+  // The fewer rows, the nearer the cache that holds them; but the kernels want a few tiles of pixels.
+  static constexpr std::uint8_t rows_of(dim width) { return width.is_known() && width.value() < narrow ? 4 : 1; }
   static constexpr bool has_border(const buffer_layout& l) {
     for (std::size_t i = 0; i < l.before.size(); ++i)
       if (l.before[i] != 0 || l.after[i] != 0) return true;
