@@ -51,14 +51,24 @@ struct div {
   template <class T> static constexpr T apply(T a, T b) { return quotient(a, b); }
 };
 
+// Powers of integers wrap around; of negative exponents those that are no integer are 0.
 struct pow {
   static constexpr std::string_view name = "Pow";
   static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{};
 
   template <class T> static T apply(T a, T b) {
-    using std::pow;
-    return pow(a, b);
+    if constexpr (holds_reals<T>()) {
+      using std::pow;
+      return pow(a, b);
+    } else {
+      if (b < T(0)) return a == T(1) ? T(1) : a == T(-1) ? (b % 2 == 0 ? T(1) : T(-1)) : T(0);
+      T power = 1;
+      for (; b != T(0); b = T(b / 2), a = T(modular(a) * modular(a)))
+        if (b % 2 != 0) power = T(modular(power) * modular(a));
+      return power;
+    }
   }
 };
 

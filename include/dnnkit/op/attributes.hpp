@@ -19,7 +19,8 @@
 
 namespace dnnkit {
 
-using float_list = static_vector<float, 8>;
+using float_list = static_vector<float, 16>;
+using attribute_text = static_vector<char, 64>;
 
 namespace detail {
 
@@ -111,7 +112,9 @@ template <class Op> constexpr void print_attributes(const Op& op, const symbol_t
     Op::attributes(op, [&](std::string_view name, const auto& x) {
       t << (first ? "" : " ") << name << "=";
       first = false;
-      if constexpr (detail::is_list<std::remove_cvref_t<decltype(x)>>) {
+      if constexpr (std::same_as<std::remove_cvref_t<decltype(x)>, attribute_text>) {
+        t << std::string_view(x.begin(), x.size());
+      } else if constexpr (detail::is_list<std::remove_cvref_t<decltype(x)>>) {
         t << "[";
         for (std::size_t i = 0; i < x.size(); ++i) {
           t << (i ? ", " : "");

@@ -16,9 +16,16 @@
 #include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/op/cumulative.hpp"
+#include "dnnkit/op/determinant.hpp"
+#include "dnnkit/op/dims.hpp"
+#include "dnnkit/op/einsum.hpp"
 #include "dnnkit/op/expand.hpp"
 #include "dnnkit/op/gather.hpp"
 #include "dnnkit/op/gather_elements.hpp"
+#include "dnnkit/op/grid_sample.hpp"
+#include "dnnkit/op/local_normalization.hpp"
+#include "dnnkit/op/losses.hpp"
+#include "dnnkit/op/lp_pooling.hpp"
 #include "dnnkit/op/matmul.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/normalization.hpp"
@@ -27,12 +34,15 @@
 #include "dnnkit/op/pooling.hpp"
 #include "dnnkit/op/quantization.hpp"
 #include "dnnkit/op/range.hpp"
+#include "dnnkit/op/recurrent.hpp"
 #include "dnnkit/op/reduction.hpp"
 #include "dnnkit/op/resize.hpp"
+#include "dnnkit/op/roi_align.hpp"
 #include "dnnkit/op/scatter.hpp"
 #include "dnnkit/op/selection.hpp"
 #include "dnnkit/op/slice.hpp"
 #include "dnnkit/op/softmax.hpp"
+#include "dnnkit/op/spectral.hpp"
 #include "dnnkit/op/threshold.hpp"
 #include "dnnkit/op/top_k.hpp"
 #include "dnnkit/op/transcendental.hpp"
@@ -69,6 +79,7 @@ inline constexpr auto builtin_ops = op_set<
     op::less,
     op::less_or_equal,
     op::where,
+    op::dims,
     op::cast,
     op::exp,
     op::log,
@@ -179,7 +190,30 @@ inline constexpr auto builtin_ops = op_set<
     op::matmul_integer,
     op::conv_integer,
     op::qlinear_matmul,
-    op::qlinear_conv>{};
+    op::qlinear_conv,
+    op::lrn,
+    op::lp_normalization,
+    op::mean_variance_normalization,
+    op::batch_normalization_training,
+    op::lp_pool,
+    op::global_lp_pool,
+    op::max_pool_indices,
+    op::max_unpool,
+    op::negative_log_likelihood_loss,
+    op::softmax_cross_entropy_loss,
+    op::dft,
+    op::stft,
+    op::hann_window,
+    op::hamming_window,
+    op::blackman_window,
+    op::mel_weight_matrix,
+    op::grid_sample,
+    op::roi_align,
+    op::det,
+    op::einsum,
+    op::rnn,
+    op::gru,
+    op::lstm>{};
 // clang-format on
 using builtin_set = std::remove_const_t<decltype(builtin_ops)>;
 

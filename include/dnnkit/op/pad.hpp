@@ -11,12 +11,13 @@
 
 namespace dnnkit {
 
-enum class pad_mode : std::int64_t { constant, reflect, edge };
+enum class pad_mode : std::int64_t { constant, reflect, edge, wrap };
 
 namespace op {
 
-// pads: elements added before each axis, then after each axis; negative ones are taken away. New elements are `value`
-// (constant), the nearest one of the input (edge), or its mirror image about the first or last one (reflect).
+// pads: elements added before each axis, then after each axis; negative ones are taken away. New elements are `value`,
+// or the one element of the second input (constant), the nearest one of the input (edge), its mirror image about the
+// first or last one (reflect), or the input again (wrap).
 struct pad {
   int_list pads = {};
   pad_mode mode = pad_mode::constant;
@@ -24,7 +25,7 @@ struct pad {
 
   static constexpr std::string_view name = "Pad";
   static constexpr form kind = form::point;
-  static constexpr std::size_t inputs = 1;
+  static constexpr std::size_t inputs = 2, optional_inputs = 1;
   static constexpr element_kinds accepts = element_kinds::any;
   static constexpr traits properties{.map = mapping::one_to_many, .layout = layout_class::ili_fixed};
   static constexpr void attributes(auto& self, auto&& visit) {
@@ -45,6 +46,7 @@ struct pad {
       if (!c.require(mode == pad_mode::constant || !(c.in(0)[d] == dim(0)), "there is no element to repeat")) return;
       s.push_back(n);
     }
+    if (c.has(1) && !c.require_equal(c.count(1), "the number of values", 1, "expected")) return;
     c.out(c.type(0), s);
   }
   // The coordinate that mirroring about 0 and n - 1 takes p to.
@@ -53,14 +55,19 @@ struct pad {
     const std::int64_t period = 2 * (n - 1), r = (p % period + period) % period;
     return r < n ? r : period - r;
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
+  template <class V = absent> constexpr auto at(const auto& c, const coordinates& o, auto x, V given = {}) const {
     using T = decltype(x(o));
     coordinates i{};
     for (std::size_t d = 0; d < c.rank(0); ++d) {
       const std::int64_t n = c.in(0, d), p = o[d] - pads[d];
       const bool inside = p >= 0 && p < n;
-      if (!inside && mode == pad_mode::constant) return static_cast<T>(value);
-      i[d] = inside ? p : mode == pad_mode::reflect ? reflected(p, n) : p < 0 ? 0 : n - 1;
+      if (!inside && mode == pad_mode::constant) {
+        if constexpr (is_present<V>) return given(coordinates{});
+        else return static_cast<T>(value);
+      }
+      if (inside) i[d] = p;
+      else if (mode == pad_mode::wrap) i[d] = (p % n + n) % n;
+      else i[d] = mode == pad_mode::reflect ? reflected(p, n) : p < 0 ? 0 : n - 1;
     }
     return x(i);
   }

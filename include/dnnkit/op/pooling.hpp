@@ -33,10 +33,10 @@ constexpr void infer_pool(inference& c, const window& w, bool ceil_mode) {
   c.out(c.type(0), s);
 }
 
-// Calls visit(element) for each tap of the window at output coordinates o that lies inside the input; returns how many
-// taps lie inside the input or its padding.
-template <class C, class X, class Visit>
-constexpr std::int64_t for_each_tap(const C& c, const window& w, const coordinates& o, X x, Visit visit) {
+// Calls visit(coordinates) for each tap of the window at output coordinates o that lies inside the input; returns how
+// many taps lie inside the input or its padding.
+template <class C, class Visit>
+constexpr std::int64_t for_each_tap(const C& c, const window& w, const coordinates& o, Visit visit) {
   const std::size_t axes = c.rank(0) - 2;
   std::int64_t taps = 0;
   coordinates k{};
@@ -48,7 +48,7 @@ constexpr std::int64_t for_each_tap(const C& c, const window& w, const coordinat
       inside = inside && i[d + 2] >= 0 && i[d + 2] < c.in(0, d + 2);
       padded = padded && i[d + 2] < c.in(0, d + 2) + w.pad_end(d);  // ceil_mode may reach further
     }
-    if (inside) visit(x(i));
+    if (inside) visit(i);
     taps += padded;
   } while (next(k, w.kernel_shape, axes));
   return taps;
@@ -91,7 +91,7 @@ struct max_pool {
   constexpr auto at(const auto& c, const coordinates& o, auto x) const {
     using T = decltype(x(o));
     T best = lowest<T>();
-    detail::for_each_tap(c, over(), o, x, [&](T v) { best = maximum(best, v); });
+    detail::for_each_tap(c, over(), o, [&](const coordinates& i) { best = maximum(best, x(i)); });
     return best;
   }
   constexpr dim flops(const inference& c) const {
@@ -121,8 +121,8 @@ struct average_pool {
   template <class C> constexpr auto at(const C& c, const coordinates& o, auto x) const {
     typename C::real sum = 0;
     std::int64_t inside = 0;
-    const std::int64_t taps = detail::for_each_tap(c, over(), o, x, [&](auto v) {
-      sum += static_cast<typename C::real>(v);
+    const std::int64_t taps = detail::for_each_tap(c, over(), o, [&](const coordinates& i) {
+      sum += static_cast<typename C::real>(x(i));
       ++inside;
     });
     return sum / static_cast<typename C::real>(count_include_pad ? taps : inside);

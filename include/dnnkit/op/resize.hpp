@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Resampling along any axes: ONNX's Resize, nearest and linear.
+// Resampling along any axes: ONNX's Resize, nearest, linear and cubic.
 #pragma once
 
 #include <array>
@@ -13,26 +13,42 @@
 
 namespace dnnkit {
 
-enum class resize_mode : std::int64_t { nearest, linear };
+enum class resize_mode : std::int64_t { nearest, linear, cubic };
 // From an output coordinate x to an input coordinate, s being the scale: (x + 0.5) / s - 0.5 | the same, but 0 for an
-// output extent of 1 | x / s | first on first and last on last.
-enum class coordinate_mode : std::int64_t { half_pixel, pytorch_half_pixel, asymmetric, align_corners };
+// output extent of 1 | x / s | first on first and last on last | first and last on the ends of the part of the input
+// that `roi` names | (x + 0.5) / s | like the first, but about the middle of the output before its extent was made
+// whole.
+enum class coordinate_mode : std::int64_t {
+  half_pixel,
+  pytorch_half_pixel,
+  asymmetric,
+  align_corners,
+  tf_crop_and_resize,
+  tf_half_pixel_for_nn,
+  half_pixel_symmetric
+};
 // ONNX: round_prefer_floor, round_prefer_ceil, floor, ceil
 enum class nearest_rounding : std::int64_t { prefer_lower, prefer_upper, lower, upper };
 
 namespace op {
 
-// Either `scales` or `sizes` (known or symbolic extents) for all axes.
+// Either `scales` or `sizes` (known or symbolic extents) for all axes. tf_crop_and_resize: `roi` names the begin of the
+// part that is taken along each axis, then the ends, where 0 is the first element and 1 the last; what lies outside the
+// input is extrapolation_value. Cubic: taps outside the input are those at its edge, or left out (exclude_outside).
 struct resize {
   float_list scales = {};
   shape sizes = {};
   resize_mode mode = resize_mode::nearest;
   coordinate_mode coordinate_transformation_mode = coordinate_mode::half_pixel;
   nearest_rounding nearest_mode = nearest_rounding::prefer_lower;
+  float cubic_coeff_a = -0.75f, extrapolation_value = 0;
+  bool exclude_outside = false;
+  float_list roi = {};
 
   static constexpr std::string_view name = "Resize";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 1;
+  static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{.map = mapping::one_to_many, .layout = layout_class::ild_variable};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("scales", self.scales);
@@ -40,12 +56,19 @@ struct resize {
     visit("mode", self.mode);
     visit("coordinate_transformation_mode", self.coordinate_transformation_mode);
     visit("nearest_mode", self.nearest_mode);
+    visit("cubic_coeff_a", self.cubic_coeff_a);
+    visit("extrapolation_value", self.extrapolation_value);
+    visit("exclude_outside", self.exclude_outside);
+    visit("roi", self.roi);
   }
 
   constexpr void infer(inference& c) const {
     const std::size_t rank = c.rank(0);
     if (!c.require(scales.size() == rank ? sizes.empty() : scales.empty() && sizes.size() == rank,
                    "either scales or sizes must name one number for each axis"))
+      return;
+    if (!c.require(coordinate_transformation_mode != coordinate_mode::tf_crop_and_resize || roi.size() == 2 * rank,
+                   "roi must name two numbers for each axis"))
       return;
     shape s = sizes;
     for (std::size_t d = 0; d < rank; ++d) {
@@ -62,17 +85,28 @@ struct resize {
   }
 
   template <class C> constexpr auto at(const C& c, const coordinates& o, auto x) const {
-    return mode == resize_mode::nearest ? static_cast<typename C::real>(nearest(c, o, x)) : linear(c, o, x);
+    using result = sum_of<C, decltype(x(o))>;
+    if (coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize)
+      for (std::size_t d = 0; d < c.rank(0); ++d)
+        if (const float p = source(c, d, o[d]); p < 0 || p > static_cast<float>(c.in(0, d) - 1))
+          return static_cast<result>(extrapolation_value);
+    if (mode == resize_mode::nearest) return static_cast<result>(nearest(c, o, x));
+    return static_cast<result>(mode == resize_mode::linear ? linear(c, o, x) : cubic(c, o, x));
   }
   constexpr dim flops(const inference& c) const {
     return mode == resize_mode::nearest ? dim(0)
-                                        : dim(extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * 8);
+                                        : dim(extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} *
+                                              (mode == resize_mode::linear ? 8 : 40));
   }
 
   // Where output coordinate o of axis d lies in the input: a real number that may lie outside.
   constexpr float source(const auto& c, std::size_t d, std::int64_t o) const {
     const auto at_output = static_cast<float>(o), n = static_cast<float>(c.in(0, d)), m = static_cast<float>(c.out(d));
     const float scale = scales.empty() ? m / n : scales[d];
+    if (coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize) {
+      const float first = roi[d], last = roi[d + c.rank(0)];
+      return m > 1 ? first * (n - 1) + at_output * (last - first) * (n - 1) / (m - 1) : (first + last) / 2 * (n - 1);
+    }
     if (scale == 1) return at_output;
     switch (coordinate_transformation_mode) {
       case coordinate_mode::asymmetric:
@@ -82,6 +116,12 @@ struct resize {
       case coordinate_mode::pytorch_half_pixel:
         if (m == 1) return 0;
         [[fallthrough]];
+      case coordinate_mode::half_pixel:
+        return (at_output + 0.5f) / scale - 0.5f;
+      case coordinate_mode::tf_half_pixel_for_nn:
+        return (at_output + 0.5f) / scale;
+      case coordinate_mode::half_pixel_symmetric:
+        return n / 2 * (1 - m / (n * scale)) + (at_output + 0.5f) / scale - 0.5f;
       default:
         return (at_output + 0.5f) / scale - 0.5f;
     }
@@ -155,6 +195,52 @@ struct resize {
       sum += weight * static_cast<typename C::real>(x(i));
       upper = (upper - 1) & between;
     } while (upper != between);
+    return sum;
+  }
+
+  // Four taps along each axis that is resampled, one along the others.
+  struct taps {
+    std::int64_t count = 1, first = 0;
+    std::array<float, 4> weight{1};
+  };
+  // Keys' kernel with parameter a, for the four elements around a point `rest` behind the second of them.
+  constexpr taps around(float p, std::int64_t n) const {
+    const std::int64_t below = whole_below(p);
+    const float a = cubic_coeff_a, t = p - static_cast<float>(below), u = 1 - t;
+    taps r{4, below - 1, {}};
+    r.weight = {((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a, ((a + 2) * t - (a + 3)) * t * t + 1,
+                ((a + 2) * u - (a + 3)) * u * u + 1, ((a * (u + 1) - 5 * a) * (u + 1) + 8 * a) * (u + 1) - 4 * a};
+    if (!exclude_outside) return r;
+    float sum = 0;
+    for (std::int64_t k = 0; k < 4; ++k) {
+      float& w = r.weight[static_cast<std::size_t>(k)];
+      if (r.first + k < 0 || r.first + k >= n) w = 0;
+      sum += w;
+    }
+    for (float& w : r.weight) w /= sum;
+    return r;
+  }
+  template <class C> constexpr typename C::real cubic(const C& c, const coordinates& o, auto x) const {
+    const std::size_t rank = c.rank(0);
+    std::array<taps, max_rank> along{};
+    coordinates counts{}, k{};
+    for (std::size_t d = 0; d < rank; ++d) {
+      const bool resampled = scales.empty() ? c.in(0, d) != c.out(d) : scales[d] != 1;
+      if (resampled || coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize)
+        along[d] = around(source(c, d, o[d]), c.in(0, d));
+      else along[d].first = o[d];
+      counts[d] = along[d].count;
+    }
+    typename C::real sum = 0;
+    do {
+      coordinates i{};
+      typename C::real weight = 1;
+      for (std::size_t d = 0; d < rank; ++d) {
+        i[d] = inside(along[d].first + k[d], c.in(0, d));
+        weight *= static_cast<typename C::real>(along[d].weight[static_cast<std::size_t>(k[d])]);
+      }
+      sum += weight * static_cast<typename C::real>(x(i));
+    } while (next(k, counts, rank));
     return sum;
   }
 };

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Einsum: shapes and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/einsum.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+constexpr sym L{"L", {1, 512}};
+
+constexpr std::string_view of(std::string_view equation, text& t) {
+  t = inferred([&](builder& g) {
+    return einsum(equation, vector<tensor>{g.input("a", f32, {2, L, 4}), g.input("b", f32, {2, 4, 5})});
+  });
+  return t.view();
+}
+constexpr bool says(std::string_view equation, std::string_view expected) {
+  text t;
+  return of(equation, t) == expected;
+}
+static_assert(says("bij,bjk->bik", "f32 [2, L, 5]"));
+static_assert(says("bij,bjk", "f32 [L, 5]"));
+static_assert(says("...ij,...jk", "f32 [2, L, 5]"));
+static_assert(says("bij,bjk->biq", "Einsum 'Einsum': the output names an axis that no input has"));
+static_assert(says("bij,bj->bi", "Einsum 'Einsum': a term of the equation does not have as many axes as its tensor"));
+static_assert(says("bij,ijk->bk", "Einsum 'Einsum': an axis of one name is 2, but another of that name is L"));
+
+using operators =
+    op_set<op::einsum, op::matmul, op::mul, op::reshape, op::transpose, op::reduce_sum, op::slice, op::identity>;
+
+TEST_CASE("einsum: results from elsewhere, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("einsum");
+  CHECK(outcome.cases >= 21);
+  CHECK(outcome.symbolic_graphs >= 30);
+}
+
+}  // namespace

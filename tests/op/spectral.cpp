@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Fourier transforms and windows: shapes and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/spectral.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+constexpr sym L{"L", {1, 512}};
+
+static_assert(inferred([](builder& g) {
+                return dft(g.input("x", f32, {2, L, 1}), {.onesided = true});
+              }) == "f32 [2, floor_div(L, 2)+1, 2]");
+static_assert(inferred([](builder& g) {
+                return stft(g.input("x", f32, {2, L}), {.frame_step = 4, .frame_length = 8});
+              }) == "f32 [2, floor_div(L, 4)-1, 5, 2]");
+
+using operators =
+    op_set<op::dft, op::stft, op::hann_window, op::hamming_window, op::blackman_window, op::mel_weight_matrix>;
+
+TEST_CASE("spectral: results from elsewhere, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("spectral");
+  CHECK(outcome.cases >= 15);
+  CHECK(outcome.symbolic_graphs >= 8);
+}
+
+}  // namespace
