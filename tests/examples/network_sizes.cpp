@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// LABELS: sanitize
 // One compiled super-resolution network at several sizes, against the reference evaluator.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
