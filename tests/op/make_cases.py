@@ -699,6 +699,16 @@ case("arithmetic", "Max", [ints(5, low=0, high=2**60, dtype=np.uint64) * np.uint
 case("arithmetic", "Mod", [ints(9, low=0, high=200, dtype=np.uint8), ints(9, low=1, high=9, dtype=np.uint8)])
 case("arithmetic", "Add", [ints(9, low=0, high=250, dtype=np.uint8), ints(9, low=0, high=250, dtype=np.uint8)])
 
+# --- combine and dims, which ONNX does not have: If between results that are both there, and extents as numbers
+for condition in [False, True]:
+    for shape, taken in [((), np.array(condition)), ((2, 3), np.array(condition)), ((4,), np.array([condition]))]:
+        a, b = f(*shape), f(*shape)
+        case("combine", "If", [taken, a, b], expected=a if condition else b)
+whole = ints(5)
+case("combine", "If", [np.array(True), whole, ints(5)], expected=whole)
+case("dims", "Dims", [], {"values": [3, 0, 7]}, expected=i64(3, 0, 7))
+case("dims", "Dims", [], {"values": [5]}, expected=i64(5))
+
 
 def save(path, tensors, metadata):
     order = sorted(tensors, key=lambda n: (-tensors[n].dtype.itemsize, n))

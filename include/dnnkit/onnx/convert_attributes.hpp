@@ -24,13 +24,17 @@ namespace dnnkit::onnx {
 
 // ONNX's words for the enumerators of an attribute, in their order.
 template <class E> struct words_of;
-template <> struct words_of<pad_mode> { static constexpr std::string_view list[] = {"constant", "reflect", "edge"}; };
+template <> struct words_of<pad_mode> {
+  static constexpr std::string_view list[] = {"constant", "reflect", "edge", "wrap"};
+};
 template <> struct words_of<shift_direction> { static constexpr std::string_view list[] = {"LEFT", "RIGHT"}; };
 template <> struct words_of<gelu_approximation> { static constexpr std::string_view list[] = {"none", "tanh"}; };
 template <> struct words_of<op::depth_to_space_mode> { static constexpr std::string_view list[] = {"DCR", "CRD"}; };
-template <> struct words_of<resize_mode> { static constexpr std::string_view list[] = {"nearest", "linear"}; };
+template <> struct words_of<resize_mode> { static constexpr std::string_view list[] = {"nearest", "linear", "cubic"}; };
 template <> struct words_of<coordinate_mode> {
-  static constexpr std::string_view list[] = {"half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"};
+  static constexpr std::string_view list[] = {"half_pixel",          "pytorch_half_pixel", "asymmetric",
+                                              "align_corners",       "tf_crop_and_resize", "tf_half_pixel_for_nn",
+                                              "half_pixel_symmetric"};
 };
 template <> struct words_of<nearest_rounding> {
   static constexpr std::string_view list[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};

@@ -69,11 +69,11 @@ inline void convert_cast_like(node_context& c) {
   c.out(0, c.apply(op::cast{c.type(1)}, {c.in(0)}));
 }
 
-// The base may be of another type than the exponent; the result has the base's. Integers are exact up to 2^53.
+// The base may be of another type than the exponent; the result has the base's.
 inline void convert_pow(node_context& c) {
   const tensor base = c.in(0), exponent = broadcast_operand(c, 1);
-  if (base.type() == exponent.type() && is_floating(base.type())) return c.out(0, c.apply(op::pow{}, {base, exponent}));
-  if (is_floating(base.type())) return c.out(0, c.apply(op::pow{}, {base, cast_to(c, exponent, base.type())}));
+  const bool by_reals = is_integral(base.type()) && is_floating(exponent.type());
+  if (!by_reals) return c.out(0, c.apply(op::pow{}, {base, cast_to(c, exponent, base.type())}));
   const tensor y = c.apply(op::pow{}, {cast_to(c, base, f64), cast_to(c, exponent, f64)});
   c.out(0, cast_to(c, y, base.type()));
 }

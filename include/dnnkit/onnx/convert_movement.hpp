@@ -218,12 +218,15 @@ inline void convert_pad(node_context& c) {
   const std::size_t rank = c.rank(0);
   pad.mode = enumerator<pad_mode>("mode", c.word("mode", "constant"));
   std::vector<std::int64_t> pads;
+  tensor value;  // where it is not a known number
   if (c.opset < 11) {
     pads = c.integers(c.node.find("pads") ? "pads" : "paddings").value_or(std::vector<std::int64_t>{});
     pad.value = c.real_attribute("value", 0);
   } else {
     pads = c.numbers(1, "pads");
-    if (c.has(2)) pad.value = static_cast<float>(c.real(2, "constant_value"));
+    if (const known_elements* k = c.known(2); k != nullptr && k->items.size() == 1 && k->is_numeric())
+      pad.value = static_cast<float>(k->items[0].as_real());
+    else if (c.has(2)) value = c.in(2);
     if (c.has(3)) {
       const std::vector<std::int64_t> axes = c.numbers(3, "axes");
       node_context::require(pads.size() == 2 * axes.size(), "pads must name two numbers for each axis");
@@ -242,7 +245,7 @@ inline void convert_pad(node_context& c) {
   bool nothing = true;
   for (std::int64_t p : pads) nothing = nothing && p == 0;
   if (nothing) return c.alias(0, c.reference(0));
-  c.out(0, c.apply(pad, {c.in(0)}));
+  c.out(0, value.present() ? c.apply(pad, {c.in(0), value}) : c.apply(pad, {c.in(0)}));
 }
 
 }  // namespace dnnkit::onnx::detail

@@ -46,7 +46,16 @@ inline void convert_resize(node_context& c) {
   node_context::require(!c.flag("antialias", false), "attribute 'antialias' is not supported");
   node_context::require(c.word("keep_aspect_ratio_policy", "stretch") == "stretch",
                         "attribute 'keep_aspect_ratio_policy' is not supported");
-  for (const char* name : {"cubic_coeff_a", "exclude_outside", "extrapolation_value"}) c.ignore(name);
+  if (r.coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize) {
+    const std::vector<double> roi = c.reals(1, "roi");
+    const auto half = static_cast<std::ptrdiff_t>(roi.size() / 2);
+    std::vector<double> ends =
+        for_all_axes(c, std::vector<double>(roi.begin() + half, roi.end()), std::vector<double>(rank, 1.0));
+    std::vector<double> part =
+        for_all_axes(c, std::vector<double>(roi.begin(), roi.begin() + half), std::vector<double>(rank, 0.0));
+    part.insert(part.end(), ends.begin(), ends.end());
+    r.roi = to_float_list(part, "roi");
+  }
   if (c.has(sizes) && !(c.known(sizes) && c.known(sizes)->items.empty())) {
     std::vector<dim> same;
     for (dim d : c.dims(0)) same.push_back(d);

@@ -51,25 +51,12 @@ inline void convert_batch_normalization(node_context& c) {
     return c.out(0, c.apply(norm, c.all_inputs()));
   }
   if (!c.flag("training_mode", false)) return c.out(0, c.apply(norm, c.all_inputs()));
-  // statistics of the batch take the place of the running ones, which move towards them
-  const tensor x = c.in(0);
-  const float momentum = c.real_attribute("momentum", 0.9f);
-  op::reduce_mean over;
-  over.keepdims = false;
-  over.axes.list = {0};
-  for (std::int64_t d = 2; d < x.rank(); ++d) over.axes.list.push_back(d);
-  const tensor mean = c.apply(over, {x});
-  const tensor centred = c.apply(op::sub{}, {x, along_channels(c, mean, x.rank())});
-  const tensor variance = c.apply(over, {c.apply(op::mul{}, {centred, centred})});
-  c.out(0, c.apply(norm, {x, c.in(1), c.in(2), mean, variance}));
-  const auto running = [&](std::size_t input, tensor now) {
-    const tensor before =
-        c.apply(op::mul{}, {c.in(input), c.graph().scalar(static_cast<double>(momentum), c.type(input))});
-    const tensor more = c.apply(op::mul{}, {now, c.graph().scalar(1.0 - static_cast<double>(momentum), now.type())});
-    return c.apply(op::add{}, {before, more});
-  };
-  if (c.wants(1)) c.out(1, running(3, mean));
-  if (c.wants(2)) c.out(2, running(4, variance));
+  op::batch_normalization_training training{norm.epsilon, c.real_attribute("momentum", 0.9f), 0};
+  const std::vector<tensor> inputs = c.all_inputs();
+  for (std::size_t i = 0; i < 3; ++i) {
+    training.output = static_cast<std::int64_t>(i);
+    if (c.wants(i)) c.out(i, c.apply(training, inputs));
+  }
 }
 
 // The second and third output are the rows' means and reciprocal standard deviations.
@@ -114,14 +101,6 @@ inline void convert_group_normalization(node_context& c) {
     bias = spread(bias);
   }
   c.out(0, c.apply(norm, {x, scale, bias}));
-}
-
-inline void convert_mean_variance_normalization(node_context& c) {
-  op::standardize norm;
-  norm.epsilon = 0;
-  norm.axes.list = to_int_list(c.integers("axes").value_or(std::vector<std::int64_t>{0, 2, 3}), "axes");
-  // ONNX adds 1e-9 to the standard deviation, below the precision of f32 unless that is 0
-  c.out(0, c.apply(norm, {c.in(0)}));
 }
 
 }  // namespace dnnkit::onnx::detail

@@ -13,11 +13,11 @@
 namespace dnnkit::onnx::detail {
 
 // kernel_shape of a convolution that does not say it: the weight's.
-template <class Op> void kernel_from_weight(node_context& c, Op& op) {
-  if (!op.kernel_shape.empty() || !c.has(1) || c.rank(1) < 3) return;
-  for (std::size_t d = 2; d < c.rank(1); ++d) {
-    node_context::require(c.dims(1)[d].is_known(), "the weight's shape must be known");
-    op.kernel_shape.push_back(c.dims(1)[d].value());
+template <class Op> void kernel_from_weight(node_context& c, Op& op, std::size_t weight = 1) {
+  if (!op.kernel_shape.empty() || !c.has(weight) || c.rank(weight) < 3) return;
+  for (std::size_t d = 2; d < c.rank(weight); ++d) {
+    node_context::require(c.dims(weight)[d].is_known(), "the weight's shape must be known");
+    op.kernel_shape.push_back(c.dims(weight)[d].value());
   }
 }
 
@@ -122,21 +122,6 @@ inline void convert_average_pool(node_context& c) {
   check_window_lists(c, pool);
   apply_auto_pad(c, pool);
   c.out(0, c.apply(pool, {c.in(0)}));
-}
-inline void convert_max_pool(node_context& c) {
-  op::max_pool pool = attributes_from<op::max_pool>(c);
-  c.ignore("storage_order");  // of the second output
-  check_window_lists(c, pool);
-  apply_auto_pad(c, pool);
-  node_context::require(!c.wants(1), "the output Indices is not supported");
-  c.out(0, c.apply(pool, {c.in(0)}));
-}
-
-// One slope, mean and so on a channel: [C] as [C, 1, ...].
-inline tensor along_channels(node_context& c, tensor parameter, std::int64_t rank) {
-  op::unsqueeze u;
-  for (std::int64_t d = 1; d + 1 < rank; ++d) u.axes.push_back(d);
-  return u.axes.empty() ? parameter : c.apply(u, {parameter});
 }
 
 }  // namespace dnnkit::onnx::detail

@@ -14,6 +14,7 @@
 #include "dnnkit/onnx/convert_resize.hpp"
 #include "dnnkit/onnx/convert_rows.hpp"
 #include "dnnkit/onnx/convert_selection.hpp"
+#include "dnnkit/onnx/convert_signal.hpp"
 #include "dnnkit/onnx/convert_windows.hpp"
 #include "dnnkit/op/builtin.hpp"
 
@@ -24,11 +25,11 @@ using converter = void (*)(node_context&);
 namespace detail {
 
 // Operators of dnnkit's own, which ONNX does not have.
-inline constexpr std::array<std::string_view, 3> not_of_onnx{"Standardize", "RootMeanSquare", "Dims"};
+inline constexpr std::array<std::string_view, 4> not_of_onnx{"Standardize", "RootMeanSquare", "Dims", "If"};
 
 template <class Op> void add_converter(std::map<std::string_view, converter>& table) {
   for (std::string_view name : not_of_onnx)
-    if (name == Op::name) return;
+    if (name == Op::name || Op::name.find('.') != std::string_view::npos) return;
   table.emplace(Op::name, &convert_as<Op>);
 }
 template <class... Ops> std::map<std::string_view, converter> reflected(op_set<Ops...>) {
@@ -86,11 +87,11 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"ReduceSumSquare", convert_reduction<op::reduce_sum_square>},
       {"Softmax", convert_softmax<op::softmax>},
       {"LogSoftmax", convert_softmax<op::log_softmax>},
+      {"Hardmax", convert_softmax<op::hardmax>},
       {"BatchNormalization", convert_batch_normalization},
       {"LayerNormalization", convert_layer_normalization},
       {"InstanceNormalization", convert_instance_normalization},
       {"GroupNormalization", convert_group_normalization},
-      {"MeanVarianceNormalization", convert_mean_variance_normalization},
       {"Upsample", convert_upsample},
       {"Resize", convert_resize},
       {"Range", convert_range},
@@ -105,12 +106,22 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"Scatter", convert_scatter_elements},
       {"ScatterElements", convert_scatter_elements},
       {"ScatterND", convert_scatter_nd},
-      {"LRN", convert_lrn},
       {"NegativeLogLikelihoodLoss", convert_negative_log_likelihood},
       {"SoftmaxCrossEntropyLoss", convert_softmax_cross_entropy},
-      {"HannWindow", convert_hann_window},
-      {"HammingWindow", convert_hamming_window},
-      {"BlackmanWindow", convert_blackman_window},
+      {"HannWindow", convert_window<op::hann_window>},
+      {"HammingWindow", convert_window<op::hamming_window>},
+      {"BlackmanWindow", convert_window<op::blackman_window>},
+      {"MelWeightMatrix", convert_mel_weight_matrix},
+      {"DFT", convert_dft},
+      {"STFT", convert_stft},
+      {"GridSample", convert_grid_sample},
+      {"RoiAlign", convert_roi_align},
+      {"Einsum", convert_einsum},
+      {"RNN", convert_recurrent<op::rnn>},
+      {"GRU", convert_recurrent<op::gru>},
+      {"LSTM", convert_recurrent<op::lstm>},
+      {"LpPool", convert_lp_pool},
+      {"MaxUnpool", convert_max_unpool},
       {"DynamicQuantizeLinear", convert_dynamic_quantize_linear},
       {"ConvInteger", convert_conv_integer},
       {"QLinearConv", convert_qlinear_conv},

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dnnkit/onnx/converters.hpp"
+#include "dnnkit/onnx/import_control_flow.hpp"
 #include "dnnkit/onnx/import_state.hpp"
 #include "dnnkit/onnx/node_context.hpp"
 #include "dnnkit/onnx/read_model.hpp"
@@ -225,10 +226,10 @@ class import_walk {
     if (const onnx::function* f = function_of(n)) return inline_function(names, n, *f);
     if (!is_onnx(n.domain)) throw refusal{"operators of domain '" + std::string(n.domain) + "' are not supported"};
     const converter converts = converter_of(n.op_type);
-    if (converts == nullptr && n.op_type != "If") throw refusal{"the operator is not supported"};
+    if (converts == nullptr && !is_control_flow(n.op_type)) throw refusal{"the operator is not supported"};
     for (std::string_view i : n.inputs)
       if (!i.empty() && !names.find(i)->understood) return {};
-    if (n.op_type == "If") return import_branch(names, n);
+    if (is_control_flow(n.op_type)) return import_control_flow(names, n);
 
     const std::int64_t opset = names.opset_of(n.domain);
     {
@@ -320,29 +321,34 @@ class import_walk {
     return taken(inner, f.outputs, n.outputs.size());
   }
 
-  // An If whose condition is known is the branch that it takes.
-  std::vector<value_reference> import_branch(scope& names, const onnx::node& n) {
+  // --- control flow
+  static bool is_control_flow(std::string_view type) { return type == "If" || type == "Loop" || type == "Scan"; }
+  std::vector<value_reference> import_control_flow(scope& names, const onnx::node& n) {
     node_context c(state_, names, n, names.opset_of(n.domain));
-    const known_elements* condition = c.known(0);
-    if (condition == nullptr || condition->items.size() != 1 || !condition->items[0].is_number()) {
-      state_.wants_bound(c.value(0));
-      throw refusal{"a condition that is only known when the model runs is not supported"};
-    }
-    const attribute* a = c.find(condition->items[0].number != 0 ? "then_branch" : "else_branch", attribute_type::graph);
-    if (a == nullptr || a->graphs.size() != 1) throw refusal{"has no branch to take"};
     if (names.depth >= most_depth) throw refusal{"subgraphs are nested too deeply"};
+    if (n.op_type == "If") return import_if(*this, names, c);
+    return n.op_type == "Loop" ? import_loop(*this, names, c) : import_scan(*this, names, c);
+  }
+
+ public:
+  // One pass through a body that sees `names`; `round` tells the names of its nodes from those of other passes.
+  std::vector<value_reference> run_body(const scope& names, const onnx::graph& body,
+                                        const std::vector<value_reference>& arguments, const std::string& round) {
     scope inner;
     inner.outer = &names;
     inner.opsets = names.opsets;
     inner.depth = names.depth + 1;
-    inner.prefix = names.prefix;
-    add_initializers(inner, a->g());
-    import_nodes(inner, a->g().nodes);
+    inner.prefix = round.empty() ? names.prefix : names.prefix + round + "/";
+    if (body.inputs.size() != arguments.size()) throw refusal{"a body has another number of inputs than it is given"};
+    for (std::size_t i = 0; i < arguments.size(); ++i) define(inner, body.inputs[i].name, arguments[i], "body");
+    add_initializers(inner, body);
+    import_nodes(inner, body.nodes);
     name_list outputs;
-    for (const value_info& o : a->g().outputs) outputs.push_back(o.name);
-    return taken(inner, outputs, n.outputs.size());
+    for (const value_info& o : body.outputs) outputs.push_back(o.name);
+    return taken(inner, outputs, outputs.size());
   }
 
+ private:
   static std::vector<value_reference> taken(const scope& inner, const name_list& outputs, std::size_t wanted) {
     if (wanted > outputs.size()) throw refusal{"has more outputs than its body"};
     std::vector<value_reference> results;

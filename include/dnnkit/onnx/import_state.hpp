@@ -111,14 +111,16 @@ class import_state {
   }
 
   // Notes the inputs of the model whose values would make v's elements known; false when there is none. Images and the
-  // like are none: only integers and single numbers decide shapes.
+  // like are none: only integers and short lists decide shapes.
   bool wants_bound(const imported_value& v) {
     const auto visited = visited_.insert(&v);
     if (!visited.second) return false;
     std::size_t count = 0;
     bool found = false;
     if (v.is_input) {
-      const bool small = !is_floating(v.type.type) || (known_elements::countable(v.type.dims, count) && count == 1);
+      const bool list =
+          v.type.dims.size() <= 1 && known_elements::countable(v.type.dims, count) && count <= 2 * max_rank;
+      const bool small = !is_floating(v.type.type) || list;
       if (small) inputs_to_bind.insert(v.name);
       found = small;
     }

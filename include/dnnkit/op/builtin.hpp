@@ -12,6 +12,7 @@
 #include "dnnkit/op/box_selection.hpp"
 #include "dnnkit/op/cast.hpp"
 #include "dnnkit/op/classification.hpp"
+#include "dnnkit/op/combine.hpp"
 #include "dnnkit/op/comparison.hpp"
 #include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/convolution.hpp"
@@ -79,6 +80,7 @@ inline constexpr auto builtin_ops = op_set<
     op::less,
     op::less_or_equal,
     op::where,
+    op::combine,
     op::dims,
     op::cast,
     op::exp,

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/builtin.hpp"
@@ -105,7 +106,9 @@ class evaluation {
     for (value_id v : graph_.outputs) last_use(v) = static_cast<node_id>(graph_.nodes.size());
     for (std::size_t i = 0; i < values_.size(); ++i)
       if (last_use_[i] >= 0) prepare(static_cast<value_id>(i));
-    for (std::size_t n = 0; n < graph_.nodes.size(); ++n) evaluate(static_cast<node_id>(n));
+    const vector<vector<branch>> branches = branches_of(graph_);
+    for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
+      if (is_taken(branches[n])) evaluate(static_cast<node_id>(n));
     std::vector<host_tensor> outputs;
     for (value_id v : graph_.outputs) outputs.push_back(at(v));
     return outputs;
@@ -167,8 +170,29 @@ class evaluation {
     if (observe_) observe_(v, at(v));
   }
 
+  // Whether every one of these branches is taken, as far as their conditions are known.
+  bool is_taken(const vector<branch>& branches) {
+    for (const branch& b : branches) {
+      const host_tensor& condition = at(graph_.input_of(graph_.node_at(b.at), 0));
+      if (condition.type == boolean && condition.integers.size() == 1 && (condition.integers[0] != 0) != b.when)
+        return false;
+    }
+    return true;
+  }
+  // What a branch gives; the other one has not been computed.
+  void take_branch(node_id id) {
+    const node& n = graph_.node_at(id);
+    const value_id condition = graph_.input_of(n, 0);
+    const value_id taken = graph_.input_of(n, at(condition).get<bool>(0) ? 1 : 2);
+    host_tensor output = at(taken);
+    check(graph_.at(n.output).type, output, where(n));
+    at(n.output) = std::move(output);
+    if (observe_) observe_(n.output, at(n.output));
+  }
+
   void evaluate(node_id id) {
     const node& n = graph_.node_at(id);
+    if (graph_.is<op::combine>(n)) return take_branch(id);
     std::vector<const host_tensor*> inputs;
     for (std::size_t i = 0; i < n.inputs.count; ++i) {
       const value_id v = graph_.input_of(n, i);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The join of two branches of which one is taken: SoD2's Combine, what an imported If becomes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "dnnkit/op/function.hpp"
+#include "dnnkit/op/scalar.hpp"
+
+namespace dnnkit {
+
+namespace op {
+
+// condition (one element), a and b of the same shape -> a if the condition holds, else b. What only one of them depends
+// on is the branch that executors may leave out (graph/branches.hpp).
+struct combine {
+  static constexpr std::string_view name = "If";
+  static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr std::array<element, 3> elements{element::logical, element::common, element::common};
+  static constexpr traits properties{};
+
+  static constexpr void infer(inference& c) {
+    if (!c.require_equal(c.count(0), "the number of elements of the condition", 1, "expected")) return;
+    if (!c.require(c.rank(0) <= c.rank(1), "the condition has more axes than the branches' results")) return;
+    if (!c.require_rank(2, c.rank(1), c.rank(1))) return;
+    for (std::size_t d = 0; d < c.rank(1); ++d)
+      if (!c.require_equal(c.in(1)[d], "an extent of what one branch gives", c.in(2)[d], "that of the other")) return;
+    c.out(c.type(1), c.in(1));
+  }
+  template <class M, class T> static constexpr T apply(M condition, T a, T b) { return select(condition, a, b); }
+};
+
+}  // namespace op
+
+inline constexpr function<op::combine> combine;
+
+}  // namespace dnnkit

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// If, Loop and Scan: known branches inlined, unknown ones joined and run one at a time, loops unrolled.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "tests/support/onnx_models.hpp"
+
+using namespace dnnkit;
+using namespace onnx_models;
+
+namespace {
+
+graph_of with_if() {
+  graph_of then_branch, else_branch, g;
+  then_branch.node("Exp", {"x"}, {"t0"}).node("Neg", {"t0"}, {"t"}).output("t");
+  else_branch.node("Abs", {"x"}, {"e"}).output("e");
+  g.input("x", f32, {2}).input("c", boolean, {}).output("y");
+  g.node("If", {"c"}, {"r"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)}, "choice");
+  g.node("Relu", {"r"}, {"y"});
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("only the branch that is taken runs") {
+  const auto r = import(with_if());
+  REQUIRE(problems(r) == "");
+  CHECK(operators(r.graph) == "Exp Neg Abs If Relu");
+  for (const bool taken : {true, false}) {
+    std::set<std::string_view> ran;
+    const auto y =
+        run(r, std::vector<host_tensor>{host_tensor({2}, {-1, 2}), host_tensor::of_integers(boolean, {}, {taken})},
+            [&](value_id v, const host_tensor&) {
+              if (r.graph.at(v).from == origin::node) ran.insert(r.graph.nodes[r.graph.at(v).producer].op->name);
+            });
+    CHECK(y[0].reals == (taken ? std::vector<double>{0, 0} : std::vector<double>{1, 2}));
+    CHECK(ran == (taken ? std::set<std::string_view>{"Exp", "Neg", "If", "Relu"}
+                        : std::set<std::string_view>{"Abs", "If", "Relu"}));
+  }
+}
+
+TEST_CASE("a known condition leaves its branch") {
+  onnx::import_options options;
+  options.bind.emplace("c", host_tensor::of_integers(boolean, {}, {0}));
+  const auto m = model_of(with_if());
+  const auto r = import(m, options);
+  REQUIRE(problems(r) == "");
+  CHECK(operators(r.graph) == "Abs Relu");
+}
+
+TEST_CASE("loops are unrolled; what each round gives is stacked") {
+  graph_of round, g;
+  round.input("i", i64, {}).input("go", boolean, {}).input("sum", f32, {2}).output("go2").output("sum2").output("seen");
+  round.node("Identity", {"go"}, {"go2"}).node("Add", {"sum", "x"}, {"sum2"}).node("Mul", {"sum2", "sum2"}, {"seen"});
+  g.input("x", f32, {2}).output("y").output("all").scalar("rounds", 3).initializer(reals("zero", {0, 0}, {2}));
+  g.node("Loop", {"rounds", "", "zero"}, {"y", "all"}, {body("body", round.g)}, "loop");
+  const auto m = model_of(g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  const auto y = run(r, std::vector<host_tensor>{host_tensor({2}, {1, 2})});
+  CHECK(y[0].reals == std::vector<double>{3, 6});
+  CHECK(y[1].dims == std::vector<std::int64_t>{3, 2});
+  CHECK(y[1].reals == std::vector<double>{1, 4, 4, 16, 9, 36});
+}
+
+TEST_CASE("loops without a known number of rounds, or with a body that does not fit, are refused") {
+  graph_of round, g;
+  round.input("i", i64, {}).input("go", boolean, {}).input("v", f32, {2}).output("go2").output("v2");
+  round.node("ReduceSum", {"v"}, {"total"}, {integer("keepdims", 0)})
+      .node("Constant", {}, {"most"}, {real("value_float", 10)});
+  round.node("Less", {"total", "most"}, {"go2"}).node("Add", {"v", "v"}, {"v2"});
+  g.input("x", f32, {2}).output("y").node("Loop", {"", "", "x"}, {"y"}, {body("body", round.g)}, "loop");
+  CHECK(problems(import(g)) ==
+        "Loop 'loop': a loop whose number of rounds is only known when the model runs is not supported\n");
+  graph_of broken = g;
+  broken.g.nodes[0].attributes[0].graphs[0].inputs.pop_back();
+  CHECK(problems(import(broken)) == "Loop 'loop': the body's inputs or outputs do not fit the loop's\n");
+  graph_of bodiless = g;
+  bodiless.g.nodes[0].attributes.clear();
+  CHECK(problems(import(bodiless)) == "Loop 'loop': attribute 'body' holds no graph\n");
+  graph_of endless = g;
+  endless.g.nodes[0].attributes[0].graphs[0].nodes[2] = {};
+  endless.g.nodes[0].attributes[0].graphs[0].nodes[2].op_type = "Identity";
+  endless.g.nodes[0].attributes[0].graphs[0].nodes[2].inputs = {"go"};
+  endless.g.nodes[0].attributes[0].graphs[0].nodes[2].outputs = {"go2"};
+  CHECK(problems(import(endless)).find("a loop of that many rounds is not supported") != std::string::npos);
+}
+
+TEST_CASE("Scan reads slices in order, or in reverse") {
+  graph_of round, g;
+  round.input("sum", f32, {2}).input("row", f32, {2}).output("next").output("seen");
+  round.node("Add", {"sum", "row"}, {"next"}).node("Identity", {"next"}, {"seen"});
+  g.input("x", f32, {3, 2}).output("y").output("all").initializer(reals("zero", {0, 0}, {2}));
+  g.node("Scan", {"zero", "x"}, {"y", "all"},
+         {body("body", round.g), integer("num_scan_inputs", 1), integers("scan_input_directions", {1})});
+  const auto m = model_of(g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  const auto y = run(r, std::vector<host_tensor>{host_tensor({3, 2}, {1, 2, 3, 4, 5, 6})});
+  CHECK(y[0].reals == std::vector<double>{9, 12});
+  CHECK(y[1].reals == std::vector<double>{5, 6, 8, 10, 9, 12});
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Extents as a tensor: known ones, and expressions over the symbols of a graph.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/dims.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+constexpr sym L{"L", {1, 512}};
+
+constexpr tensor sizes_of(builder& g) {
+  const dim l = g.symbol(L);
+  symbol_table& t = g.value().symbols;
+  return g.apply(op::dims{{l, t.mul(l, 2), t.floor_div(l, 4), 9}}, {});
+}
+static_assert(inferred([](builder& g) { return sizes_of(g); }) == "i64 [4]");
+static_assert(inferred([](builder& g) {
+                return g.apply(op::dims{{3, dim::unknown()}}, {});
+              }) == "Dims 'Dims': a value is not known");
+
+TEST_CASE("dims: numbers") {
+  const auto outcome = operator_cases::run<op_set<op::dims>>("dims");
+  CHECK(outcome.cases == 2);
+}
+
+TEST_CASE("dims: expressions take the values of the symbols") {
+  builder g;
+  const tensor x = g.input("x", f32, {L});
+  g.output("y", x);
+  g.output("sizes", sizes_of(g));
+  const auto sizes = evaluate<op_set<op::dims>>(g.value(), std::vector<host_tensor>{host_tensor(f32, {10})})[1];
+  CHECK(sizes.integers == std::vector<std::int64_t>{10, 20, 2, 9});
+}
+
+}  // namespace
