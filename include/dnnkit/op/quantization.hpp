@@ -230,7 +230,7 @@ struct qlinear_matmul {
   static constexpr void infer(inference& c) {
     if (!detail::require_quantised(c, 0) || !detail::require_quantised(c, 3) || !detail::require_quantised(c, 7))
       return;
-    for (std::size_t i : {1, 2})
+    for (std::size_t i = 1; i <= 2; ++i)
       if (!detail::require_parameter(c, i, 0, -2) || !detail::require_parameter(c, i + 3, 3, -1)) return;
     detail::infer_product(c, matmul{}, 0, 3, c.type(7));
   }
@@ -257,7 +257,7 @@ struct qlinear_conv {
   constexpr void infer(inference& c) const {
     if (!detail::require_quantised(c, 0) || !detail::require_quantised(c, 3) || !detail::require_quantised(c, 7))
       return;
-    for (std::size_t i : {1, 2})
+    for (std::size_t i = 1; i <= 2; ++i)
       if (!detail::require_parameter(c, i + 3, 3, 0)) return;
     detail::infer_product(c, conv{kernel_shape, strides, pads, dilations, group}, 0, 3, c.type(7));
   }

@@ -163,7 +163,7 @@ template <class Cell> struct recurrent {
       return;
     const dim gates = c.number(units) * Cell::gates, steps = c.in(0)[layout == 0 ? 0 : 1];
     const dim batch = c.in(0)[layout == 0 ? 1 : 0];
-    for (std::size_t i : {1, 2})
+    for (std::size_t i = 1; i <= 2; ++i)
       if (!c.require_equal(c.in(i)[0], "the first extent of a weight", directions(), "the number of directions") ||
           !c.require_equal(c.in(i)[1], "the second extent of a weight", gates, "gates times units"))
         return;
@@ -174,7 +174,7 @@ template <class Cell> struct recurrent {
     if (c.has(4) &&
         (!c.require_rank(4, 1, 1) || !c.require_equal(c.in(4)[0], "the number of lengths", batch, "the batch")))
       return;
-    for (std::size_t i : {5, 6})
+    for (std::size_t i = 5; i <= 6; ++i)
       if (c.has(i) && !c.require_rank(i, 3, 3)) return;
     if (layout == 0 && output == 0) c.out(c.type(0), {steps, directions(), batch, units});
     else if (layout == 0) c.out(c.type(0), {directions(), batch, units});
