@@ -44,7 +44,7 @@ template <class Net, std::size_t R> struct row_kernel {
   }();
   static constexpr bool lanes_in_row = in_rank > 0 && row.has(along);
   static constexpr int width = vectorizes && in_rank > 0 ? float_lanes : 1;
-  using scalar = element<values::type_of(input)>;
+  using scalar = computed<values::type_of(input)>;
   using number = lanes<values::type_of(input), width>;
   using stats = std::array<number, Op::passes>;
 

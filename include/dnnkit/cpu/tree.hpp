@@ -42,7 +42,7 @@ template <class Net, operator_id Id> struct find_operator {
 };
 
 // Lanes consecutive elements along one axis; Lanes == 1 is a plain number.
-template <dtype D, int Lanes> struct lanes_of { using type = element<D>; };
+template <dtype D, int Lanes> struct lanes_of { using type = computed<D>; };
 template <int Lanes>
 requires(Lanes > 1) struct lanes_of<dtype::f32, Lanes> {
   using type = vec<float, Lanes>;
@@ -71,6 +71,12 @@ template <class To, class From> [[gnu::always_inline]] constexpr To converted(Fr
                            : x <= -beyond ? std::numeric_limits<std::int64_t>::min()
                                           : static_cast<std::int64_t>(x));
   } else return static_cast<To>(x);
+}
+
+// x as an element of type D keeps it.
+template <dtype D, class T> [[gnu::always_inline]] constexpr T as_stored(T x) {
+  if constexpr (std::is_same_v<T, computed<D>> && !std::is_same_v<T, element<D>>) return static_cast<T>(element<D>(x));
+  else return x;
 }
 
 constexpr bool has_lanes(dtype t) { return t == dtype::f32 || t == dtype::boolean; }
@@ -150,8 +156,8 @@ template <class Net, std::size_t R> struct tree {
     return reinterpret_cast<const element<l.type>*>(call.operands[l.operand]);
   }
   template <std::size_t L, std::size_t Step = 0>
-  [[gnu::always_inline]] static element<access::template load<L>.type> load_element(const kernel_call& call,
-                                                                                    const coordinates& c) {
+  [[gnu::always_inline]] static computed<access::template load<L>.type> load_element(const kernel_call& call,
+                                                                                     const coordinates& c) {
     constexpr recipe_load l = access::template load<L>;
     if constexpr (Step == l.movement.count) {
       return pointer<L>(call)[view_address<Net, l.axes, l.offset>(call, c)];
@@ -213,9 +219,9 @@ template <class Net, std::size_t R> struct tree {
   // --- values
   template <operand_ref Ref, int Lanes> [[gnu::always_inline]] static constexpr auto literal() {
     constexpr recipe_constant c = access::template literal<Ref.index>;
-    using number = element<c.type>;
-    constexpr number x =
-        is_floating(c.type) ? static_cast<number>(std::bit_cast<double>(c.code)) : static_cast<number>(c.code);
+    using number = computed<c.type>;
+    constexpr number x = as_stored<c.type>(is_floating(c.type) ? static_cast<number>(std::bit_cast<double>(c.code))
+                                                               : static_cast<number>(c.code));
     if constexpr (Lanes > 1 && c.type == dtype::boolean) return lanes<c.type, Lanes>(x ? -1 : 0);
     else return lanes<c.type, Lanes>(x);
   }
@@ -251,7 +257,7 @@ template <class Net, std::size_t R> struct tree {
       if constexpr (Ref.from == source::load) return at.template load<Ref.index>(n);
       else if constexpr (Ref.from == source::node) return std::get<Ref.index>(frame);
       else if constexpr (Ref.from == source::constant) return literal<Ref, Lanes>();
-      else return anchor;
+      else return as_stored<self.anchor_type>(anchor);
     }
     template <std::size_t K> [[gnu::always_inline]] void compute(auto n) {
       constexpr recipe_node x = access::template node<K>;
@@ -259,7 +265,8 @@ template <class Net, std::size_t R> struct tree {
       constexpr Op op = decode<Op>(Net::plan.attributes.data() + x.attributes.first);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         using result = std::remove_reference_t<decltype(std::get<K>(frame))>;
-        std::get<K>(frame) = converted<result>(op.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...));
+        std::get<K>(frame) =
+            as_stored<x.type>(converted<result>(op.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...)));
       }
       (std::make_index_sequence<x.inputs.count>{});
     }

@@ -59,15 +59,15 @@ template <class Net, std::size_t R> struct whole_kernel {
   struct output {
     const context& c;
     static constexpr recipe_output self = access::template output<0>;
-    using number = element<self.type>;
+    using stored = element<self.type>;
 
-    number* at(index_t i) const {
+    stored* at(index_t i) const {
       const coordinates o = output_coordinates(c, i);
-      return reinterpret_cast<number*>(c.call.operands[self.operand]) +
+      return reinterpret_cast<stored*>(c.call.operands[self.operand]) +
              view_address<Net, self.axes, self.offset>(c.call, o);
     }
-    auto load(index_t i) const { return *at(i); }
-    void store(index_t i, auto x) const { *at(i) = converted<number>(x); }
+    auto load(index_t i) const { return static_cast<computed<self.type>>(*at(i)); }
+    void store(index_t i, auto x) const { *at(i) = static_cast<stored>(converted<computed<self.type>>(x)); }
   };
 
   static index_t units(const kernel_call&) noexcept { return 1; }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/core/small_float.hpp"
 #include "dnnkit/cpu/kernel.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
@@ -45,8 +46,9 @@ inline void write_element(dtype type, std::int64_t code, std::byte* to) {
     case dtype::u64:
       return put(code);
     case dtype::f16:
+      return put(float16(static_cast<float>(std::bit_cast<double>(code))));
     case dtype::bf16:
-      break;
+      return put(bfloat16(static_cast<float>(std::bit_cast<double>(code))));
   }
   throw error("constants of this element type are not supported", "plan", {}, std::string(name(type)));
 }

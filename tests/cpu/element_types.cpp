@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// OPTIONS: -O1
+// Kernels on elements of every type: inputs and outputs are f32 and i64, what lies between is not.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/builtin.hpp"
+#include "tests/support/fused_groups.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+using harness::check_model;
+
+namespace {
+
+template <dk::dtype Type> struct floating {
+  static constexpr void build(dk::builder& g) {
+    const auto back = [](dk::tensor t) { return dk::cast(t, {.to = f32}); };
+    const dk::tensor x = dk::cast(g.input("x", f32, {2, 3, 5, 6}), {.to = Type});
+    const dk::tensor row = dk::cast(g.input("row", f32, {6}), {.to = Type});
+    const dk::tensor w = dk::cast(g.weight("w", {4, 3, 3, 3}), {.to = Type});
+    g.output("map", back(dk::where(dk::greater(x, row), dk::tanh(x) * 2.0, x - row)));
+    g.output("rounded", back(dk::cast(g.input("y", f32, {7}), {.to = Type})) * 3.0);
+    g.output("convolution", back(dk::relu(dk::conv(x, w, {.pads = {1, 1, 1, 1}}))));
+    g.output("product", back(dk::matmul(x, dk::reshape(w, {3, 6, 6}))));
+    g.output("softmax", back(dk::softmax(x, {.axis = 1})));
+    g.output("sum", back(dk::reduce_sum(x, {.axes = {1, 3}})));
+    g.output("pool", back(dk::max_pool(x, {.kernel_shape = {2, 2}})));
+    g.output("cumulative", back(dk::cum_sum(x, {.axis = 2})));
+    g.output("moved", back(dk::transpose(dk::concat({x, x + 1.0}, {.axis = 1}), {.perm = {0, 2, 3, 1}})));
+    g.output("constant", back(x + g.constant({0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, {6}, Type)));
+  }
+};
+
+template <dk::dtype Type> struct integral {
+  static constexpr void build(dk::builder& g) {
+    const auto back = [](dk::tensor t) { return dk::cast(t, {.to = dk::i64}); };
+    const dk::tensor a = dk::cast(g.input("a", dk::i64, {3, 8}), {.to = Type});
+    const dk::tensor b = dk::cast(g.input("b", dk::i64, {8}), {.to = Type});
+    g.output("sum", back(a + b));
+    g.output("product", back(a * b - a));
+    g.output("quotient", back(a / b));
+    g.output("remainder", back(dk::mod(a, b)));
+    g.output("larger", back(dk::max(a, b)));
+    g.output("equal", dk::equal(a, b));
+    g.output("total", back(dk::reduce_sum(a, {.axes = {1}})));
+    g.output("best", dk::arg_max(a, {.axis = 1}));
+    g.output("bits", back(dk::bitwise_xor(a, dk::bitwise_not(b))));
+    g.output("shifted", back(dk::bit_shift(dk::bitwise_and(a, g.scalar(15, Type)), g.scalar(2, Type))));
+    g.output("matrix", back(dk::matmul(a, dk::transpose(a))));
+    g.output("moved", back(dk::transpose(dk::pad(a, {.pads = {0, 1, 1, 0}, .value = 3}))));
+  }
+};
+
+TEST_CASE("floating-point elements") {
+  check_model<floating<dk::f16>>("f16");
+  check_model<floating<dk::bf16>>("bf16");
+  check_model<floating<dk::f64>>("f64");
+}
+TEST_CASE("integer elements") {
+  check_model<integral<dk::u8>>("u8");
+  check_model<integral<dk::i8>>("i8");
+  check_model<integral<dk::u16>>("u16");
+  check_model<integral<dk::i16>>("i16");
+  check_model<integral<dk::u32>>("u32");
+  check_model<integral<dk::i32>>("i32");
+  check_model<integral<dk::u64>>("u64");
+  check_model<integral<dk::i64>>("i64");
+}
+
+}  // namespace
