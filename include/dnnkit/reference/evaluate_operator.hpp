@@ -14,15 +14,10 @@
 #include "dnnkit/op/element_types.hpp"
 #include "dnnkit/op/op_info.hpp"
 #include "dnnkit/op/statistics.hpp"
+#include "dnnkit/reference/direct_loops.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 
 namespace dnnkit::detail {
-
-// The inputs (null for one left out) and the output, whose type and extents are set.
-struct operands {
-  std::vector<const host_tensor*> inputs;
-  host_tensor* output;
-};
 
 // What at() sees; sums of floating-point elements are kept in double.
 struct reference_context {
@@ -301,12 +296,17 @@ template <class Op> void evaluate_whole(const Op& op, const operands& o) {
   with_common_type<Op>(type, [&]<class T>(std::type_identity<T>) { evaluate_whole_as<T>(op, o); });
 }
 
-// Computes the output of an operator whose inputs its shape inference has accepted.
-template <class Op> void evaluate_operator(const Op& op, const operands& o) {
+// Computes the output of an operator from its scalar definition; its shape inference has accepted the inputs.
+template <class Op> void evaluate_definition(const Op& op, const operands& o) {
   if constexpr (Op::kind == form::whole) evaluate_whole(op, o);
   else if constexpr (is_variadic<Op>)
     with_common_type<Op>(o.inputs[0]->type, [&]<class T>(std::type_identity<T>) { evaluate_variadic<T>(op, o); });
   else evaluate_typed<void>(op, o);
+}
+
+// The same, by a direct loop where there is one.
+template <class Op> void evaluate_operator(const Op& op, const operands& o) {
+  if (!evaluate_directly(op, o)) evaluate_definition(op, o);
 }
 
 }  // namespace dnnkit::detail
