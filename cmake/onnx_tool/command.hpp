@@ -19,5 +19,7 @@ int run(int argc, char** argv);
 int compare(int argc, char** argv);
 int explain(int argc, char** argv);
 int dot(int argc, char** argv);
+int generate(int argc, char** argv);
+int build(int argc, char** argv);
 
 }  // namespace dnnkit::tool

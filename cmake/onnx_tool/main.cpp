@@ -17,6 +17,8 @@ constexpr std::array commands{
     command{"compare", "find the first node whose result deviates", dnnkit::tool::compare},
     command{"explain", "say what the passes make of a model, and why", dnnkit::tool::explain},
     command{"dot", "draw a model's kernels as Graphviz text", dnnkit::tool::dot},
+    command{"generate", "write a model as C++ source", dnnkit::tool::generate},
+    command{"build", "compile a model to a program", dnnkit::tool::build},
 };
 
 void usage(std::ostream& out) {

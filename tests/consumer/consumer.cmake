@@ -6,5 +6,5 @@ foreach(way IN ITEMS find_package fetch_content)
            COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DDNNKIT_SOURCE=${PROJECT_SOURCE_DIR} -DDNNKIT_BUILD=${PROJECT_BINARY_DIR}
                    -DSCRATCH=${scratch} -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER}
                    -P ${CMAKE_CURRENT_LIST_DIR}/run.cmake)
-  set_tests_properties(consumer/${way} PROPERTIES LABELS consumer TIMEOUT 600)
+  set_tests_properties(consumer/${way} PROPERTIES LABELS consumer TIMEOUT 900)
 endforeach()

@@ -70,14 +70,14 @@ class onnx_weights : public weight_file {
 
   // A name that two tensors have stands for null.
   static void collect(const onnx::graph& g, tensor_list& named) {
-    const auto add = [&](std::string_view tensor, const onnx::tensor_data& data) {
+    const auto enter = [&](std::string_view tensor, const onnx::tensor_data& data) {
       if (const auto [at, is_new] = named.emplace(tensor, &data); !is_new) at->second = nullptr;
     };
-    for (const onnx::tensor_data& t : g.initializers) add(t.name, t);
+    for (const onnx::tensor_data& t : g.initializers) enter(t.name, t);
     for (const onnx::node& n : g.nodes) {
       const onnx::attribute* value = n.op_type == "Constant" && !n.outputs.empty() ? n.find("value") : nullptr;
       if (value && value->type == onnx::attribute_type::tensor && !value->tensors.empty())
-        add(n.outputs.front(), value->t());
+        enter(n.outputs.front(), value->t());
       for (const onnx::attribute& a : n.attributes)
         for (const onnx::graph& inner : a.graphs) collect(inner, named);
     }

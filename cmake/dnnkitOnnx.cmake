@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [DIM SYMBOL=NUMBER...])
+#
+# Turns an ONNX model into a header `name.hpp` with the struct `name` (by default after the file) when TARGET is built, and
+# lets TARGET include it, together with `name_weights.hpp`, whose function name_weights() opens the weights:
+#
+#   dnnkit_add_onnx(my_app models/resnet50.onnx)
+#
+#   #include "resnet50.hpp"
+#   #include "resnet50_weights.hpp"
+#   dk::session<dk::compile<resnet50>> session(resnet50_weights());
+#
+# The weights stay in the .onnx and its external data, which are mapped when the program runs; with EMBED they become
+# part of the program. DIM gives symbols of the model a value. Where something in the model is not supported, all of it
+# is listed and the build stops before anything of TARGET is compiled.
+
+function(dnnkit_add_onnx target model)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED" "NAME" "DIM")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "dnnkit_add_onnx: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  cmake_path(ABSOLUTE_PATH model BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+  if(NOT EXISTS ${model})
+    message(FATAL_ERROR "dnnkit_add_onnx: there is no file ${model}")
+  endif()
+  if(NOT arg_NAME)
+    cmake_path(GET model STEM arg_NAME)
+  endif()
+  string(MAKE_C_IDENTIFIER "${arg_NAME}" name)
+
+  if(NOT TARGET dnnkit_onnx_generator)
+    add_executable(dnnkit_onnx_generator EXCLUDE_FROM_ALL ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/onnx_generator/main.cpp)
+    target_link_libraries(dnnkit_onnx_generator PRIVATE dnnkit::dnnkit)
+    target_compile_options(dnnkit_onnx_generator PRIVATE -O1)
+  endif()
+
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/dnnkit_onnx/${target}/${name})
+  set(sources ${folder}/${name}.hpp ${folder}/${name}_weights.hpp)
+  set(options)
+  if(arg_EMBED)
+    list(APPEND sources ${folder}/${name}_weights.cpp)
+    list(APPEND options --embed)
+  endif()
+  foreach(dim IN LISTS arg_DIM)
+    list(APPEND options --dim ${dim})
+  endforeach()
+  add_custom_command(
+    OUTPUT ${folder}/generated.stamp
+    BYPRODUCTS ${sources}
+    COMMAND dnnkit_onnx_generator ${model} ${folder} ${name} ${options}
+    COMMAND ${CMAKE_COMMAND} -E touch ${folder}/generated.stamp
+    DEPENDS ${model} dnnkit_onnx_generator
+    COMMENT "Generating ${name}.hpp from ${model}"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${folder}/generated.stamp)
+  if(arg_EMBED)
+    target_sources(${target} PRIVATE ${folder}/${name}_weights.cpp)
+    set_source_files_properties(${folder}/${name}_weights.cpp PROPERTIES OBJECT_DEPENDS ${folder}/generated.stamp)
+  endif()
+  target_include_directories(${target} PRIVATE ${folder})
+  target_link_libraries(${target} PRIVATE dnnkit::dnnkit)
+endfunction()

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// What dnnkit_add_onnx() runs at build time: an ONNX model becomes a header, and everything that is not supported is
+// listed at once. Needs nothing but the library's headers.
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "dnnkit/onnx/generate_files.hpp"
+#include "dnnkit/onnx/import.hpp"
+#include "dnnkit/onnx/onnx_weights.hpp"
+
+namespace {
+
+namespace dk = dnnkit;
+
+// MODEL.onnx FOLDER NAME [--embed] [--dim SYMBOL=NUMBER]...
+int generate(int argc, char** argv) {
+  const std::filesystem::path model = argv[1], folder = argv[2];
+  const std::string name = argv[3];
+  bool embed = false;
+  dk::onnx::import_options options;
+  for (int i = 4; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--embed") embed = true;
+    else if (word == "--dim" && i + 1 < argc) {
+      const std::string pair = argv[++i];
+      const std::size_t equals = pair.rfind('=');
+      if (equals == std::string::npos) throw dk::error("takes SYMBOL=NUMBER", "DIM", {}, pair);
+      options.sizes[pair.substr(0, equals)] = std::stoll(pair.substr(equals + 1));
+    } else throw dk::error("is not known", std::string(word));
+  }
+
+  dk::onnx::file file(model);
+  const dk::onnx::import_result imported = dk::onnx::import_model(file, options);
+  if (!imported.ok()) {
+    std::cerr << model.string() << ": " << imported.problems.size() << " problems\n";
+    for (const dk::onnx::import_problem& p : imported.problems) std::cerr << "  " << p.describe() << "\n";
+    return 1;
+  }
+  std::filesystem::create_directories(folder);
+  dk::onnx::write_if_changed(folder / (name + ".hpp"), dk::onnx::model_header(imported.graph, name, model));
+  if (embed) {
+    const std::filesystem::path weights = folder / (name + ".safetensors");
+    dk::onnx::save_weights_of(imported.graph, dk::onnx_weights(model), weights);
+    dk::onnx::write_if_changed(folder / (name + "_weights.hpp"), dk::onnx::embedded_weights_header(name));
+    dk::onnx::write_if_changed(folder / (name + "_weights.cpp"), dk::onnx::embedded_weights_source(name, weights));
+  } else {
+    dk::onnx::write_if_changed(folder / (name + "_weights.hpp"), dk::onnx::weights_header(name, model));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::cerr << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--dim SYMBOL=NUMBER]...\n";
+    return 2;
+  }
+  try {
+    return generate(argc, argv);
+  } catch (const std::exception& failure) {
+    std::cerr << failure.what() << "\n";
+    return 1;
+  }
+}

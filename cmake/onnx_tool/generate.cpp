@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// dnnkit generate: a model as C++ source.
+#include <iostream>
+
+#include "cmake/onnx_tool/command.hpp"
+#include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/onnx/generate_files.hpp"
+
+namespace dnnkit::tool {
+
+int generate(int argc, char** argv) {
+  cxxopts::Options options("dnnkit generate",
+                           "Writes a model as C++: NAME.hpp with the model, NAME_weights.hpp, which opens its weights, "
+                           "and main.cpp, a program around both.");
+  options.add_options()("o,output", "folder to write to", cxxopts::value<std::string>())(
+      "name", "what to call the model, by default after its file", cxxopts::value<std::string>()->default_value(""));
+  add_input_option(options);
+  const auto arguments = parse(options, argc, argv);
+  if (!arguments) return 0;
+  if (!arguments->count("output")) throw error("is missing", "--output");
+  const model m = load_supported(*arguments, inputs_of(*arguments));
+  const std::filesystem::path path = (*arguments)["model"].as<std::string>(),
+                              folder = (*arguments)["output"].as<std::string>();
+  const std::string given = (*arguments)["name"].as<std::string>();
+  const std::string name = given.empty() ? onnx::model_name(path) : generation::identifier(given, "model");
+  std::filesystem::create_directories(folder);
+  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(m.imported.graph, name, path));
+  onnx::write_if_changed(folder / (name + "_weights.hpp"), onnx::weights_header(name, path));
+  onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, path));
+  std::cout << (folder / (name + ".hpp")).string() << "\n";
+  return 0;
+}
+
+}  // namespace dnnkit::tool

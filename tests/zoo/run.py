@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""Compiles each graph of the zoo, runs it, and compares results and time with ONNX Runtime: one JSON object a line.
+
+status: ok | wrong (the results differ) | unsupported | not compiled | failed (the program stopped), with `reason`; checked:
+the graph is read and checked only, its weights are too large.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnxruntime
+
+from materialize import feed, materialize
+
+LARGE = {"sd_unet", "gptneo_1_3b"}  # weights beyond 3 GB: read and checked
+PICTURES = [{"H": 1, "W": 1}, {"H": 160, "W": 224}, {"H": 224, "W": 224}]
+TEXTS = [{"L": 1}, {"L": 37}, {"L": 128}]
+SIZES = {  # of graphs with symbols; the smallest legal ones first
+    "resnet50_dyn": PICTURES,
+    "unet_dyn": [{"H": 16, "W": 16}, {"H": 128, "W": 160}, {"H": 256, "W": 256}],
+    "bert_base_dyn": TEXTS, "tinybert_dyn": TEXTS, "distilbert_dyn": TEXTS, "gpt2_dyn": TEXTS,
+}
+ROUNDS = 5
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def call(words, limit):
+    """Runs a command; returns its exit status, what it printed, seconds, and the largest process's memory in MB."""
+    with tempfile.TemporaryFile("w+") as out:
+        begin = time.monotonic()
+        child = subprocess.Popen([str(w) for w in words], stdout=out, stderr=subprocess.STDOUT)
+        try:
+            while True:
+                pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+                if pid:
+                    break
+                if time.monotonic() - begin > limit:
+                    child.kill()
+                time.sleep(0.02)
+        finally:
+            child.returncode = 0
+        seconds = time.monotonic() - begin
+        out.seek(0)
+        return os.waitstatus_to_exitcode(status), out.read(), seconds, usage.ru_maxrss / 1024
+
+
+def last_line(text):
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""
+
+
+def runtime_of(path):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def file_name(name):
+    return name.replace("/", "_") + ".npy"
+
+
+def compare(expected, folder, session):
+    """The largest absolute difference, and that relative to the largest magnitude, over all outputs."""
+    absolute = relative = 0.0
+    for y, want in zip(session.get_outputs(), expected):
+        found = np.load(folder / file_name(y.name))
+        if found.shape != want.shape or found.dtype != want.dtype:
+            raise ValueError(f"{y.name}: {found.dtype}{list(found.shape)}, expected {want.dtype}{list(want.shape)}")
+        if want.size == 0:
+            continue
+        difference = np.abs(found.astype(np.float64) - want.astype(np.float64))
+        worst = float(difference.max()) if np.isfinite(difference).all() else float("inf")
+        absolute = max(absolute, worst)
+        relative = max(relative, worst / max(float(np.abs(want).max()), 1e-30))
+    return absolute, relative
+
+
+def measure(command, session, values):
+    """Median milliseconds of both, one thread, in turns; the number of runs follows from the time of one."""
+    begin = time.monotonic()
+    session.run(None, values)
+    once = time.monotonic() - begin
+    runs = max(3, min(30, int(0.5 / max(once, 1e-6))))
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        status, text, _, _ = call([*command, "--time", runs], 600)
+        if status:
+            raise RuntimeError(last_line(text))
+        ours.append(float(last_line(text)))
+        for _ in range(runs):
+            begin = time.perf_counter()
+            session.run(None, values)
+            theirs.append(1000 * (time.perf_counter() - begin))
+    return statistics.median(ours), statistics.median(theirs)
+
+
+def run(name, graph, work, tool, timed):
+    """Yields one result for each set of sizes."""
+    if name in LARGE:
+        status, text, seconds, memory = call([tool, "check", graph], 600)
+        yield {"name": name, "status": "unsupported" if status else "checked", "reason": last_line(text),
+               "check_s": round(seconds, 2), "check_mb": round(memory)}
+        return
+    folder = work / name
+    progress(f"{name}: weights")
+    path = materialize(graph, folder)
+    program = folder / "program"
+    program.unlink(missing_ok=True)
+    status, text, _, _ = call([tool, "check", path], 600)
+    if status:
+        yield {"name": name, "status": "unsupported", "reason": " | ".join(text.strip().splitlines()[:20])[:2000]}
+        return
+    progress(f"{name}: compiling")
+    status, text, compile_s, compile_mb = call([tool, "build", path, "-o", program], 1200)
+    compiled = {"compile_s": round(compile_s, 1), "compile_mb": round(compile_mb)}
+    if status:
+        errors = re.findall(r"(?:error|fatal error): .*", text) or [last_line(text) or "stopped after 1200 s"]
+        yield {"name": name, "status": "not compiled", "reason": errors[0][:600], **compiled}
+        return
+    _, text, _, _ = call([program, "--help"], 60)
+    kernels = re.search(r"(\d+) kernels", text)
+    compiled |= {"kernels": int(kernels[1]) if kernels else None, "binary_kb": program.stat().st_size // 1024}
+    session = runtime_of(path)
+    for sizes in SIZES.get(name, [{}]):
+        label = name + "".join(f"@{k}={v}" for k, v in sizes.items())
+        progress(f"{label}: running")
+        result = {"name": label, "status": "ok", "max_abs_err": None, "rel_err": None, **compiled}
+        try:
+            values = feed(name, session, sizes)
+            expected = session.run(None, values)
+            command = [program]
+            for x, value in values.items():
+                np.save(folder / file_name(x), value)
+                command += ["--input", f"{x}={folder / file_name(x)}"]
+            output = folder / "outputs"
+            status, text, _, _ = call([*command, "--output", output], 600)
+            if status:
+                raise RuntimeError(last_line(text) or f"exit status {status}")
+            absolute, relative = compare(expected, output, session)
+            result |= {"max_abs_err": absolute, "rel_err": relative}
+            if not relative <= 1e-4:
+                result["status"] = "wrong"
+            if timed:
+                ours, theirs = measure(command, session, values)
+                result |= {"dnnkit_ms": ours, "ort_ms": round(theirs, 3), "ratio": round(ours / theirs, 3)}
+        except (RuntimeError, ValueError, OSError) as failure:
+            result |= {"status": "failed", "reason": str(failure)[:600]}
+        yield result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--graphs", type=pathlib.Path, default=pathlib.Path(__file__).parent, help="folder of .onnx files")
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for weights and programs")
+    parser.add_argument("--tool", type=pathlib.Path, required=True, help="the program dnnkit")
+    parser.add_argument("--no-time", action="store_true", help="compare results only")
+    parser.add_argument("names", nargs="*", help="graphs; all of the folder when none is named")
+    a = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):  # one processor for both, the last one
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    names = a.names or sorted(p.stem for p in a.graphs.glob("*.onnx"))
+    failures = 0
+    for name in names:
+        for result in run(name, a.graphs / f"{name}.onnx", a.work, a.tool, not a.no_time):
+            progress("")
+            print(json.dumps(result), flush=True)
+            failures += result["status"] not in ("ok", "checked")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
