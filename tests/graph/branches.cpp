@@ -27,14 +27,14 @@ std::string branches(const graph& g) {
 
 TEST_CASE("without a Combine nothing is guarded") {
   builder b;
-  b.output("y", exp(neg(b.input("x", f32, {2}))));
+  b.output("y", dnnkit::exp(neg(b.input("x", f32, {2}))));
   CHECK(branches(b.value()) == "Neg:, Exp:");
 }
 
 TEST_CASE("what both branches read belongs to none") {
   builder b;
   const auto x = b.input("x", f32, {2}), c = b.input("c", boolean, {});
-  const auto shared = exp(x), a = neg(shared), z = abs(shared);
+  const auto shared = dnnkit::exp(x), a = neg(shared), z = dnnkit::abs(shared);
   b.output("y", combine(c, a, z));
   CHECK(branches(b.value()) == "Exp:, Neg: 3+, Abs: 3-, If:");
 }
@@ -42,7 +42,7 @@ TEST_CASE("what both branches read belongs to none") {
 TEST_CASE("a branch within a branch, and one whose result is an output too") {
   builder b;
   const auto x = b.input("x", f32, {2}), c = b.input("c", boolean, {}), d = b.input("d", boolean, {});
-  const auto first = exp(x), second = neg(x), inner = combine(d, first, second), third = abs(x);
+  const auto first = dnnkit::exp(x), second = neg(x), inner = combine(d, first, second), third = dnnkit::abs(x);
   b.output("y", combine(c, inner, third));
   CHECK(branches(b.value()) == "Exp: 4+ 2+, Neg: 4+ 2-, If: 4+, Abs: 4-, If:");
   b.output("z", third);
@@ -52,7 +52,7 @@ TEST_CASE("a branch within a branch, and one whose result is an output too") {
 TEST_CASE("the condition is always needed") {
   builder b;
   const auto x = b.input("x", f32, {});
-  const auto c = less(x, b.scalar(1)), a = exp(x);
+  const auto c = less(x, b.scalar(1)), a = dnnkit::exp(x);
   b.output("y", combine(c, a, x));
   CHECK(branches(b.value()) == "Less:, Exp: 2+, If:");
 }

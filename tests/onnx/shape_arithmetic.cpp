@@ -11,7 +11,7 @@ using namespace onnx_models;
 namespace {
 
 // x -> y = Reshape(x, what `write` computes under the name "s")
-std::string reshaped(std::vector<extent> dims, const std::function<void(graph_of&)>& write,
+std::string reshaped(std::vector<declared_extent> dims, const std::function<void(graph_of&)>& write,
                      std::string_view expected_operators) {
   graph_of g;
   g.input("x", f32, std::move(dims)).output("y");
@@ -61,7 +61,7 @@ TEST_CASE("choices by comparison, constants of a shape, products of a part") {
             [](graph_of& g) {
               // -1 where the extent asked for is -1, else the extent
               g.constant("wanted", {-1, 2, 3}).node("Shape", {"wanted"}, {"rank"});
-              g.node("ConstantOfShape", {"rank"}, {"ones"}, {tensor("value", numbers("", {1}, {1}))});
+              g.node("ConstantOfShape", {"rank"}, {"ones"}, {stored("value", numbers("", {1}, {1}))});
               g.scalar("minus", -1).node("Mul", {"ones", "minus"}, {"minus_ones"});
               g.node("Equal", {"wanted", "minus_ones"}, {"open"}).node("Shape", {"x"}, {"shape"});
               g.node("ReduceProd", {"shape"}, {"all"}, {integers("axes", {0}), integer("keepdims", 1)})

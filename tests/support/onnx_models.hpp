@@ -18,9 +18,9 @@ namespace onnx_models {
 
 namespace dk = dnnkit;
 
-struct extent {
-  extent(int n) : d{n, {}} {}
-  extent(const char* symbol) : d{{}, symbol} {}  // "": unknown
+struct declared_extent {
+  declared_extent(int n) : d{n, {}} {}
+  declared_extent(const char* symbol) : d{{}, symbol} {}  // "": unknown
   dk::onnx::dimension d;
 };
 
@@ -76,7 +76,7 @@ inline dk::onnx::tensor_data reals(std::string_view name, std::vector<float> ele
   t.float_data = std::move(elements);
   return t;
 }
-inline dk::onnx::attribute tensor(std::string_view name, dk::onnx::tensor_data t) {
+inline dk::onnx::attribute stored(std::string_view name, dk::onnx::tensor_data t) {
   dk::onnx::attribute a;
   a.name = name;
   a.type = dk::onnx::attribute_type::tensor;
@@ -90,13 +90,13 @@ using attributes = std::vector<dk::onnx::attribute>;
 // A graph under construction; names must be literals, which the structs view.
 class graph_of {
  public:
-  graph_of& input(std::string_view name, dk::dtype type, std::vector<extent> dims) {
+  graph_of& input(std::string_view name, dk::dtype type, std::vector<declared_extent> dims) {
     dk::onnx::value_info v;
     v.name = name;
     v.kind = dk::onnx::value_kind::tensor;
     v.data_type = dk::onnx::data_type_of(type);
     v.shape.emplace();
-    for (const extent& e : dims) v.shape->push_back(e.d);
+    for (const declared_extent& e : dims) v.shape->push_back(e.d);
     g.inputs.push_back(std::move(v));
     return *this;
   }
@@ -125,10 +125,10 @@ class graph_of {
   // A Constant node with i64 elements, of rank 1 or 0.
   graph_of& constant(std::string_view name, std::vector<std::int64_t> elements) {
     const auto n = static_cast<std::int64_t>(elements.size());
-    return node("Constant", {}, {name}, {tensor("value", numbers("", std::move(elements), {n}))});
+    return node("Constant", {}, {name}, {stored("value", numbers("", std::move(elements), {n}))});
   }
   graph_of& scalar(std::string_view name, std::int64_t element) {
-    return node("Constant", {}, {name}, {tensor("value", numbers("", {element}, {}))});
+    return node("Constant", {}, {name}, {stored("value", numbers("", {element}, {}))});
   }
 
   dk::onnx::graph g;

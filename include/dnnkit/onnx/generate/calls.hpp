@@ -137,6 +137,14 @@ class call_maker {
       x.text(")");
       return true;
     }
+    if (op.type == "dk::op::einsum") {
+      std::string equation;
+      for (const attribute_element& e : op.attributes[0].elements) equation += e.word.substr(1, 1);
+      x.text("dk::einsum(" + string_literal(equation) + ", dk::vector<dk::tensor>{");
+      operands(x, n, op);
+      x.text("})");
+      return true;
+    }
     if (op.type == "dk::op::concat") {
       x.text("dk::concat({");
       operands(x, n, op);
