@@ -151,16 +151,24 @@ class plan_maker {
     return known;
   }
 
-  // The step that comes next uses these buffers, and makes those of the group's outputs.
+  // The step that comes next uses these buffers, and makes those of the group's outputs. Two steps that run in turns
+  // count as one: what the first reads lives until the second ends, what the second writes from where the first begins.
   constexpr void touch_operands(slice_of operands, const fusion_group& group) {
     const auto now = static_cast<std::int32_t>(p_.steps.size());
+    bool hands_over = false, takes_over = false;
+    for (value_id o : group.outputs) hands_over = hands_over || layouts_[o].window != 0;
+    for (std::uint32_t i = 0; i < operands.count; ++i) {
+      const buffer& b = p_.buffers[p_.numbers[operands.first + i]];
+      takes_over = takes_over || (!hands_over && b.layout.window != 0);
+    }
     for (value_id o : group.outputs) {
       buffer& made = p_.buffers[buffer_for(o)];
       if (group.setup) made.where = storage::setup;
-      else made.first = now;
+      else made.first = takes_over ? now - 1 : now;
     }
     if (group.setup) return;
-    for (std::uint32_t i = 0; i < operands.count; ++i) p_.buffers[p_.numbers[operands.first + i]].last = now;
+    for (std::uint32_t i = 0; i < operands.count; ++i)
+      p_.buffers[p_.numbers[operands.first + i]].last = hands_over ? now + 1 : now;
   }
   static constexpr bool has_border(const buffer_layout& l) {
     for (std::size_t i = 0; i < l.before.size(); ++i)

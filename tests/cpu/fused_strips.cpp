@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// OPTIONS: -O1
+// Pairs of convolutions that run in turns on strips of rows, in both layouts, with and without borders behind them.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/builtin.hpp"
+#include "tests/support/fused_groups.hpp"
+
+namespace {
+
+using namespace harness;
+namespace dk = dnnkit;
+using dnnkit::f32;
+
+// 16 -> 96 hands more than a strip's worth to 96 -> Out; Border: what reads the result wants one.
+template <int Height, int Width, int Between, int Out, bool Border> struct two_convolutions {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {1, 32, Height, Width});
+    const dk::tensor head = dk::relu(dk::conv(x, g.weight("head", {32, 32, 1, 1}), g.weight("head_bias", {32})));
+    const dk::tensor between = dk::conv(head, g.weight("a", {Between, 32, 1, 1}), g.weight("a_bias", {Between}));
+    dk::tensor y = dk::conv(between, g.weight("b", {Out, Between, 1, 1}), g.weight("b_bias", {Out}));
+    y = dk::clip(y, {.min = 0, .max = 6});
+    if (Border)
+      y = dk::conv(y, g.weight("d", {Out, 1, 3, 3}), g.weight("d_bias", {Out}),
+                   {.strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = Out});
+    g.output("y", dk::conv(y, g.weight("e", {24, Out, 1, 1}), g.weight("e_bias", {24})));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("wide images") {
+  check_model<two_convolutions<112, 112, 16, 96, true>>("with a border");
+  check_model<two_convolutions<112, 112, 16, 96, false>>("without");
+}
+TEST_CASE("narrow images") {
+  check_model<two_convolutions<90, 40, 48, 32, true>>("with a border");
+  check_model<two_convolutions<90, 40, 48, 32, false>>("without");
+}
