@@ -709,6 +709,59 @@ case("combine", "If", [np.array(True), whole, ints(5)], expected=whole)
 case("dims", "Dims", [], {"values": [3, 0, 7]}, expected=i64(3, 0, 7))
 case("dims", "Dims", [], {"values": [5]}, expected=i64(5))
 
+# --- text_features
+def tf_idf(a, i):
+    ours = {k: a[k] for k in ("min_gram_length", "max_gram_length", "max_skip_count")}
+    pool = [np.array(a[k], np.int64) for k in ("ngram_counts", "ngram_indexes", "pool_int64s")]
+    weights = [np.array(a["weights"], np.float32)] if "weights" in a else []
+    return {**ours, "size": max(a["ngram_indexes"]) + 1, "mode": ["TF", "IDF", "TFIDF"].index(a["mode"].decode())}, i + pool + weights
+
+
+node_tests("text_features", "tfidfvectorizer", tf_idf)
+pool = {"ngram_counts": [0, 4], "ngram_indexes": [0, 1, 2, 3, 4, 5, 6], "pool_int64s": [2, 3, 5, 4, 5, 6, 7, 8, 6, 7]}
+weights = [2.0, 5.0, 3.0, 0.5, 1.5, 4.0, 0.25]
+for m, mode in enumerate(["TF", "IDF", "TFIDF"]):
+    x = ints(2, 12, low=2, high=9, dtype=np.int32)
+    attributes = {"min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 2}
+    case("text_features", "TfIdfVectorizer", [x] + [np.array(v, np.int64) for v in pool.values()] + [np.array(weights, np.float32)],
+         {**attributes, "size": 7, "mode": m}, expected=run_onnx("TfIdfVectorizer", [x], {**attributes, **pool, "weights": weights, "mode": mode}, 0, 1))
+
+# --- image_columns
+for image, block, more in [([5, 5], [1, 5], {}), ([5, 6], [2, 3], {"strides": [2, 1]}), ([6, 5], [2, 2], {"dilations": [2, 1], "pads": [1, 0, 0, 1]}), ([7], [3], {})]:
+    windows = [(n + sum(more.get("pads", [0] * 2 * len(image))[d::len(image)]) - (block[d] - 1) * more.get("dilations", [1] * len(image))[d] - 1)
+               // more.get("strides", [1] * len(image))[d] + 1 for d, n in enumerate(image)]
+    case("image_columns", "Col2Im", [f(2, 3 * int(np.prod(block)), int(np.prod(windows)))], {"image_shape": image, "block_shape": block, **more}, more,
+         [i64(*image), i64(*block)])
+for align in (0, 1):
+    case("image_columns", "AffineGrid", [f(2, 2, 3)], {"size": [2, 3, 4, 5], "align_corners": align}, {"align_corners": align}, [i64(2, 3, 4, 5)])
+    case("image_columns", "AffineGrid", [f(2, 3, 4)], {"size": [2, 3, 4, 5, 2], "align_corners": align}, {"align_corners": align}, [i64(2, 3, 4, 5, 2)])
+for target, axes in [([10, 7, 3], None), ([4, 8], [1, 2]), ([9, 3], [0, -1]), ([20, 8, 3], None)]:
+    case("image_columns", "CenterCropPad", [f(20, 8, 3)], {"shape": target, **({"axes": axes} if axes else {})}, {"axes": axes} if axes else {}, [i64(*target)])
+
+# --- deformable_convolution
+for group, offset_group, more in [(1, 1, {}), (2, 2, {"pads": [1, 1, 1, 1], "strides": [2, 1]}), (1, 2, {"dilations": [1, 2], "pads": [0, 1, 1, 0]})]:
+    for bias, mask in [(False, False), (True, False), (True, True), (False, True)]:
+        strides, dilations, pads = more.get("strides", [1, 1]), more.get("dilations", [1, 1]), more.get("pads", [0] * 4)
+        out = [(n + pads[d] + pads[d + 2] - dilations[d] - 1) // strides[d] + 1 for d, n in enumerate((5, 6))]
+        inputs = [f(2, 4, 5, 6), f(6, 4 // group, 2, 2), f(2, offset_group * 8, *out), f(6) if bias else None, f(2, offset_group * 4, *out) if mask else None]
+        while inputs[-1] is None:
+            inputs.pop()
+        attributes = {"group": group, "offset_group": offset_group, "kernel_shape": [2, 2], **more}
+        case("deformable_convolution", "DeformConv", inputs, attributes)
+
+# --- resize with antialias, volumes sampled, truth values reduced
+for c, name in enumerate(COORDINATES):
+    for mode, mode_name in [(1, "linear"), (2, "cubic")]:
+        for scales in [[1, 1, 0.6, 0.4], [1, 1, 1.7, 0.45]]:
+            case("resize", "Resize", [f(1, 2, 9, 8)], {"scales": [float(s) for s in scales], "mode": mode, "coordinate_transformation_mode": c, "antialias": 1},
+                 {"mode": mode_name, "coordinate_transformation_mode": name, "antialias": 1}, [None, np.array(scales, np.float32)])
+for m, mode in [(0, "linear"), (1, "nearest")]:
+    for p, padding in enumerate(["zeros", "border", "reflection"]):
+        case("grid_sample", "GridSample", [f(2, 2, 3, 4, 5), f(2, 3, 2, 4, 3, low=-1.4, high=1.4)], {"mode": m, "padding_mode": p, "align_corners": p % 2},
+             {"mode": mode, "padding_mode": padding, "align_corners": p % 2})
+for op in ["ReduceMax", "ReduceMin"]:
+    case("reduction", op, [bools(3, 4)], {"axes": [1]}, {}, [i64(1)])
+
 
 def save(path, tensors, metadata):
     order = sorted(tensors, key=lambda n: (-tensors[n].dtype.itemsize, n))

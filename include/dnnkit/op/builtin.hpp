@@ -17,6 +17,7 @@
 #include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/op/cumulative.hpp"
+#include "dnnkit/op/deformable_convolution.hpp"
 #include "dnnkit/op/determinant.hpp"
 #include "dnnkit/op/dims.hpp"
 #include "dnnkit/op/einsum.hpp"
@@ -24,6 +25,7 @@
 #include "dnnkit/op/gather.hpp"
 #include "dnnkit/op/gather_elements.hpp"
 #include "dnnkit/op/grid_sample.hpp"
+#include "dnnkit/op/image_columns.hpp"
 #include "dnnkit/op/local_normalization.hpp"
 #include "dnnkit/op/losses.hpp"
 #include "dnnkit/op/lp_pooling.hpp"
@@ -44,6 +46,7 @@
 #include "dnnkit/op/slice.hpp"
 #include "dnnkit/op/softmax.hpp"
 #include "dnnkit/op/spectral.hpp"
+#include "dnnkit/op/text_features.hpp"
 #include "dnnkit/op/threshold.hpp"
 #include "dnnkit/op/top_k.hpp"
 #include "dnnkit/op/transcendental.hpp"
@@ -215,7 +218,12 @@ inline constexpr auto builtin_ops = op_set<
     op::einsum,
     op::rnn,
     op::gru,
-    op::lstm>{};
+    op::lstm,
+    op::tf_idf_vectorizer,
+    op::col2im,
+    op::affine_grid,
+    op::center_crop_pad,
+    op::deform_conv>{};
 // clang-format on
 using builtin_set = std::remove_const_t<decltype(builtin_ops)>;
 

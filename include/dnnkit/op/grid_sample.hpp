@@ -19,8 +19,9 @@ enum class grid_padding : std::int64_t { zeros, border, reflection };
 
 namespace op {
 
-// X [N, C, H, W], grid [N, H', W', 2] of places (x, y) between -1 and 1, the middles of the corners (align_corners) or
-// the image's outer edges -> [N, C, H', W'].
+// X [N, C, spatial...] with two or three spatial axes, grid [N, spatial of the output..., 2 or 3] of places (x, y or
+// x, y, z: the last axis first) between -1 and 1, the middles of the corners (align_corners) or the image's outer edges
+// -> [N, C, spatial of the output...].
 struct grid_sample {
   grid_sample_mode mode = grid_sample_mode::bilinear;
   grid_padding padding_mode = grid_padding::zeros;
@@ -37,30 +38,44 @@ struct grid_sample {
   }
 
   constexpr void infer(inference& c) const {
-    if (!c.require_rank(0, 4, 4) || !c.require_rank(1, 4, 4)) return;
-    if (c.require_equal(c.in(0)[0], "the number of images", c.in(1)[0], "that of grids") &&
-        c.require_equal(c.in(1)[3], "the last extent of the grid", 2, "expected"))
-      c.out(c.type(0), {c.in(0)[0], c.in(0)[1], c.in(1)[1], c.in(1)[2]});
+    if (!c.require_rank(0, 4, 5) || !c.require_rank(1, c.rank(0), c.rank(0))) return;
+    const std::size_t last = c.rank(0) - 1;
+    if (!c.require_equal(c.in(0)[0], "the number of images", c.in(1)[0], "that of grids") ||
+        !c.require_equal(c.in(1)[last], "the last extent of the grid", static_cast<std::int64_t>(last) - 1,
+                         "the number of spatial axes"))
+      return;
+    shape s{c.in(0)[0], c.in(0)[1]};
+    for (std::size_t d = 1; d < last; ++d) s.push_back(c.in(1)[d]);
+    c.out(c.type(0), s);
   }
   template <class C> auto at(const C& c, const coordinates& o, auto x, auto grid) const {
     using real = typename C::real;
-    const std::int64_t height = c.in(0, 2), width = c.in(0, 3);
-    const real px = place(static_cast<real>(grid(coordinates{o[0], o[2], o[3], 0})), width);
-    const real py = place(static_cast<real>(grid(coordinates{o[0], o[2], o[3], 1})), height);
-    const auto pixel = [&](std::int64_t row, std::int64_t column) -> real {
-      if (padding_mode == grid_padding::zeros && (row < 0 || row >= height || column < 0 || column >= width)) return 0;
-      return static_cast<real>(x(coordinates{o[0], o[1], inside<real>(row, height), inside<real>(column, width)}));
-    };
-    if (mode == grid_sample_mode::nearest)
-      return pixel(static_cast<std::int64_t>(std::nearbyint(py)), static_cast<std::int64_t>(std::nearbyint(px)));
-    const auto row = static_cast<std::int64_t>(std::floor(py)), column = static_cast<std::int64_t>(std::floor(px));
-    const std::array<real, 4> down = weights(py - static_cast<real>(row));
-    const std::array<real, 4> across = weights(px - static_cast<real>(column));
+    const std::size_t axes = c.rank(0) - 2;
+    coordinates first{}, k{}, taps{}, in_grid{o[0]};
+    std::array<std::array<real, 4>, 3> weight{};
+    for (std::size_t d = 0; d < axes; ++d) in_grid[d + 1] = o[d + 2];
+    for (std::size_t d = 0; d < axes; ++d) {
+      in_grid[axes + 1] = static_cast<std::int64_t>(axes - 1 - d);
+      const real p = place(static_cast<real>(grid(in_grid)), c.in(0, d + 2));
+      const real below = mode == grid_sample_mode::nearest ? std::nearbyint(p) : std::floor(p);
+      weight[d] = mode == grid_sample_mode::nearest ? std::array<real, 4>{0, 1, 0, 0} : weights(p - below);
+      first[d] = static_cast<std::int64_t>(below) - 1;
+      taps[d] = 4;
+    }
     real sum = 0;
-    for (std::int64_t i = 0; i < 4; ++i)
-      for (std::int64_t j = 0; j < 4; ++j)
-        if (const real w = down[static_cast<std::size_t>(i)] * across[static_cast<std::size_t>(j)]; w != 0)
-          sum += w * pixel(row + i - 1, column + j - 1);
+    do {
+      real w = 1;
+      for (std::size_t d = 0; d < axes; ++d) w *= weight[d][static_cast<std::size_t>(k[d])];
+      if (w == 0) continue;
+      coordinates i{o[0], o[1]};
+      bool there = true;
+      for (std::size_t d = 0; d < axes; ++d) {
+        const std::int64_t p = first[d] + k[d], n = c.in(0, d + 2);
+        there = there && (padding_mode != grid_padding::zeros || (p >= 0 && p < n));
+        i[d + 2] = inside<real>(p, n);
+      }
+      if (there) sum += w * static_cast<real>(x(i));
+    } while (next(k, taps, axes));
     return sum;
   }
   constexpr dim flops(const inference& c) const {

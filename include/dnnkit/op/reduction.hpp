@@ -104,7 +104,7 @@ struct product : summing {
 
 struct max : summing {
   static constexpr std::string_view name = "ReduceMax";
-  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr element_kinds accepts = element_kinds::any;
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return lowest<T>(); }
   template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T best, T x, const statistics<T, 1>&) {
     return maximum(best, x);
@@ -114,7 +114,7 @@ struct max : summing {
 
 struct min : summing {
   static constexpr std::string_view name = "ReduceMin";
-  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr element_kinds accepts = element_kinds::any;
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return highest<T>(); }
   template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T best, T x, const statistics<T, 1>&) {
     return minimum(best, x);

@@ -35,6 +35,7 @@ namespace op {
 // Either `scales` or `sizes` (known or symbolic extents) for all axes. tf_crop_and_resize: `roi` names the begin of the
 // part that is taken along each axis, then the ends, where 0 is the first element and 1 the last; what lies outside the
 // input is extrapolation_value. Cubic: taps outside the input are those at its edge, or left out (exclude_outside).
+// antialias: where the output has fewer elements, linear and cubic weights reach over as many more of the input's.
 struct resize {
   float_list scales = {};
   shape sizes = {};
@@ -42,7 +43,7 @@ struct resize {
   coordinate_mode coordinate_transformation_mode = coordinate_mode::half_pixel;
   nearest_rounding nearest_mode = nearest_rounding::prefer_lower;
   float cubic_coeff_a = -0.75f, extrapolation_value = 0;
-  bool exclude_outside = false;
+  bool exclude_outside = false, antialias = false;
   float_list roi = {};
 
   static constexpr std::string_view name = "Resize";
@@ -59,6 +60,7 @@ struct resize {
     visit("cubic_coeff_a", self.cubic_coeff_a);
     visit("extrapolation_value", self.extrapolation_value);
     visit("exclude_outside", self.exclude_outside);
+    visit("antialias", self.antialias);
     visit("roi", self.roi);
   }
 
@@ -91,7 +93,7 @@ struct resize {
         if (const float p = source(c, d, o[d]); p < 0 || p > static_cast<float>(c.in(0, d) - 1))
           return static_cast<result>(extrapolation_value);
     if (mode == resize_mode::nearest) return static_cast<result>(nearest(c, o, x));
-    return static_cast<result>(mode == resize_mode::linear ? linear(c, o, x) : cubic(c, o, x));
+    return static_cast<result>(mode == resize_mode::linear && !antialias ? linear(c, o, x) : weighted(c, o, x));
   }
   constexpr dim flops(const inference& c) const {
     return mode == resize_mode::nearest ? dim(0)
@@ -198,48 +200,54 @@ struct resize {
     return sum;
   }
 
-  // Four taps along each axis that is resampled, one along the others.
+  // The elements that an output element is a mean of, along one axis: `count` from `first` on, weighted by the kernel
+  // at their distances from `place`, times `narrow` where there are fewer elements than before; the weights add up to
+  // total.
   struct taps {
-    std::int64_t count = 1, first = 0;
-    std::array<float, 4> weight{1};
+    std::int64_t first = 0, count = 1;
+    float place = 0, narrow = 1, total = 1;
   };
-  // Keys' kernel with parameter a, for the four elements around a point `rest` behind the second of them.
-  constexpr taps around(float p, std::int64_t n) const {
-    const std::int64_t below = whole_below(p);
-    const float a = cubic_coeff_a, t = p - static_cast<float>(below), u = 1 - t;
-    taps r{4, below - 1, {}};
-    r.weight = {((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a, ((a + 2) * t - (a + 3)) * t * t + 1,
-                ((a + 2) * u - (a + 3)) * u * u + 1, ((a * (u + 1) - 5 * a) * (u + 1) + 8 * a) * (u + 1) - 4 * a};
-    if (!exclude_outside) return r;
-    float sum = 0;
-    for (std::int64_t k = 0; k < 4; ++k) {
-      float& w = r.weight[static_cast<std::size_t>(k)];
-      if (r.first + k < 0 || r.first + k >= n) w = 0;
-      sum += w;
-    }
-    for (float& w : r.weight) w /= sum;
-    return r;
+  constexpr float weight(const taps& t, std::int64_t k) const {
+    if (t.count == 1) return 1;
+    float x = (static_cast<float>(t.first + k) - t.place) * t.narrow;
+    x = x < 0 ? -x : x;
+    if (mode == resize_mode::linear) return x < 1 ? 1 - x : 0;
+    const float a = cubic_coeff_a;  // Keys' kernel
+    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
   }
-  template <class C> constexpr typename C::real cubic(const C& c, const coordinates& o, auto x) const {
+  constexpr taps around(float p, std::int64_t n, float scale) const {
+    taps t{0, 0, p, antialias && scale < 1 ? scale : 1, 0};
+    const float reach = (mode == resize_mode::linear ? 1 : 2) / t.narrow;
+    t.first = whole_below(p - reach) + 1;
+    t.count = whole_below(p + reach) - t.first + 1;
+    if (t.count < 2) t.count = 2;
+    for (std::int64_t k = 0; k < t.count; ++k)
+      if (!left_out(t.first + k, n)) t.total += weight(t, k);
+    return t;
+  }
+  constexpr bool left_out(std::int64_t i, std::int64_t n) const { return exclude_outside && (i < 0 || i >= n); }
+
+  template <class C> constexpr typename C::real weighted(const C& c, const coordinates& o, auto x) const {
     const std::size_t rank = c.rank(0);
     std::array<taps, max_rank> along{};
     coordinates counts{}, k{};
     for (std::size_t d = 0; d < rank; ++d) {
-      const bool resampled = scales.empty() ? c.in(0, d) != c.out(d) : scales[d] != 1;
-      if (resampled || coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize)
-        along[d] = around(source(c, d, o[d]), c.in(0, d));
+      const float scale = scales.empty() ? static_cast<float>(c.out(d)) / static_cast<float>(c.in(0, d)) : scales[d];
+      if (scale != 1 || coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize)
+        along[d] = around(source(c, d, o[d]), c.in(0, d), scale);
       else along[d].first = o[d];
       counts[d] = along[d].count;
     }
     typename C::real sum = 0;
     do {
       coordinates i{};
-      typename C::real weight = 1;
+      typename C::real w = 1;
       for (std::size_t d = 0; d < rank; ++d) {
-        i[d] = inside(along[d].first + k[d], c.in(0, d));
-        weight *= static_cast<typename C::real>(along[d].weight[static_cast<std::size_t>(k[d])]);
+        const std::int64_t p = along[d].first + k[d];
+        i[d] = inside(p, c.in(0, d));
+        w *= static_cast<typename C::real>(left_out(p, c.in(0, d)) ? 0 : weight(along[d], k[d]) / along[d].total);
       }
-      sum += weight * static_cast<typename C::real>(x(i));
+      if (w != 0) sum += w * static_cast<typename C::real>(x(i));
     } while (next(k, counts, rank));
     return sum;
   }

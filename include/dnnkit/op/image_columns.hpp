@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// Images from their windows, and grids of places in them: ONNX's Col2Im, AffineGrid, CenterCropPad.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/op/access.hpp"
+#include "dnnkit/op/function.hpp"
+#include "dnnkit/op/movement.hpp"
+#include "dnnkit/op/pad.hpp"
+#include "dnnkit/op/scalar.hpp"
+#include "dnnkit/op/slice.hpp"
+#include "dnnkit/op/window.hpp"
+
+namespace dnnkit {
+
+namespace op {
+
+// x [N, C taps, windows] -> [N, C, image_shape...]: every window's elements added where they lie in the image.
+struct col2im {
+  int_list image_shape = {}, block_shape = {}, dilations = {}, pads = {}, strides = {};
+
+  static constexpr std::string_view name = "Col2Im";
+  static constexpr form kind = form::point;
+  static constexpr std::size_t inputs = 1;
+  static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr traits properties{.map = mapping::many_to_many, .laws = algebra::linear};
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("image_shape", self.image_shape);
+    visit("block_shape", self.block_shape);
+    visit("dilations", self.dilations);
+    visit("pads", self.pads);
+    visit("strides", self.strides);
+  }
+
+  constexpr window over() const { return {block_shape, strides, pads, dilations}; }
+  // Windows along spatial axis i.
+  constexpr std::int64_t windows(std::size_t i) const {
+    const window w = over();
+    return (image_shape[i] + w.pad_begin(i) + w.pad_end(i) - w.reach(i)) / w.stride(i) + 1;
+  }
+  constexpr void infer(inference& c) const {
+    if (!c.require_rank(0, 3, 3) || !over().check(c, image_shape.size())) return;
+    std::int64_t all = 1;
+    for (std::size_t i = 0; i < image_shape.size(); ++i) all *= windows(i);
+    const dim channels = c.table().exact_div(c.in(0)[1], dim(over().taps()));
+    if (!c.require(!channels.is_unknown(), "the elements of a block do not divide the second extent") ||
+        !c.require_equal(c.in(0)[2], "the number of windows", all, "that of the image"))
+      return;
+    shape s{c.in(0)[0], channels};
+    for (std::int64_t n : image_shape) s.push_back(n);
+    c.out(c.type(0), s);
+  }
+  template <class C> constexpr auto at(const C&, const coordinates& o, auto x) const {
+    using sum_type = sum_of<C, decltype(x(o))>;
+    const window w = over();
+    const std::size_t axes = image_shape.size();
+    sum_type sum = 0;
+    coordinates k{};
+    std::int64_t tap = 0;
+    do {
+      std::int64_t number = 0;
+      bool inside = true;
+      for (std::size_t d = 0; d < axes; ++d) {
+        const std::int64_t distance = o[d + 2] + w.pad_begin(d) - k[d] * w.dilation(d);
+        inside = inside && distance >= 0 && distance % w.stride(d) == 0 && distance / w.stride(d) < windows(d);
+        number = number * windows(d) + distance / w.stride(d);
+      }
+      if (inside)
+        sum =
+            plus_product(sum, static_cast<sum_type>(x(coordinates{o[0], o[1] * w.taps() + tap, number})), sum_type(1));
+      ++tap;
+    } while (next(k, block_shape, axes));
+    return sum;
+  }
+};
+
+// theta [N, 2, 3] or [N, 3, 4], one affine map an image -> [N, size..., 2 or 3]: where each element of an image of
+// extents `size` (N, C, spatial...) comes from, in the coordinates of GridSample.
+struct affine_grid {
+  shape size = {};
+  bool align_corners = false;
+
+  static constexpr std::string_view name = "AffineGrid";
+  static constexpr form kind = form::point;
+  static constexpr std::size_t inputs = 1;
+  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isvdos};
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("size", self.size);
+    visit("align_corners", self.align_corners);
+  }
+
+  constexpr void infer(inference& c) const {
+    if (!c.require_rank(0, 3, 3) || !c.require(size.size() == 4 || size.size() == 5, "size must name 4 or 5 extents"))
+      return;
+    const auto axes = static_cast<std::int64_t>(size.size()) - 2;
+    if (!c.require_equal(c.in(0)[0], "the number of maps", size[0], "that of images") ||
+        !c.require_equal(c.in(0)[1], "the rows of a map", axes, "the number of spatial axes") ||
+        !c.require_equal(c.in(0)[2], "the columns of a map", axes + 1, "one more than the spatial axes"))
+      return;
+    shape s{size[0]};
+    for (std::size_t d = 2; d < size.size(); ++d) s.push_back(size[d]);
+    s.push_back(axes);
+    c.out(c.type(0), s);
+  }
+  template <class C> constexpr auto at(const C& c, const coordinates& o, auto theta) const {
+    using real = typename C::real;
+    const std::size_t axes = c.out_rank() - 2;
+    const std::int64_t row = o[axes + 1];
+    real sum = static_cast<real>(theta(coordinates{o[0], row, static_cast<std::int64_t>(axes)}));
+    for (std::size_t k = 0; k < axes; ++k) {  // x is the last spatial axis
+      const auto n = static_cast<real>(c.out(axes - k)), i = static_cast<real>(o[axes - k]);
+      const real place = align_corners ? (n > 1 ? 2 * i / (n - 1) - 1 : real(0)) : (2 * i + 1) / n - 1;
+      sum += static_cast<real>(theta(coordinates{o[0], row, static_cast<std::int64_t>(k)})) * place;
+    }
+    return sum;
+  }
+};
+
+// The middle of x along `axes` (empty: the first ones), cut to the extents `target` or continued by zeros.
+struct center_crop_pad {
+  int_list target = {}, axes = {};
+
+  static constexpr std::string_view name = "CenterCropPad";
+  static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 1;
+  static constexpr traits properties{.map = mapping::one_to_many};
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("shape", self.target);
+    visit("axes", self.axes);
+  }
+
+  constexpr std::size_t axis(std::size_t k, std::size_t rank) const {
+    return axes.empty() ? k : axis_position(axes[k], rank);
+  }
+  constexpr void infer(inference& c) const {
+    const std::size_t count = axes.empty() ? c.rank(0) : axes.size();
+    if (!c.require(target.size() == count, "shape must name one extent for each axis") || !check_axes(c, axes)) return;
+    shape s = c.in(0);
+    for (std::size_t k = 0; k < count; ++k) {
+      dim& d = s[axis(k, c.rank(0))];
+      if (!c.require(d.is_known() && target[k] >= 0, "extents must be known")) return;
+      d = target[k];
+    }
+    c.out(c.type(0), s);
+  }
+  template <class T> constexpr T expand(const vector<T>& in) const {
+    T x = in[0];
+    const auto rank = static_cast<std::size_t>(x.rank());
+    slice cut;
+    int_list pads = int_list::filled(2 * rank, 0);
+    bool grows = false;
+    for (std::size_t k = 0; k < target.size(); ++k) {
+      const std::size_t d = axis(k, rank);
+      const std::int64_t n = x.dims()[d].value(), wanted = target[k];
+      if (wanted < n) {
+        cut.starts.push_back((n - wanted) / 2);
+        cut.ends.push_back((n - wanted) / 2 + wanted);
+        cut.axes.push_back(static_cast<std::int64_t>(d));
+      } else if (wanted > n) {
+        pads[d] = (wanted - n) / 2;
+        pads[d + rank] = wanted - n - pads[d];
+        grows = true;
+      }
+    }
+    if (!cut.axes.empty()) x = x.owner().apply(cut, {x});
+    if (grows) x = x.owner().apply(pad{.pads = pads}, {x});
+    return x.id() == in[0].id() ? dnnkit::identity(x) : x;
+  }
+};
+
+}  // namespace op
+
+inline constexpr function<op::col2im> col2im;
+inline constexpr function<op::affine_grid> affine_grid;
+inline constexpr function<op::center_crop_pad> center_crop_pad;
+
+}  // namespace dnnkit

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// DeformConv: shapes and values.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/deformable_convolution.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/inferred.hpp"
+#include "tests/support/operator_cases.hpp"
+
+using namespace dnnkit;
+
+namespace {
+
+using operators = op_set<op::deform_conv>;
+
+TEST_CASE("deformable_convolution: results from elsewhere, with known and with symbolic extents") {
+  const auto outcome = operator_cases::run<operators>("deformable_convolution");
+  CHECK(outcome.cases >= 12);
+  CHECK(outcome.symbolic_graphs >= 4);
+}
+
+}  // namespace
