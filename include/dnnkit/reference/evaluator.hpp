@@ -95,6 +95,7 @@ class evaluation {
         find_(find),
         entries_(entries),
         values_(g.values.size()),
+        held_(g.values.size()),
         last_use_(g.values.size(), -1) {}
 
   std::vector<host_tensor> run(const std::vector<const host_tensor*>& inputs) {
@@ -104,13 +105,11 @@ class evaluation {
       for (std::size_t i = 0; i < graph_.nodes[n].inputs.count; ++i)
         if (const value_id v = graph_.input_of(graph_.nodes[n], i); v != none) last_use(v) = static_cast<node_id>(n);
     for (value_id v : graph_.outputs) last_use(v) = static_cast<node_id>(graph_.nodes.size());
-    for (std::size_t i = 0; i < values_.size(); ++i)
-      if (last_use_[i] >= 0) prepare(static_cast<value_id>(i));
     const vector<vector<branch>> branches = branches_of(graph_);
     for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
       if (is_taken(branches[n])) evaluate(static_cast<node_id>(n));
     std::vector<host_tensor> outputs;
-    for (value_id v : graph_.outputs) outputs.push_back(at(v));
+    for (value_id v : graph_.outputs) outputs.push_back(fetch(v));
     return outputs;
   }
 
@@ -130,7 +129,7 @@ class evaluation {
       symbols_.bind(graph_.at(graph_.inputs[i]).type.dims, inputs[i]->dims, input_name(i));
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       check(graph_.at(graph_.inputs[i]).type, *inputs[i], input_name(i));
-      at(graph_.inputs[i]) = *inputs[i];
+      held_[static_cast<std::size_t>(graph_.inputs[i])] = inputs[i];
       if (observe_) observe_(graph_.inputs[i], *inputs[i]);
     }
   }
@@ -146,7 +145,16 @@ class evaluation {
     if (!same) throw error("shape or element type differs", culprit, text_of(), t.describe());
   }
 
-  // Weights and constants.
+  // The value: an input where the caller has it; a weight or a constant fetched when it is first needed, so that no
+  // more of them are held than in use.
+  const host_tensor& fetch(value_id v) {
+    const host_tensor*& held = held_[static_cast<std::size_t>(v)];
+    if (!held) {
+      prepare(v);
+      held = &at(v);
+    }
+    return *held;
+  }
   void prepare(value_id v) {
     const value& x = graph_.at(v);
     if (x.from == origin::weight) {
@@ -173,7 +181,7 @@ class evaluation {
   // Whether every one of these branches is taken, as far as their conditions are known.
   bool is_taken(const vector<branch>& branches) {
     for (const branch& b : branches) {
-      const host_tensor& condition = at(graph_.input_of(graph_.node_at(b.at), 0));
+      const host_tensor& condition = fetch(graph_.input_of(graph_.node_at(b.at), 0));
       if (condition.type == boolean && condition.integers.size() == 1 && (condition.integers[0] != 0) != b.when)
         return false;
     }
@@ -183,8 +191,8 @@ class evaluation {
   void take_branch(node_id id) {
     const node& n = graph_.node_at(id);
     const value_id condition = graph_.input_of(n, 0);
-    const value_id taken = graph_.input_of(n, at(condition).get<bool>(0) ? 1 : 2);
-    host_tensor output = at(taken);
+    const value_id taken = graph_.input_of(n, fetch(condition).get<bool>(0) ? 1 : 2);
+    host_tensor output = fetch(taken);
     check(graph_.at(n.output).type, output, where(n));
     at(n.output) = std::move(output);
     if (observe_) observe_(n.output, at(n.output));
@@ -196,7 +204,7 @@ class evaluation {
     std::vector<const host_tensor*> inputs;
     for (std::size_t i = 0; i < n.inputs.count; ++i) {
       const value_id v = graph_.input_of(n, i);
-      inputs.push_back(v == none ? nullptr : &at(v));
+      inputs.push_back(v == none ? nullptr : &fetch(v));
     }
     const std::size_t position = find_(n.op->id);
     if (position == operators_ && !n.op->expand)
@@ -271,6 +279,7 @@ class evaluation {
   const evaluation_entry* entries_;
   symbol_values symbols_;
   std::vector<host_tensor> values_;
+  std::vector<const host_tensor*> held_;  // null until the value is asked for
   std::vector<node_id> last_use_;
 };
 
