@@ -103,17 +103,20 @@ template <class Set> class model_writer {
   }
 
   void write_main(const std::vector<item>& items) {
-    body_writer w(4, taken_);
+    std::vector<std::string> names;
     for (value_id v : g_.inputs) {
-      const std::string label(g_.name_of(v));
-      std::string name = identifier(label, "input");
-      while (taken_.contains(name)) name += "_";
-      taken_.insert(name);
-      w.bind(v, name);
+      std::string name = identifier(g_.name_of(v), "input");
+      while (!taken_.insert(name).second) name += "_";
+      names.push_back(std::move(name));
+    }
+    body_writer w(4, taken_);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const value_id v = g_.inputs[i];
+      w.bind(v, names[i]);
       std::string dims;
       for (dim d : g_.at(v).type.dims) dims += (dims.empty() ? "" : ", ") + input_dim(d);
-      line("const auto " + name + " = g.input(" + string_literal(label) + ", " + dtype_literal(g_.at(v).type.type) +
-           ", {" + dims + "});");
+      line("const auto " + names[i] + " = g.input(" + string_literal(g_.name_of(v)) + ", " +
+           dtype_literal(g_.at(v).type.type) + ", {" + dims + "});");
     }
     std::vector<body_item> body = loop_maker(items, {g_.outputs.begin(), g_.outputs.end()}).run();
     for (std::size_t k = 0; k < g_.outputs.size(); ++k) {

@@ -61,6 +61,10 @@ template <class Op> std::vector<attribute_source> attribute_sources(const Op& op
   if constexpr (detail::has_attributes<Op>)
     Op::attributes(op, [&](std::string_view name, const auto& x) {
       attribute_source a{std::string(name), false, false, {}};
+      if (name == "shape") {  // the name of a type: members have others
+        if constexpr (requires { op.dims; }) a.name = "dims";
+        if constexpr (requires { op.target; }) a.name = "target";
+      }
       if constexpr (dnnkit::detail::is_list<std::remove_cvref_t<decltype(x)>>) {
         a.is_list = true;
         for (const auto& e : x) a.elements.push_back(element_source(e));
@@ -79,149 +83,28 @@ inline bool equal(const attribute_element& a, const attribute_element& b) {
 // Operators whose function takes the operands and then the attributes (op/function.hpp). The others are applied by
 // dk::apply, or spelled in a way of their own (onnx/generate/calls.hpp).
 inline bool has_plain_function(std::string_view name) {
-  static constexpr std::array names = std::to_array<std::string_view>({"abs",
-                                                                       "acos",
-                                                                       "acosh",
-                                                                       "add",
-                                                                       "arg_max",
-                                                                       "arg_min",
-                                                                       "asin",
-                                                                       "asinh",
-                                                                       "atan",
-                                                                       "atanh",
-                                                                       "average_pool",
-                                                                       "bit_shift",
-                                                                       "bitwise_and",
-                                                                       "bitwise_not",
-                                                                       "bitwise_or",
-                                                                       "bitwise_xor",
-                                                                       "cast",
-                                                                       "ceil",
-                                                                       "celu",
-                                                                       "clip",
-                                                                       "combine",
-                                                                       "compress",
-                                                                       "conv",
-                                                                       "conv_transpose",
-                                                                       "cos",
-                                                                       "cosh",
-                                                                       "cum_sum",
-                                                                       "depth_to_space",
-                                                                       "dequantize_linear",
-                                                                       "det",
-                                                                       "dft",
-                                                                       "div",
-                                                                       "dynamic_quantize_linear",
-                                                                       "elu",
-                                                                       "equal",
-                                                                       "erf",
-                                                                       "exp",
-                                                                       "eye_like",
-                                                                       "flatten",
-                                                                       "floor",
-                                                                       "gather",
-                                                                       "gather_elements",
-                                                                       "gather_nd",
-                                                                       "gelu",
-                                                                       "gemm",
-                                                                       "global_average_pool",
-                                                                       "global_lp_pool",
-                                                                       "global_max_pool",
-                                                                       "greater",
-                                                                       "greater_or_equal",
-                                                                       "grid_sample",
-                                                                       "group_normalization",
-                                                                       "hard_sigmoid",
-                                                                       "hard_swish",
-                                                                       "hardmax",
-                                                                       "identity",
-                                                                       "instance_normalization",
-                                                                       "is_inf",
-                                                                       "is_nan",
-                                                                       "layer_normalization",
-                                                                       "leaky_relu",
-                                                                       "less",
-                                                                       "less_or_equal",
-                                                                       "log",
-                                                                       "log_softmax",
-                                                                       "logical_and",
-                                                                       "logical_not",
-                                                                       "logical_or",
-                                                                       "logical_xor",
-                                                                       "lp_normalization",
-                                                                       "lp_pool",
-                                                                       "lrn",
-                                                                       "matmul",
-                                                                       "max",
-                                                                       "max_pool",
-                                                                       "max_pool_indices",
-                                                                       "max_unpool",
-                                                                       "mean_variance_normalization",
-                                                                       "min",
-                                                                       "mish",
-                                                                       "mod",
-                                                                       "mul",
-                                                                       "neg",
-                                                                       "negative_log_likelihood_loss",
-                                                                       "non_max_suppression",
-                                                                       "non_zero",
-                                                                       "one_hot",
-                                                                       "pad",
-                                                                       "pow",
-                                                                       "prelu",
-                                                                       "quantize_linear",
-                                                                       "reciprocal",
-                                                                       "reduce_l1",
-                                                                       "reduce_l2",
-                                                                       "reduce_log_sum",
-                                                                       "reduce_log_sum_exp",
-                                                                       "reduce_max",
-                                                                       "reduce_mean",
-                                                                       "reduce_min",
-                                                                       "reduce_prod",
-                                                                       "reduce_sum",
-                                                                       "reduce_sum_square",
-                                                                       "relu",
-                                                                       "resize",
-                                                                       "reverse_sequence",
-                                                                       "rms_normalization",
-                                                                       "roi_align",
-                                                                       "round",
-                                                                       "scatter_elements",
-                                                                       "scatter_nd",
-                                                                       "selu",
-                                                                       "shrink",
-                                                                       "sigmoid",
-                                                                       "sign",
-                                                                       "sin",
-                                                                       "sinh",
-                                                                       "slice",
-                                                                       "softmax",
-                                                                       "softmax_cross_entropy_loss",
-                                                                       "softplus",
-                                                                       "softsign",
-                                                                       "space_to_depth",
-                                                                       "sqrt",
-                                                                       "squeeze",
-                                                                       "stft",
-                                                                       "sub",
-                                                                       "swish",
-                                                                       "tan",
-                                                                       "tanh",
-                                                                       "thresholded_relu",
-                                                                       "tile",
-                                                                       "top_k",
-                                                                       "transpose",
-                                                                       "trilu",
-                                                                       "unique",
-                                                                       "unsqueeze",
-                                                                       "where"});
-  return std::find(names.begin(), names.end(), name) != names.end();
+  static constexpr std::string_view names =
+      " abs acos acosh add arg_max arg_min asin asinh atan atanh average_pool bit_shift bitwise_and "
+      "bitwise_not bitwise_or bitwise_xor cast ceil celu clip combine compress conv conv_transpose cos cosh "
+      "cum_sum depth_to_space dequantize_linear det dft div dynamic_quantize_linear elu equal erf exp "
+      "eye_like flatten floor gather gather_elements gather_nd gelu gemm global_average_pool global_lp_pool "
+      "global_max_pool greater greater_or_equal grid_sample group_normalization hard_sigmoid hard_swish "
+      "hardmax identity instance_normalization is_inf is_nan layer_normalization leaky_relu less "
+      "less_or_equal log log_softmax logical_and logical_not logical_or logical_xor lp_normalization "
+      "lp_pool lrn matmul max max_pool max_pool_indices max_unpool mean_variance_normalization min mish mod "
+      "mul neg negative_log_likelihood_loss non_max_suppression non_zero one_hot pad pow prelu "
+      "quantize_linear reciprocal reduce_l1 reduce_l2 reduce_log_sum reduce_log_sum_exp reduce_max "
+      "reduce_mean reduce_min reduce_prod reduce_sum reduce_sum_square relu resize reverse_sequence "
+      "rms_normalization roi_align round scatter_elements scatter_nd selu shrink sigmoid sign sin sinh "
+      "slice softmax softmax_cross_entropy_loss softplus softsign space_to_depth sqrt squeeze stft sub "
+      "swish tan tanh thresholded_relu tile top_k transpose trilu unique unsqueeze where ";
+  return names.find(" " + std::string(name) + " ") != names.npos;
 }
 
 template <class Op> operator_source operator_source_of(const std::int64_t* codes) {
   operator_source s;
   s.type = type_spelling<Op>();
+  if (s.type.find('<') != std::string::npos) s.type = "dk::op::" + identifier(Op::name, "");  // an alias has that name
   constexpr std::string_view prefix = "dk::op::";
   if (s.type.starts_with(prefix) && has_plain_function(std::string_view(s.type).substr(prefix.size())))
     s.function = "dk::" + s.type.substr(prefix.size());

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# The header generated_models.hpp of tests/onnx/generate.cpp: models as the generator prints them.
+dnnkit_program(write_generated_models onnx/fixtures/write_models.cpp)
+target_compile_options(write_generated_models PRIVATE -O1)
+set(generated ${PROJECT_BINARY_DIR}/tests/generated_models)
+file(MAKE_DIRECTORY ${generated})
+add_custom_command(OUTPUT ${generated}/generated_models.hpp
+                   COMMAND write_generated_models ${generated}/generated_models.hpp VERBATIM)
+target_sources(test_onnx_generate PRIVATE ${generated}/generated_models.hpp)
+target_include_directories(test_onnx_generate PRIVATE ${generated})

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
+// OPTIONS: -O1
+// Models, printed as C++ and compiled again, build the graphs they came from; and what the source looks like.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/onnx/generate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "generated_models.hpp"
+#include "tests/onnx/fixtures/models.hpp"
+#include "tests/onnx/support/same_graph.hpp"
+
+namespace {
+
+template <class Model> dk::graph build() {
+  dk::builder g;
+  Model::build(g);
+  CHECK(g.value().error.str() == "");
+  return std::move(g.value());
+}
+
+template <class Model> std::string source(const std::string& name) {
+  return dk::onnx::generate_model(build<Model>(), name);
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("what is generated builds the same graph", Pair, std::pair<dk::tests::residual, residual_again>,
+                   std::pair<dk::tests::attention, attention_again>, std::pair<dk::tests::symbolic, symbolic_again>,
+                   std::pair<dk::tests::constants, constants_again>,
+                   std::pair<dk::tests::attributes, attributes_again>) {
+  CHECK(dk::tests::first_difference(build<typename Pair::first_type>(), build<typename Pair::second_type>()) == "");
+}
+
+TEST_CASE("a difference is found") {
+  dk::builder a, b, c;
+  for (dk::builder* g : {&a, &b, &c}) {
+    const auto x = g->input("x", dk::f32, {2, 2});
+    g->output("y", g == &b ? dk::leaky_relu(x, {.alpha = 0.5f}) : g == &c ? dk::sigmoid(x) : dk::leaky_relu(x));
+  }
+  CHECK(dk::tests::first_difference(a.value(), a.value()) == "");
+  CHECK(dk::tests::first_difference(a.value(), b.value()) != "");
+  CHECK(dk::tests::first_difference(a.value(), c.value()) != "");
+}
+
+TEST_CASE("repeated blocks are functions, and calls in a row a loop") {
+  const std::string s = source<dk::tests::residual>("model");
+  CHECK(contains(s, "struct model {"));
+  CHECK(contains(s, "auto conv = [&](dk::tensor x, std::string_view name, int in, int out, int kernel) {"));
+  CHECK(contains(s, "for (int i = 0; i < 8; ++i) y = block(y, i);"));
+  CHECK(contains(s, "g.weight(name, \".bias\", {out})"));
+  CHECK(contains(s, "dk::sym{\"H\", {1, 16384}}"));  // no variable: nothing computes with it
+  CHECK(s.size() < 2000);
+  const std::string t = source<dk::tests::attention>("model");
+  CHECK(contains(t, "auto linear = "));
+  CHECK(contains(t, "dk::text(\"onnx::MatMul_\") << n"));
+}
+
+TEST_CASE("lines are not longer than 120 characters") {
+  const std::string s = source<dk::tests::residual>("a") + source<dk::tests::attention>("b") +
+                        source<dk::tests::symbolic>("c") + source<dk::tests::constants>("d") +
+                        source<dk::tests::attributes>("e");
+  for (std::size_t begin = 0; begin < s.size();) {
+    const std::size_t end = s.find('\n', begin);
+    CHECK_MESSAGE(end - begin <= 120, s.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+TEST_CASE("numbers are read back as the same bits") {
+  using namespace dk::generation;
+  CHECK(real_literal(0.5) == "0.5");
+  CHECK(real_literal(2) == "2");
+  CHECK(real_literal(static_cast<double>(0.1f)) == "0.1f");
+  CHECK(real_literal(0.1) == "0.1");
+  CHECK(real_literal(-1e-5) == "-1e-5");
+  CHECK(real_literal(1e300) == "1e300");
+  CHECK(float_literal(1e-5f) == "1e-5f");
+  CHECK(float_literal(6) == "6");
+  CHECK(float_literal(-std::numeric_limits<float>::infinity()) == "-std::numeric_limits<float>::infinity()");
+  CHECK(integer_literal(std::numeric_limits<std::int64_t>::min()) == "std::numeric_limits<std::int64_t>::min()");
+  CHECK(integer_literal(-7) == "-7");
+}
+
+TEST_CASE("names become identifiers, strings literals") {
+  using namespace dk::generation;
+  CHECK(identifier("layer1.0", "t") == "layer1_0");
+  CHECK(identifier("/a/LayerNorm", "t") == "a_layer_norm");
+  CHECK(identifier("0.weight", "t") == "t_0_weight");
+  CHECK(identifier("::", "t") == "t");
+  CHECK(identifier("class", "t") == "class_");
+  CHECK(string_literal("a\"\\\n") == "\"a\\\"\\\\\\012\"");
+  CHECK(path_of({"/a/b.0/Add", "/a/b.0/c/Mul"}) == "/a/b.0/");
+  CHECK(path_of({"/a/Add", "/b/Mul"}) == "");
+  CHECK(module_name({"/x/layer1/layer1.0/", "/x/layer2/layer2.3/"}, "block") == "layer");
+}
