@@ -762,6 +762,17 @@ for m, mode in [(0, "linear"), (1, "nearest")]:
 for op in ["ReduceMax", "ReduceMin"]:
     case("reduction", op, [bools(3, 4)], {"axes": [1]}, {}, [i64(1)])
 
+# --- quantised by blocks
+for shape, axis, block in [((3, 8), 1, 4), ((6, 2, 3), 0, 2), ((2, 9), -1, 3)]:
+    blocks = list(shape)
+    blocks[axis] = -(-shape[axis] // block)
+    repeat = lambda p: np.repeat(p, block, axis=axis)
+    x, s, z = f(*shape) * 3, scale(*blocks), i8(*blocks)
+    q = np.clip(np.rint(x / repeat(s)) + repeat(z), -128, 127).astype(np.int8)
+    case("quantization", "QuantizeLinear", [x, s, z], {"axis": axis, "block_size": block}, expected=q)
+    case("quantization", "DequantizeLinear", [q, s, z], {"axis": axis, "block_size": block},
+         expected=((q.astype(np.int32) - repeat(z).astype(np.int32)).astype(np.float32) * repeat(s)).astype(np.float32))
+
 
 def save(path, tensors, metadata):
     order = sorted(tensors, key=lambda n: (-tensors[n].dtype.itemsize, n))

@@ -12,9 +12,11 @@
 #include "dnnkit/op/cast.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/op/elementwise.hpp"
+#include "dnnkit/op/expand.hpp"
 #include "dnnkit/op/matmul.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/reduction.hpp"
+#include "dnnkit/op/slice.hpp"
 
 namespace dnnkit {
 
@@ -39,13 +41,45 @@ constexpr integer_range range_of(dtype t) {
 }
 constexpr bool is_quantised(dtype t) { return t == i8 || t == u8 || t == i16 || t == u16; }
 
-// A parameter of one element, or of one for each position of `axis`, in a shape that broadcasts to x.
+// A parameter of one element, or of one for each position of `axis`, in a shape that broadcasts to x; one of more axes
+// does already.
 template <class T> constexpr T along_axis(T parameter, T x, std::int64_t axis) {
+  if (parameter.rank() > 1) return parameter;
   const dim count = element_count(x.owner().value().symbols, parameter.dims());
   if (count == dim(1)) return x.owner().apply(op::reshape{}, {parameter});
   shape s{count};
   for (std::int64_t d = (axis < 0 ? axis + x.rank() : axis) + 1; d < x.rank(); ++d) s.push_back(1);
   return x.owner().apply(op::reshape{s}, {parameter});
+}
+
+// A parameter with one element for `block` positions of x along `axis`, each repeated as often; block 0: as it is.
+template <class T> constexpr T for_blocks(T parameter, T x, std::int64_t axis, std::int64_t block) {
+  if (block == 0 || !parameter.present()) return parameter;
+  auto& owner = x.owner();
+  const std::size_t along = axis_position(axis, x.dims().size());
+  shape one_more = parameter.dims(), repeated = parameter.dims();
+  const std::int64_t count = repeated[along].value() * block, wanted = x.dims()[along].value();
+  one_more.insert(along + 1, block);
+  repeated[along] = count;
+  const T apart = dnnkit::unsqueeze(parameter, {.axes = {static_cast<std::int64_t>(along) + 1}});
+  const T all = owner.apply(op::reshape{repeated}, {owner.apply(op::expand{one_more}, {apart})});
+  if (count == wanted) return all;
+  return dnnkit::slice(all, {.starts = {0}, .ends = {wanted}, .axes = {static_cast<std::int64_t>(along)}});
+}
+// Input i has one element for `block` positions of input 0 along `axis`, and as many as that elsewhere.
+constexpr bool require_blocks(inference& c, std::size_t i, std::int64_t axis, std::int64_t block) {
+  if (!c.has(i)) return true;
+  if (!c.normalise_axis(axis, c.rank(0)) || !c.require_rank(i, c.rank(0), c.rank(0))) return false;
+  for (std::size_t d = 0; d < c.rank(0); ++d) {
+    dim expected = c.in(0)[d];
+    if (d == static_cast<std::size_t>(axis)) {
+      if (!c.require(expected.is_known() && c.in(i)[d].is_known(), "blocks need known extents")) return false;
+      expected = (expected.value() + block - 1) / block;
+    }
+    if (!c.require_equal(c.in(i)[d], "an extent of the scales or zero points", expected, "the number of blocks"))
+      return false;
+  }
+  return true;
 }
 
 // saturate(round(x / scale) + zero point); halves go to the even neighbour
@@ -101,10 +135,11 @@ template <class Op> constexpr void infer_product(inference& c, const Op& op, std
 namespace op {
 
 // x, scale, optional zero point (which gives the output's type; else `to` does); one for all, or one for each position
-// of `axis`.
+// of `axis`, or for block_size positions.
 struct quantize_linear {
   std::int64_t axis = 1;
   dtype to = u8;
+  std::int64_t block_size = 0;
 
   static constexpr std::string_view name = "QuantizeLinear";
   static constexpr form kind = form::composite;
@@ -114,36 +149,48 @@ struct quantize_linear {
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("axis", self.axis);
     visit("to", self.to);
+    visit("block_size", self.block_size);
   }
   constexpr void infer(inference& c) const {
-    if (!detail::require_parameter(c, 1, 0, axis) || !detail::require_parameter(c, 2, 0, axis)) return;
+    for (std::size_t i : {1, 2})
+      if (block_size > 0 ? !detail::require_blocks(c, i, axis, block_size) : !detail::require_parameter(c, i, 0, axis))
+        return;
     const dtype type = c.has(2) ? c.type(2) : to;
     if (c.require(detail::is_quantised(type), "quantised elements must be i8, u8, i16 or u16")) c.out(type, c.in(0));
   }
   template <class T> constexpr T expand(const vector<T>& in) const {
-    const T zero_point = detail::input_or_none(in, 2);
     const T x = is_floating(in[0].type()) ? in[0] : dnnkit::cast(in[0], {.to = in[1].type()});
-    return detail::quantised(x, in[1], zero_point, zero_point.present() ? zero_point.type() : to, axis);
+    const T scale = detail::for_blocks(in[1], x, axis, block_size);
+    const T zero_point = detail::for_blocks(detail::input_or_none(in, 2), x, axis, block_size);
+    return detail::quantised(x, scale, zero_point, zero_point.present() ? zero_point.type() : to, axis);
   }
 };
 
 // (x - zero point) * scale
 struct dequantize_linear {
-  std::int64_t axis = 1;
+  std::int64_t axis = 1, block_size = 0;
 
   static constexpr std::string_view name = "DequantizeLinear";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
   static constexpr std::array<element, 3> elements = detail::own_types<3>;
   static constexpr traits properties{};
-  static constexpr void attributes(auto& self, auto&& visit) { visit("axis", self.axis); }
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("axis", self.axis);
+    visit("block_size", self.block_size);
+  }
   constexpr void infer(inference& c) const {
     if (!c.require(is_integral(c.type(0)), "quantised elements must be integers")) return;
-    if (detail::require_parameter(c, 1, 0, axis) && detail::require_parameter(c, 2, 0, axis)) c.out(c.type(1), c.in(0));
+    for (std::size_t i : {1, 2})
+      if (block_size > 0 ? !detail::require_blocks(c, i, axis, block_size) : !detail::require_parameter(c, i, 0, axis))
+        return;
+    c.out(c.type(1), c.in(0));
   }
   template <class T> constexpr T expand(const vector<T>& in) const {
-    const T centred = detail::centred(in[0], detail::input_or_none(in, 2), axis);
-    return dnnkit::cast(centred, {.to = in[1].type()}) * detail::along_axis(in[1], in[0], axis);
+    const T zero_point = detail::for_blocks(detail::input_or_none(in, 2), in[0], axis, block_size);
+    const T scale = detail::for_blocks(in[1], in[0], axis, block_size);
+    const T centred = detail::centred(in[0], zero_point, axis);
+    return dnnkit::cast(centred, {.to = in[1].type()}) * detail::along_axis(scale, in[0], axis);
   }
 };
 
