@@ -230,8 +230,8 @@ inline bool evaluate_concat(shape_evaluation& s) {
   y.dims[axis] = along;
   if (!y.countable(count)) return false;
   std::size_t outer = 1, inner = 1;
-  for (std::size_t d = 0; d < rank; ++d)
-    (d < axis ? outer : inner) *= d == axis ? 1 : static_cast<std::size_t>(y.dims[d].value());
+  for (std::size_t d = 0; d < axis; ++d) outer *= static_cast<std::size_t>(parts[0]->dims[d].value());
+  for (std::size_t d = axis + 1; d < rank; ++d) inner *= static_cast<std::size_t>(parts[0]->dims[d].value());
   for (std::size_t o = 0; o < outer; ++o)
     for (const known_elements* k : parts) {
       const std::size_t run = static_cast<std::size_t>(k->dims[axis].value()) * inner;
