@@ -34,8 +34,8 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 }  // namespace
 
 TEST_CASE_TEMPLATE("what is generated builds the same graph", Pair, std::pair<dk::tests::residual, residual_again>,
-                   std::pair<dk::tests::attention, attention_again>, std::pair<dk::tests::symbolic, symbolic_again>,
-                   std::pair<dk::tests::constants, constants_again>,
+                   std::pair<dk::tests::attention, attention_again>, std::pair<dk::tests::taps, taps_again>,
+                   std::pair<dk::tests::symbolic, symbolic_again>, std::pair<dk::tests::constants, constants_again>,
                    std::pair<dk::tests::attributes, attributes_again>) {
   CHECK(dk::tests::first_difference(build<typename Pair::first_type>(), build<typename Pair::second_type>()) == "");
 }

@@ -28,6 +28,7 @@ template <class Set> class model_writer {
     repeats r(calls.items(Set{}), {g_.outputs.begin(), g_.outputs.end()});
     r.run();
     functions_ = r.functions();
+    for (std::size_t i = 0; i < calls.arrays().size(); ++i) taken_.insert("elements_" + std::to_string(i + 1));
     for (std::size_t i = 0; i < symbols_.size(); ++i) taken_.insert(symbols_[i]);
     taken_.insert("g");
     code_ = "struct " + name + " {\n  static constexpr void build(dk::builder& g) {\n";
@@ -42,6 +43,17 @@ template <class Set> class model_writer {
 
  private:
   void line(const std::string& text) { code_ += broken(text, 4); }
+
+  void comment(std::string text) {
+    constexpr std::size_t width = line_width - 7;  // of "    // "
+    while (text.size() > width) {
+      std::size_t space = text.rfind(' ', width);
+      if (space == std::string::npos || space == 0) space = width;
+      code_ += "    // " + text.substr(0, space) + "\n";
+      text.erase(0, space + 1);
+    }
+    code_ += "    // " + text + "\n";
+  }
 
   // Symbols are variables where the code computes with them, or several inputs have them.
   std::string symbol_code(std::size_t i) const {
@@ -71,6 +83,7 @@ template <class Set> class model_writer {
 
   void write_function(const function& f) {
     std::set<std::string> taken = taken_;
+    taken.insert(f.name);
     std::string parameters;
     for (const parameter& p : f.parameters) taken.insert(p.name);
     taken.insert("y");
@@ -91,7 +104,7 @@ template <class Set> class model_writer {
     if (!f.is_leaf) {
       std::string shapes;
       for (value_id v : f.tensors) shapes += (shapes.empty() ? "" : ", ") + shape_text(v);
-      line("// " + std::to_string(f.calls) + " calls, the first " + shapes + " -> " + shape_text(f.results[0]));
+      comment(std::to_string(f.calls) + " calls, the first " + shapes + " -> " + shape_text(f.results[0]));
     }
     if (w.is_single_expression() && one_line.size() + 4 <= line_width) line(one_line);
     else {

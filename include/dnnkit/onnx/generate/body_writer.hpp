@@ -117,14 +117,12 @@ class body_writer {
   // The variable that values pass through on their way, about to be assigned v by item i. What it holds and is still
   // needed gets a variable of its own first.
   std::string flow_target(std::size_t i, value_id v, bool with_numbers) {
-    if (const auto held = names_.find(in_flow_); held != names_.end() && held->second == flow_ && in_flow_ != v)
-      for (std::size_t use : uses_.at(in_flow_))
-        if (use > i) {
-          const std::string name = variable_for((*items_)[item_of_flow_].pattern, with_numbers);
-          statement("const auto " + name + " = " + flow_ + ";", {});
-          names_[in_flow_] = name;
-          break;
-        }
+    if (const auto held = names_.find(in_flow_);
+        held != names_.end() && held->second == flow_ && in_flow_ != v && needed_behind(in_flow_, i)) {
+      const std::string name = variable_for((*items_)[item_of_flow_].pattern, with_numbers);
+      statement("const auto " + name + " = " + flow_ + ";", {});
+      names_[in_flow_] = name;
+    }
     names_[v] = flow_;
     in_flow_ = v;
     item_of_flow_ = i;
@@ -133,18 +131,26 @@ class body_writer {
     return target;
   }
 
+  bool needed_behind(value_id v, std::size_t i) const {
+    const auto& uses = uses_.at(v);
+    return std::any_of(uses.begin(), uses.end(), [&](std::size_t use) { return use > i; });
+  }
+
   void write_loop(std::size_t i, bool with_numbers) {
     const body_item& b = (*items_)[i];
     const value_id in = b.pattern.operands[0], out = b.pattern.outputs[0];
-    const std::string start = take(in);
-    if (start != flow_) {
-      const std::string target = flow_target(i, in, with_numbers);
-      statement(target + " = " + start + ";", {});
+    std::string start = take(in);
+    if (start != flow_) statement(flow_target(i, in, with_numbers) + " = " + start + ";", {});
+    else if (needed_behind(in, i)) {
+      start = variable_for((*items_)[item_of_flow_].pattern, with_numbers);
+      statement("const auto " + start + " = " + flow_ + ";", {});
     }
+    names_[in] = flow_;
     int depth = 0;
     statement("for (int i = 0; i < " + std::to_string(b.pattern.loop_count) + "; ++i) " + flow_ + " = " +
                   render(b, depth) + ";",
               {});
+    names_[in] = start;  // for those that read it later
     names_[out] = flow_;
     in_flow_ = out;
     item_of_flow_ = i;

@@ -274,8 +274,8 @@ class call_maker {
     const std::string rest = "{" + elements + "};";
     const std::string head = "static constexpr std::array<" + type + ", " + std::to_string(count) + "> ";
     for (std::size_t k = 0; k < arrays_.size(); ++k)
-      if (arrays_[k].starts_with(head) && arrays_[k].ends_with(rest)) return "constant_" + std::to_string(k + 1);
-    const std::string name = "constant_" + std::to_string(arrays_.size() + 1);
+      if (arrays_[k].starts_with(head) && arrays_[k].ends_with(rest)) return "elements_" + std::to_string(k + 1);
+    const std::string name = "elements_" + std::to_string(arrays_.size() + 1);
     arrays_.push_back(head + name + rest);
     return name;
   }

@@ -199,7 +199,8 @@ class repeats {
     const auto calls = static_cast<std::int64_t>(p.firsts.size());
     const auto arguments = static_cast<std::int64_t>(p.tensors.size() + p.parameters.size());
     const std::int64_t body = lengths_[s.first + s.length] - lengths_[s.first];
-    p.gain = calls * (body - 20 - 8 * arguments) - body - 60 - 20 * arguments;
+    const std::int64_t many = std::max<std::int64_t>(0, arguments - 5);  // a call of more than these is hard to read
+    p.gain = calls * (body - 20 - 8 * arguments - 6 * many * many) - body - 60 - 20 * arguments;
     if (is_module(p)) p.gain += p.gain / 4;
     return p;
   }
