@@ -13,6 +13,7 @@
 
 namespace dnnkit::onnx {
 
+template <> struct words_of<text_weighting> { static constexpr std::string_view list[] = {"TF", "IDF", "TFIDF"}; };
 template <> struct words_of<loss_reduction> { static constexpr std::string_view list[] = {"none", "mean", "sum"}; };
 
 namespace detail {
@@ -27,6 +28,24 @@ inline void convert_softmax_cross_entropy(node_context& c) {
     loss.output = static_cast<std::int64_t>(i);
     if (c.wants(i)) c.out(i, c.apply(loss, inputs));
   }
+}
+
+// The type is that of the zero point, else the one the node names.
+inline void convert_quantize_linear(node_context& c) {
+  op::quantize_linear quantize = attributes_from<op::quantize_linear>(c);
+  c.ignore("saturate");  // of 8-bit floats
+  if (c.has_attribute("output_dtype") && c.integer("output_dtype") != 0) read_attribute(c, "output_dtype", quantize.to);
+  node_context::require(c.integer("precision", 0) == 0, "attribute 'precision' is not supported");
+  c.out(0, c.apply(quantize, given_inputs(c)));
+}
+inline void convert_dequantize_linear(node_context& c) {
+  node_context::require(c.integer("output_dtype", 0) == 0, "attribute 'output_dtype' is not supported");
+  c.out(0, c.apply(attributes_from<op::dequantize_linear>(c), given_inputs(c)));
+}
+// Shifts of signed integers, which opset 28 allows, fill with the sign: not supported.
+inline void convert_bit_shift(node_context& c) {
+  node_context::require(!info(c.type(0)).is_signed, "shifts of signed integers are not supported");
+  c.out(0, c.apply(attributes_from<op::bit_shift>(c), c.all_inputs()));
 }
 
 inline void convert_dynamic_quantize_linear(node_context& c) {
@@ -72,6 +91,32 @@ inline void convert_max_unpool(node_context& c) {
   op::max_unpool pool = attributes_from<op::max_unpool>(c);
   if (c.has(2)) pool.output_shape = list_of<shape>(c.extents(2, "output_shape"), "output_shape");
   c.out(0, c.apply(pool, {c.in(0), c.in(1)}));
+}
+
+// The attributes that are lists of any length become tensors.
+inline void convert_tf_idf_vectorizer(node_context& c) {
+  op::tf_idf_vectorizer count;
+  count.min_gram_length = c.integer("min_gram_length");
+  count.max_gram_length = c.integer("max_gram_length");
+  count.max_skip_count = c.integer("max_skip_count");
+  count.mode = enumerator<text_weighting>("mode", c.word("mode", "TF"));
+  const auto list = [&](const char* name) {
+    const auto given = c.integers(name);
+    if (!given) node_context::refuse("attribute '" + std::string(name) + "' is missing");
+    for (std::int64_t n : *given)
+      if (name == std::string_view("ngram_indexes") && n >= count.size) count.size = n + 1;
+    vector<std::int64_t> codes;
+    for (std::int64_t n : *given) codes.push_back(n);
+    return c.graph().constant_from_codes(codes, {static_cast<std::int64_t>(given->size())}, i64);
+  };
+  if (c.has_attribute("pool_strings")) node_context::refuse("attribute 'pool_strings' is not supported");
+  std::vector<tensor> inputs{c.in(0), list("ngram_counts"), list("ngram_indexes"), list("pool_int64s")};
+  if (const auto weights = c.reals("weights")) {
+    vector<double> elements;
+    for (float w : *weights) elements.push_back(static_cast<double>(w));
+    inputs.push_back(c.graph().constant(elements, {static_cast<std::int64_t>(weights->size())}, f32));
+  }
+  c.out(0, c.apply(count, inputs));
 }
 
 }  // namespace detail

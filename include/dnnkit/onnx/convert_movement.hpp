@@ -248,4 +248,24 @@ inline void convert_pad(node_context& c) {
   c.out(0, value.present() ? c.apply(pad, {c.in(0), value}) : c.apply(pad, {c.in(0)}));
 }
 
+inline void convert_center_crop_pad(node_context& c) {
+  op::center_crop_pad middle;
+  middle.target = to_int_list(c.numbers(1, "the shape"), "shape");
+  if (const auto axes = c.integers("axes")) middle.axes = to_int_list(*axes, "axes");
+  c.out(0, c.apply(middle, {c.in(0)}));
+}
+inline void convert_col2im(node_context& c) {
+  op::col2im image = attributes_from<op::col2im>(c);
+  image.image_shape = to_int_list(c.numbers(1, "image_shape"), "image_shape");
+  image.block_shape = to_int_list(c.numbers(2, "block_shape"), "block_shape");
+  c.out(0, c.apply(image, {c.in(0)}));
+}
+inline void convert_affine_grid(node_context& c) {
+  op::affine_grid grid;
+  grid.align_corners = c.flag("align_corners", false);
+  grid.size = to_shape(c.extents(1, "the size"), "size");
+  for (dim d : grid.size) node_context::require(!d.is_unknown(), "the size must be known");
+  c.out(0, c.apply(grid, {c.in(0)}));
+}
+
 }  // namespace dnnkit::onnx::detail

@@ -35,6 +35,32 @@ std::vector<T> for_all_axes(node_context& c, const std::vector<T>& given, const 
   return all;
 }
 
+// The sizes that keep the ratio of the named axes: the largest that fit (not_larger), or the smallest that cover.
+inline void keep_aspect_ratio(node_context& c, op::resize& r) {
+  const std::string policy = c.word("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch") return;
+  const bool fits = policy == "not_larger";
+  if (!fits && policy != "not_smaller")
+    node_context::refuse("attribute 'keep_aspect_ratio_policy' is '" + policy + "', which is not supported");
+  std::vector<bool> named(r.sizes.size(), true);
+  if (const auto axes = c.integers("axes")) {
+    named.assign(r.sizes.size(), false);
+    for (std::int64_t a : *axes)
+      named[static_cast<std::size_t>(a < 0 ? a + static_cast<std::int64_t>(named.size()) : a)] = true;
+  }
+  double scale = -1;
+  for (std::size_t d = 0; d < named.size(); ++d) {
+    if (!named[d]) continue;
+    node_context::require(r.sizes[d].is_known() && c.dims(0)[d].is_known() && c.dims(0)[d].value() > 0,
+                          "keep_aspect_ratio_policy needs known extents");
+    const double s = static_cast<double>(r.sizes[d].value()) / static_cast<double>(c.dims(0)[d].value());
+    if (scale < 0 || (fits ? s < scale : s > scale)) scale = s;
+  }
+  for (std::size_t d = 0; d < named.size(); ++d)
+    if (named[d])
+      r.sizes[d] = static_cast<std::int64_t>(std::floor(scale * static_cast<double>(c.dims(0)[d].value()) + 0.5));
+}
+
 // Inputs: X, scales in opset 10; X, roi, scales, sizes later.
 inline void convert_resize(node_context& c) {
   op::resize r = attributes_from<op::resize>(c);
@@ -43,9 +69,6 @@ inline void convert_resize(node_context& c) {
     r.coordinate_transformation_mode = coordinate_mode::asymmetric;
     r.nearest_mode = nearest_rounding::lower;
   }
-  node_context::require(!c.flag("antialias", false), "attribute 'antialias' is not supported");
-  node_context::require(c.word("keep_aspect_ratio_policy", "stretch") == "stretch",
-                        "attribute 'keep_aspect_ratio_policy' is not supported");
   if (r.coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize) {
     const std::vector<double> roi = c.reals(1, "roi");
     const auto half = static_cast<std::ptrdiff_t>(roi.size() / 2);
@@ -61,6 +84,7 @@ inline void convert_resize(node_context& c) {
     for (dim d : c.dims(0)) same.push_back(d);
     r.sizes = to_shape(for_all_axes(c, c.extents(sizes, "the sizes"), same), "sizes");
     for (dim d : r.sizes) node_context::require(!d.is_unknown(), "the sizes must be known");
+    keep_aspect_ratio(c, r);
   } else {
     r.scales = to_float_list(for_all_axes(c, c.reals(scales, "the scales"), std::vector<double>(rank, 1.0)), "scales");
   }

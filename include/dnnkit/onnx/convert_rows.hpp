@@ -78,6 +78,11 @@ inline void convert_layer_normalization(node_context& c) {
   c.out(2, c.apply(op::reciprocal{}, {c.apply(op::sqrt{}, {moved})}));
 }
 
+inline void convert_rms_normalization(node_context& c) {
+  node_context::require(c.integer("stash_type", 1) == 1, "only stash_type = 1 is supported");
+  c.out(0, c.apply(attributes_from<op::rms_normalization>(c), c.all_inputs()));
+}
+
 inline void convert_instance_normalization(node_context& c) {
   c.ignore("consumed_inputs");
   c.out(0, c.apply(attributes_from<op::instance_normalization>(c), c.all_inputs()));

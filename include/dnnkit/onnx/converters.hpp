@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "dnnkit/onnx/convert_attention.hpp"
 #include "dnnkit/onnx/convert_attributes.hpp"
 #include "dnnkit/onnx/convert_composed.hpp"
 #include "dnnkit/onnx/convert_elementwise.hpp"
@@ -71,6 +72,13 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"Tile", convert_tile},
       {"Concat", convert_concat},
       {"Pad", convert_pad},
+      {"CenterCropPad", convert_center_crop_pad},
+      {"Col2Im", convert_col2im},
+      {"AffineGrid", convert_affine_grid},
+      {"TfIdfVectorizer", convert_tf_idf_vectorizer},
+      {"RMSNormalization", convert_rms_normalization},
+      {"RotaryEmbedding", convert_rotary_embedding},
+      {"Attention", convert_attention},
       {"Conv", convert_conv},
       {"ConvTranspose", convert_conv_transpose},
       {"AveragePool", convert_average_pool},
@@ -123,6 +131,9 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"LpPool", convert_lp_pool},
       {"MaxUnpool", convert_max_unpool},
       {"DynamicQuantizeLinear", convert_dynamic_quantize_linear},
+      {"QuantizeLinear", convert_quantize_linear},
+      {"DequantizeLinear", convert_dequantize_linear},
+      {"BitShift", convert_bit_shift},
       {"ConvInteger", convert_conv_integer},
       {"QLinearConv", convert_qlinear_conv},
       {"Gemm", convert_gemm},

@@ -49,7 +49,7 @@ class import_walk {
   import_state& state() { return state_; }
 
  private:
-  static constexpr std::int64_t least_opset = 1, most_opset = 22;
+  static constexpr std::int64_t least_opset = 1, most_opset = 28;
   static constexpr std::size_t most_depth = 32;  // of functions and subgraphs in each other
 
   void report(const onnx::node& n, const scope& names, std::string message) {
