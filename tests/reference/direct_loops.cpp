@@ -25,7 +25,9 @@ constexpr std::uint64_t seed = 20'240'117;
 
 host_tensor random_tensor(random_source& random, dtype type, std::vector<std::int64_t> dims) {
   host_tensor t(type, std::move(dims));
-  for (std::size_t i = 0; i < t.count(); ++i) t.set(i, random.real(-2, 2));
+  for (std::size_t i = 0; i < t.count(); ++i)
+    if (t.floating()) t.set(i, random.real(-2, 2));
+    else t.set(i, random.next());
   return t;
 }
 
@@ -35,6 +37,7 @@ template <class Op> void check(const Op& op, std::vector<const host_tensor*> inp
   host_tensor direct(inputs[0]->type, dims), defined = direct;
   REQUIRE(detail::evaluate_directly(op, {inputs, &direct}));
   detail::evaluate_definition(op, {inputs, &defined});
+  CHECK(direct.integers == defined.integers);  // exact, whatever wraps around
   REQUIRE(direct.reals.size() == defined.reals.size());
   double worst = 0;
   for (std::size_t i = 0; i < direct.reals.size(); ++i)
@@ -49,7 +52,7 @@ TEST_CASE("convolutions") {
   random_source random(seed);
   for (int trial = 0; trial < 300; ++trial) {
     const auto axes = static_cast<std::size_t>(random.between(1, 3));
-    const dtype type = random.chance(50) ? f64 : f32;
+    const dtype type = random.pick({f64, f32, i32, u64});
     const std::int64_t group = random.between(1, 3), depth = random.between(1, 3), per_group = random.between(1, 3);
     op::conv op{.group = group};
     std::vector<std::int64_t> x{random.between(1, 2), group * depth}, w{group * per_group, depth}, y{x[0], w[0]};
@@ -82,7 +85,7 @@ TEST_CASE("matrix products") {
   INFO("seed ", seed);
   random_source random(seed + 1);
   for (int trial = 0; trial < 300; ++trial) {
-    const dtype type = random.chance(50) ? f64 : f32;
+    const dtype type = random.pick({f64, f32, i32, u64});
     const std::int64_t m = random.between(0, 9), k = random.between(0, 9);
     const std::int64_t n = random.chance(10) ? random.between(510, 1030) : random.between(0, 9);
     const auto lead = static_cast<std::size_t>(random.between(0, 3));
@@ -113,10 +116,8 @@ TEST_CASE("matrix products") {
   }
 }
 
-TEST_CASE("elements of other types are left to the definitions") {
-  const host_tensor a(i32, {2, 2}), image(i32, {1, 1, 2, 2});
-  host_tensor y(i32, {2, 2});
-  CHECK(!detail::evaluate_directly(op::matmul{}, {{&a, &a}, &y}));
-  CHECK(!detail::evaluate_directly(op::conv{}, {{&image, &image}, &y}));
+TEST_CASE("other operators are left to their definitions") {
+  const host_tensor a(f32, {2, 2});
+  host_tensor y(f32, {2, 2});
   CHECK(!detail::evaluate_directly(op::relu{}, {{&a}, &y}));
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,14 @@ struct operands {
   host_tensor* output;
 };
 
-// Conv of floating-point elements, over three spatial axes; those there are come last.
-class direct_convolution {
+// What sums are kept in: double, or for integers, which wrap around, std::uint64_t.
+template <class T> const T* terms_of(const host_tensor& t) {
+  if constexpr (std::is_same_v<T, double>) return t.reals.data();
+  else return reinterpret_cast<const T*>(t.integers.data());  // the same integers without their sign
+}
+
+// Conv over three spatial axes; those there are come last. T: see terms_of.
+template <class T> class direct_convolution {
  public:
   direct_convolution(const op::conv& op, const operands& o)
       : x_(*o.inputs[0]), weight_(*o.inputs[1]), bias_(o.inputs.size() > 2 ? o.inputs[2] : nullptr), y_(*o.output) {
@@ -50,9 +57,9 @@ class direct_convolution {
       for (std::int64_t m = 0; m < channels_; ++m)
         for (std::int64_t d = 0; d < along_[0].out; ++d)
           for (std::int64_t h = 0; h < along_[1].out; ++h) {
-            std::ranges::fill(row_, bias_ ? bias_->reals[static_cast<std::size_t>(m)] : 0.0);
+            std::ranges::fill(row_, bias_ ? terms_of<T>(*bias_)[m] : T{0});
             add_taps(n, m, d, h);
-            for (const double sum : row_) y_.set(at++, sum);
+            for (const T sum : row_) y_.set(at++, sum);
           }
   }
 
@@ -83,9 +90,9 @@ class direct_convolution {
           const std::int64_t start =
               (deep.position(d, i) * high.in + high.position(h, j)) * wide.in + wide.position(begin, k);
           for (std::int64_t c = 0; c < depth_; ++c) {
-            const double w = weight_.reals[static_cast<std::size_t>((m * depth_ + c) * taps + tap)];
-            const double* from = x_.reals.data() + (n * x_.dims[1] + first + c) * size + start;
-            double* to = row_.data() + begin;
+            const T w = terms_of<T>(weight_)[(m * depth_ + c) * taps + tap];
+            const T* from = terms_of<T>(x_) + (n * x_.dims[1] + first + c) * size + start;
+            T* to = row_.data() + begin;
             if (wide.stride == 1)
               for (std::int64_t o = 0; o < end - begin; ++o) to[o] += from[o] * w;
             else
@@ -98,24 +105,25 @@ class direct_convolution {
   host_tensor& y_;
   std::array<axis, 3> along_{};
   std::int64_t depth_ = 0, channels_ = 0, group_ = 1;
-  std::vector<double> row_;
+  std::vector<T> row_;
 };
 
 // C [m, n] = A [m, k] x B [k, n], all row-major: a few rows and a strip of columns at a time, so that what is read of B
 // serves several rows and the sums stay near.
-inline void direct_product(const double* a, const double* b, host_tensor& c, std::size_t first, std::int64_t m,
-                           std::int64_t k, std::int64_t n) {
+template <class T>
+void direct_product(const T* a, const T* b, host_tensor& c, std::size_t first, std::int64_t m, std::int64_t k,
+                    std::int64_t n) {
   constexpr std::int64_t rows = 4, columns = 512;
-  std::array<double, rows * columns> sums;
+  std::array<T, rows * columns> sums;
   for (std::int64_t j = 0; j < n; j += columns)
     for (std::int64_t i = 0; i < m; i += rows) {
       const std::int64_t width = std::min(columns, n - j), height = std::min(rows, m - i);
       sums.fill(0);
       for (std::int64_t p = 0; p < k; ++p)
         for (std::int64_t r = 0; r < height; ++r) {
-          const double factor = a[(i + r) * k + p];
-          const double* from = b + p * n + j;
-          double* to = sums.data() + r * columns;
+          const T factor = a[(i + r) * k + p];
+          const T* from = b + p * n + j;
+          T* to = sums.data() + r * columns;
           for (std::int64_t q = 0; q < width; ++q) to[q] += factor * from[q];
         }
       for (std::int64_t r = 0; r < height; ++r)
@@ -124,8 +132,8 @@ inline void direct_product(const double* a, const double* b, host_tensor& c, std
     }
 }
 
-// MatMul of floating-point elements: one product for each set of coordinates of the leading axes.
-inline void direct_matmul(const operands& o) {
+// MatMul: one product for each set of coordinates of the leading axes.
+template <class T> void direct_matmul(const operands& o) {
   const host_tensor &a = *o.inputs[0], &b = *o.inputs[1];
   std::vector<std::int64_t> da = a.dims, db = b.dims;
   if (da.size() == 1) da.insert(da.begin(), 1);
@@ -149,21 +157,21 @@ inline void direct_matmul(const operands& o) {
       stride_a *= da[d];
       stride_b *= db[d];
     }
-    direct_product(a.reals.data() + in_a * m * k, b.reals.data() + in_b * k * n, *o.output,
+    direct_product(terms_of<T>(a) + in_a * m * k, terms_of<T>(b) + in_b * k * n, *o.output,
                    p * static_cast<std::size_t>(m * n), m, k, n);
   }
 }
 
-// Computes the output if there is a direct loop for the operator and its element type.
+// Computes the output if there is a direct loop for the operator.
 inline bool evaluate_directly(const auto&, const operands&) { return false; }
 inline bool evaluate_directly(const op::conv& op, const operands& o) {
-  if (!o.inputs[0]->floating()) return false;
-  direct_convolution(op, o).run();
+  if (o.inputs[0]->floating()) direct_convolution<double>(op, o).run();
+  else direct_convolution<std::uint64_t>(op, o).run();
   return true;
 }
 inline bool evaluate_directly(const op::matmul&, const operands& o) {
-  if (!o.inputs[0]->floating()) return false;
-  direct_matmul(o);
+  if (o.inputs[0]->floating()) direct_matmul<double>(o);
+  else direct_matmul<std::uint64_t>(o);
   return true;
 }
 
