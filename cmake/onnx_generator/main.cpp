@@ -11,6 +11,7 @@
 #include "dnnkit/onnx/generate_files.hpp"
 #include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/onnx_weights.hpp"
+#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace {
 
@@ -38,6 +39,10 @@ int generate(int argc, char** argv) {
   if (!imported.ok()) {
     std::cerr << model.string() << ": " << imported.problems.size() << " problems\n";
     for (const dk::onnx::import_problem& p : imported.problems) std::cerr << "  " << p.describe() << "\n";
+    return 1;
+  }
+  if (const std::string problem = dk::onnx::reason_not_to_compile(imported.graph); !problem.empty()) {
+    std::cerr << model.string() << ": " << problem << "\n";
     return 1;
   }
   std::filesystem::create_directories(folder);

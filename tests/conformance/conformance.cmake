@@ -11,3 +11,24 @@ if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
     set_tests_properties(conformance/${executor} PROPERTIES LABELS conformance TIMEOUT 600)
   endforeach()
 endif()
+
+# The source of conformance_compiled; compiled.sh compiles what it writes, which takes too long for every build. A part of
+# the tests is compiled and run as a CTest.
+dnnkit_program(conformance_sources conformance/write_sources.cpp)
+target_link_libraries(conformance_sources PRIVATE cxxopts::cxxopts)
+target_compile_definitions(conformance_sources PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
+if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
+  set(generated ${PROJECT_BINARY_DIR}/tests/conformance)
+  set(representatives "^test_(add|abs|concat_3d_axis_1|gemm_all_attributes|reduce_mean_keepdims_example|softmax_axis_1|transpose_default|conv_with_strides_padding|averagepool_2d_pads|gather_1|where_example|cast_FLOAT_to_DOUBLE|layer_normalization_2d_axis1|slice)$")
+  add_custom_command(OUTPUT ${generated}/part_000.cpp
+                     COMMAND conformance_sources --data ${DNNKIT_ONNX_TESTS} --out ${generated} --prefix part --only
+                             ${representatives}
+                     VERBATIM)
+  dnnkit_program(conformance_compiled_part conformance/compiled.cpp ${generated}/part_000.cpp)
+  target_link_libraries(conformance_compiled_part PRIVATE cxxopts::cxxopts)
+  target_compile_definitions(conformance_compiled_part
+                             PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
+  add_test(NAME conformance/compiled
+           COMMAND conformance_compiled_part --data ${DNNKIT_ONNX_TESTS} --only ${representatives})
+  set_tests_properties(conformance/compiled PROPERTIES LABELS conformance TIMEOUT 600)
+endif()
