@@ -4,6 +4,7 @@
 
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
+#include "dnnkit/pass/lower_transposed_convolution.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
 #include "dnnkit/pass/plan_strips.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
@@ -54,9 +55,11 @@ template <class Rewrites, class Fusion, class Layouts> struct pipeline {
   }
 };
 
-using default_rewrites = rewrites<passes::expand_composites,      // later passes see simple operators only
-                                  passes::fold_into_convolution,  // before fusion, which would keep the scales
-                                  passes::separate_outputs>;      // last: it also drops what no output depends on
+using default_rewrites =
+    rewrites<passes::expand_composites,             // later passes see simple operators only
+             passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
+             passes::fold_into_convolution,         // before fusion, which would keep the scales
+             passes::separate_outputs>;             // last: it also drops what no output depends on
 
 // What compile<> uses unless told otherwise. Further fusion rules (see pass/plan_fusion.hpp) are asked in order.
 template <class... Rules>
