@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The program `conformance`, and a CTest for each executor where ONNX's test data is installed (Debian: libonnx-testdata).
 dnnkit_program(conformance conformance/conformance.cpp)
-target_link_libraries(conformance PRIVATE cxxopts::cxxopts)
+target_link_libraries(conformance PRIVATE dnnkit_evaluator cxxopts::cxxopts)
+target_compile_options(conformance PRIVATE $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(conformance PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
 
 set(DNNKIT_ONNX_TESTS /usr/lib/python3/dist-packages/onnx/backend/test/data CACHE PATH "ONNX's backend tests")
@@ -15,7 +16,8 @@ endif()
 # The source of conformance_compiled; compiled.sh compiles what it writes, which takes too long for every build. A part of
 # the tests is compiled and run as a CTest.
 dnnkit_program(conformance_sources conformance/write_sources.cpp)
-target_link_libraries(conformance_sources PRIVATE cxxopts::cxxopts)
+target_link_libraries(conformance_sources PRIVATE dnnkit_evaluator cxxopts::cxxopts)
+target_compile_options(conformance_sources PRIVATE $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(conformance_sources PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
 if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
   set(generated ${PROJECT_BINARY_DIR}/tests/conformance)
@@ -25,7 +27,8 @@ if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
                              ${representatives}
                      VERBATIM)
   dnnkit_program(conformance_compiled_part conformance/compiled.cpp ${generated}/part_000.cpp)
-  target_link_libraries(conformance_compiled_part PRIVATE cxxopts::cxxopts)
+  target_link_libraries(conformance_compiled_part PRIVATE dnnkit_evaluator cxxopts::cxxopts)
+  target_compile_options(conformance_compiled_part PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(conformance_compiled_part
                              PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
   add_test(NAME conformance/compiled

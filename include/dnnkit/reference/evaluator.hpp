@@ -78,10 +78,15 @@ struct evaluation_entry {
 };
 
 template <class Set> struct evaluation_table;
-template <class... Ops> struct evaluation_table<op_set<Ops...>> {
-  static constexpr std::array<evaluation_entry, sizeof...(Ops)> entries{
+template <class... Ops> struct evaluation_table<op_set<Ops...>> { static const evaluation_entry* entries(); };
+template <class... Ops> const evaluation_entry* evaluation_table<op_set<Ops...>>::entries() {
+  static constexpr std::array<evaluation_entry, sizeof...(Ops)> table{
       evaluation_entry{&evaluate_node_as<Ops>, &known_attributes<Ops>}...};
-};
+  return table.data();
+}
+#ifdef DNNKIT_EVALUATOR_ELSEWHERE  // a program of several files may compile the library's own operators in one of them
+extern template struct evaluation_table<builtin_set>;
+#endif
 
 // One run of one graph.
 class evaluation {
@@ -293,7 +298,7 @@ std::vector<host_tensor> evaluate(const graph& g, const std::vector<host_tensor>
                                   const weight_source& weights = no_weights(), const value_observer& observe = {}) {
   std::vector<const host_tensor*> pointers;
   for (const host_tensor& t : inputs) pointers.push_back(&t);
-  return detail::evaluation(g, weights, observe, Set::size, &Set::find, detail::evaluation_table<Set>::entries.data())
+  return detail::evaluation(g, weights, observe, Set::size, &Set::find, detail::evaluation_table<Set>::entries())
       .run(pointers);
 }
 
