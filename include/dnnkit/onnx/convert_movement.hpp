@@ -178,7 +178,8 @@ inline void convert_split(node_context& c) {
   } else if (c.has(1)) sizes = c.extents(1, "split");
   if (sizes.empty()) {
     const std::int64_t parts = c.integer("num_outputs", static_cast<std::int64_t>(c.node.outputs.size()));
-    node_context::require(parts > 0 && !n.is_unknown(), "the extent to split must be known");
+    node_context::require(parts == static_cast<std::int64_t>(c.node.outputs.size()) && !n.is_unknown(),
+                          "the extent to split must be known, and num_outputs the number of outputs");
     const dim size = table.ceil_div(n, dim(parts));
     for (std::int64_t i = 0; i + 1 < parts; ++i) sizes.push_back(size);
     sizes.push_back(table.sub(n, table.mul(size, dim(parts - 1))));

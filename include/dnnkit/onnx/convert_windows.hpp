@@ -53,13 +53,19 @@ template <class Op> void apply_auto_pad(node_context& c, Op& op) {
   }
 }
 
-inline void check_window_lists(node_context& c, const auto& op) {
+template <class Op> void check_window_lists(node_context& c, const Op& op) {
   const std::size_t axes = op.kernel_shape.size();
   node_context::require(c.rank(0) == axes + 2, "kernel_shape does not fit the input's rank");
   node_context::require((op.strides.empty() || op.strides.size() == axes) &&
                             (op.dilations.empty() || op.dilations.size() == axes) &&
                             (op.pads.empty() || op.pads.size() == 2 * axes),
                         "strides, dilations and pads do not fit kernel_shape");
+  constexpr std::int64_t most = std::int64_t{1} << 20;  // so that what is computed of them stays in range
+  for (const int_list* list : {&op.kernel_shape, &op.strides, &op.dilations, &op.pads})
+    for (std::int64_t n : *list)
+      node_context::require(n <= most && n >= -most, "kernel_shape, strides, dilations or pads are too large");
+  for (dim d : c.dims(0))
+    node_context::require(!d.is_known() || d.value() < std::int64_t{1} << 40, "an extent is too large");
 }
 
 inline void convert_conv(node_context& c) {
@@ -84,6 +90,9 @@ inline void convert_conv_transpose(node_context& c) {
   if (!same && mode != "NOTSET" && mode != "VALID")
     node_context::refuse("attribute 'auto_pad' is '" + mode + "', which is not supported");
   if (wanted || same) {
+    if (wanted)
+      for (std::int64_t n : *wanted)
+        node_context::require(n >= 0 && n < std::int64_t{1} << 40, "output_shape is negative or too large");
     if (wanted && wanted->size() == axes + 2) wanted->erase(wanted->begin(), wanted->begin() + 2);
     node_context::require(!wanted || wanted->size() == axes, "output_shape does not fit kernel_shape");
     conv.pads = int_list::filled(2 * axes, 0);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,12 @@
 namespace dnnkit::onnx {
 
 namespace detail {
+
+// The symbol that extent d of an input is: the one the model names, or one of its own.
+inline std::string name_of_extent(const value_info& input, std::size_t d) {
+  const std::string_view given = (*input.shape)[d].symbol;
+  return given.empty() ? std::string(input.name) + "." + std::to_string(d) : std::string(given);
+}
 
 // One walk over a model, with what is known of its symbols so far.
 class import_walk {
@@ -50,7 +57,9 @@ class import_walk {
 
  private:
   static constexpr std::int64_t least_opset = 1, most_opset = 28;
-  static constexpr std::size_t most_depth = 32;  // of functions and subgraphs in each other
+  static constexpr std::int64_t most_extent = std::int64_t{1} << 40;
+  static constexpr std::size_t most_nodes = 200'000;  // with functions inlined and loops unrolled
+  static constexpr std::size_t most_depth = 32;       // of functions and subgraphs in each other
 
   void report(const onnx::node& n, const scope& names, std::string message) {
     report(names.prefix + std::string(name_of(n)), std::string(n.op_type), std::move(message));
@@ -88,10 +97,10 @@ class import_walk {
   }
 
   void add_inputs(scope& names) {
+    std::set<std::string_view> stored;  // up to IR version 3, initialisers are inputs too
+    for (const tensor_data& t : state_.model.graph.initializers) stored.insert(t.name);
     for (const value_info& i : state_.model.graph.inputs) {
-      const bool stored = std::any_of(state_.model.graph.initializers.begin(), state_.model.graph.initializers.end(),
-                                      [&](const tensor_data& t) { return t.name == i.name; });
-      if (stored) continue;
+      if (stored.contains(i.name)) continue;
       auto v = std::make_shared<imported_value>();
       v->name = std::string(i.name);
       v->is_input = true;
@@ -136,12 +145,16 @@ class import_walk {
       const dimension& x = (*i.shape)[d];
       if (x.value) {
         if (*x.value < 0) throw refusal{"an extent is negative"};
+        if (*x.value > most_extent) throw refusal{"an extent is too large"};
         t.dims.push_back(*x.value);
         continue;
       }
-      const std::string name = x.symbol.empty() ? std::string(i.name) + "." + std::to_string(d) : std::string(x.symbol);
+      const std::string name = name_of_extent(i, d);
+      constexpr std::size_t longest_name = 200;
+      if (name.size() > longest_name) throw refusal{"the name of an extent is too long"};
       if (const auto size = state_.options.sizes.find(name); size != state_.options.sizes.end()) {
-        if (size->second < 0) throw refusal{"the value given for '" + name + "' is negative"};
+        if (size->second < 0 || size->second > most_extent)
+          throw refusal{"the value given for '" + name + "' is negative or too large"};
         t.dims.push_back(size->second);
       } else {
         t.dims.push_back(solved_symbol(state_.graph.value().symbols, solutions_, name));
@@ -159,11 +172,12 @@ class import_walk {
       auto v = std::make_shared<imported_value>();
       v->name = names.prefix + std::string(t.name);
       v->stored = &t;
+      v->stored_name = std::string(t.name);
       const auto type = dtype_of(t.data_type);
       if (!type) report(v->name, "initializer", "element type " + data_type_name(t.data_type) + " is not supported");
       else if (t.dims.size() > max_rank) report(v->name, "initializer", "a rank above 8 is not supported");
-      else if (std::any_of(t.dims.begin(), t.dims.end(), [](std::int64_t d) { return d < 0; }))
-        report(v->name, "initializer", "an extent is negative");
+      else if (std::any_of(t.dims.begin(), t.dims.end(), [](std::int64_t d) { return d < 0 || d > most_extent; }))
+        report(v->name, "initializer", "an extent is negative or too large");
       else {
         v->type.type = *type;
         for (std::int64_t d : t.dims) v->type.dims.push_back(d);
@@ -174,7 +188,12 @@ class import_walk {
   }
 
   void add_outputs(scope& names) {
+    std::set<std::string_view> outputs;
     for (const value_info& o : state_.model.graph.outputs) {
+      if (!outputs.insert(o.name).second) {
+        report(std::string(o.name), "output", "the name is given twice");
+        continue;
+      }
       const value_reference v = names.find(o.name);
       if (!v) {
         report(std::string(o.name), "output", "no node computes it");
@@ -201,6 +220,10 @@ class import_walk {
   void import_node(scope& names, const onnx::node& n) {
     const std::size_t problems = state_.problems.size();
     std::vector<value_reference> results;
+    if (++nodes_ > most_nodes) {
+      if (nodes_ == most_nodes + 1) report(n, names, "the model has too many nodes");
+      return;
+    }
     try {
       results = convert(names, n);
     } catch (const refusal& r) { report(n, names, r.message); } catch (const error& e) {
@@ -212,6 +235,7 @@ class import_walk {
       if (n.outputs[i].empty()) continue;
       value_reference v = results[i] ? results[i] : std::make_shared<imported_value>();
       if (v->name.empty()) v->name = names.prefix + std::string(n.outputs[i]);
+      if (v->stored != nullptr && v->stored_name.empty()) v->stored_name = std::string(n.outputs[i]);
       if (v->understood && v->from.empty() && !v->is_input && !v->known && v->stored == nullptr)
         for (std::string_view input : n.inputs)
           if (!input.empty() && names.find(input) != v) v->from.push_back(names.find(input));
@@ -252,10 +276,16 @@ class import_walk {
     return c.results();
   }
 
+  // Operators whose work is not bounded by the elements they read and write.
+  static bool has_window(std::string_view type) {
+    return type.find("Conv") != type.npos || type.find("Pool") != type.npos || type == "LRN" || type == "RoiAlign" ||
+           type == "Col2Im";
+  }
+
   // A node whose inputs are all known numbers, and whose outputs are small, is computed by the reference evaluator.
   std::optional<std::vector<value_reference>> fold(scope& names, const onnx::node& n, std::int64_t opset,
                                                    converter converts) {
-    if (n.inputs.empty() || n.op_type == "Constant") return std::nullopt;
+    if (n.inputs.empty() || n.op_type == "Constant" || has_window(n.op_type)) return std::nullopt;
     for (std::string_view i : n.inputs) {
       if (i.empty()) continue;
       const known_elements* k = state_.elements(*names.find(i), false);
@@ -362,13 +392,19 @@ class import_walk {
 
   import_state state_;
   const symbol_solutions& solutions_;
+  std::size_t nodes_ = 0;
 };
 
 }  // namespace detail
 
 // Imports `m`, whose tensors `options.load` reads. Never throws for what is in the model: every problem is in the
 // result, and the graph is only there when there is none.
-inline import_result import_model(const onnx::model& m, const import_options& options) {
+inline import_result import_model(const onnx::model& m, import_options options) {
+  for (const value_info& i : m.graph.inputs)  // symbols that are extents of inputs whose values are known
+    if (const auto bound = options.bind.find(i.name); bound != options.bind.end() && i.shape)
+      for (std::size_t d = 0; d < i.shape->size() && d < bound->second.dims.size(); ++d)
+        if (const onnx::dimension& x = (*i.shape)[d]; !x.value)
+          options.sizes.emplace(detail::name_of_extent(i, d), bound->second.dims[d]);
   symbol_solutions solutions;
   constexpr std::size_t most_rounds = 256;
   for (std::size_t round = 0;; ++round) {

@@ -37,6 +37,7 @@ struct imported_value {
   tensor_type type;
   tensor data;                                        // in the graph, once something reads it there
   const tensor_data* stored = nullptr;                // where the file keeps its elements
+  std::string stored_name;                            // what the file calls them
   std::shared_ptr<const known_elements> known;        // as far as its elements are known
   std::vector<std::shared_ptr<imported_value>> from;  // what it was computed from
   bool is_input = false;                              // of the model
@@ -185,13 +186,21 @@ class import_state {
     return t;
   }
 
+  // One weight for each tensor of the file, by the file's name for it; tensors that share a name (of different
+  // functions) are told apart by where they are used.
   tensor weight(imported_value& v) {
     dnnkit::graph& g = graph.value();
-    weights.emplace(v.name, v.stored);
-    return {&graph, g.add_value({g.store(v.name), v.type, origin::weight, none, {}})};
+    std::string name = v.stored_name;
+    if (const auto same = weights.find(name); same != weights.end() && same->second != v.stored) name = v.name;
+    if (name.empty()) throw refusal{"a tensor of the file has no name"};
+    const auto [found, is_new] = weights.emplace(name, v.stored);
+    if (!is_new && found->second != v.stored) throw refusal{"two tensors of the file are called '" + name + "'"};
+    if (is_new) weight_ids_.emplace(name, g.add_value({g.store(name), v.type, origin::weight, none, {}}));
+    return {&graph, weight_ids_.find(name)->second};
   }
 
   builder* scratch_ = nullptr;
+  std::map<std::string, value_id, std::less<>> weight_ids_;
   std::set<const imported_value*> visited_;
 };
 
