@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// A program around a network: what it reads and writes, and what it says of wrong arguments.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/runtime/program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dnnkit/graph.hpp"
+#include "dnnkit/weights/safetensors_writer.hpp"
+
+namespace {
+
+namespace dk = dnnkit;
+
+struct model {  // y = 2 x + w, z = the number of each row's largest element
+  static constexpr void build(dk::builder& g) {
+    const auto x = g.input("x", dk::f32, {dk::sym{"N", {1, 8}}, 3});
+    const auto y = x * 2.0 + g.weight("w", {3});
+    g.output("deep/y", y);
+    g.output("z", dk::arg_max(y, {.axis = 1, .keepdims = false}));
+  }
+};
+using net = dk::compile<model>;
+
+struct outcome {
+  int status = 0;
+  std::string out, err;
+};
+outcome run(std::vector<std::string> words, bool with_weights = true) {
+  words.insert(words.begin(), "program");
+  std::vector<char*> argv;
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  std::ostringstream out, err;
+  auto* const cout = std::cout.rdbuf(out.rdbuf());
+  auto* const cerr = std::cerr.rdbuf(err.rdbuf());
+  const int status = dk::run_program<net>(
+      static_cast<int>(words.size()), argv.data(),
+      {with_weights ? "w.safetensors" : "missing.safetensors",
+       [](const std::filesystem::path& path) -> dk::weight_file { return dk::safetensors(path); }});
+  std::cout.rdbuf(cout);
+  std::cerr.rdbuf(cerr);
+  return {status, out.str(), err.str()};
+}
+
+template <class T>
+void save(const char* path, dk::dtype type, std::vector<std::int64_t> shape, const std::vector<T>& x) {
+  dk::save_npy(path, {path, type, shape, std::as_bytes(std::span(x))});
+}
+
+struct files {
+  files() {
+    const std::array<float, 3> w{1, 0, -1};
+    const std::array tensors{dk::stored_tensor{"w", dk::f32, {3}, std::as_bytes(std::span(w))}};
+    dk::save_safetensors("w.safetensors", tensors);
+    save<float>("x.npy", dk::f32, {2, 3}, {1, 2, 3, 6, 5, 4});
+    save<float>("long.npy", dk::f32, {9, 3}, std::vector<float>(27));
+    save<float>("wide.npy", dk::f32, {2, 4}, std::vector<float>(8));
+    save<double>("double.npy", dk::f64, {2, 3}, std::vector<double>(6));
+  }
+};
+const files written;
+
+}  // namespace
+
+TEST_CASE("outputs are written; symbols follow from the inputs") {
+  const outcome o = run({"--input", "x=x.npy", "--output", "results", "--threads=2"});
+  CHECK(o.err == "");
+  CHECK(o.status == 0);
+  const dk::npy y("results/deep_y.npy"), z("results/z.npy");
+  CHECK(y.tensor().shape == std::vector<std::int64_t>{2, 3});
+  const std::array<float, 6> expected{3, 4, 5, 13, 10, 7};
+  CHECK(std::memcmp(y.tensor().data.data(), expected.data(), sizeof expected) == 0);
+  const std::array<std::int64_t, 2> largest{2, 0};
+  CHECK(z.tensor().dtype == dk::i64);
+  CHECK(std::memcmp(z.tensor().data.data(), largest.data(), sizeof largest) == 0);
+}
+
+TEST_CASE("the median time is the last line") {
+  const outcome o = run({"--input", "x=x.npy", "--time", "3", "--dim", "N=2"});
+  CHECK(o.status == 0);
+  CHECK(std::stod(o.out) >= 0);
+}
+
+TEST_CASE("help names inputs, outputs and kernels") {
+  const outcome o = run({"--help"});
+  CHECK(o.status == 0);
+  CHECK(o.out.find("x: f32 [N, 3]") != o.out.npos);
+  CHECK(o.out.find("deep/y: f32 [N, 3]") != o.out.npos);
+  CHECK(o.out.find(std::to_string(net::kernels) + " kernels") != o.out.npos);
+}
+
+TEST_CASE("what is wrong is said, and the status is 1") {
+  const auto fails = [](std::vector<std::string> words, const std::string& what) {
+    const outcome o = run(std::move(words));
+    CHECK(o.status == 1);
+    CHECK_MESSAGE(o.err.find(what) != o.err.npos, o.err);
+  };
+  fails({}, "--input x");
+  fails({"--input", "x=x.npy", "--input", "u=x.npy"}, "--input u");
+  fails({"--input", "x=x.npy", "--input", "x=x.npy"}, "given twice");
+  fails({"--input", "x=wide.npy"}, "wide.npy");
+  fails({"--input", "x=double.npy"}, "double.npy");
+  fails({"--input", "x=long.npy"}, "N");
+  fails({"--input", "x=none.npy"}, "none.npy");
+  fails({"--input", "x=x.npy", "--dim", "N=3"}, "x.npy");
+  fails({"--input", "x=x.npy", "--dim", "M=3"}, "M");
+  fails({"--input", "x=x.npy", "--time", "0"}, "--time");
+  fails({"--input", "x=x.npy", "--threads", "none"}, "--threads");
+  fails({"--input"}, "--input");
+  fails({"--speed", "3"}, "--speed");
+  CHECK(run({"--input", "x=x.npy"}, false).status == 1);
+}
