@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // OPTIONS: -O1
 // Groups without an anchor: element types, broadcast, movement, and what the graph gives out.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // OPTIONS: -O1
 // Reductions over every subset of axes, in both layouts, and row operators over axes that are not the last.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // OPTIONS: -O1
 // Recurrent layers, transforms, samplings and what is said in terms of other operators, compiled.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
