@@ -13,6 +13,7 @@ using dnnkit::text;
 static_assert((text("a") << 1 << " " << -20 << std::size_t{3}).view() == "a1 -203");
 static_assert((text() << std::numeric_limits<std::int64_t>::min()).view() == "-9223372036854775808");
 static_assert((text() << std::int64_t{0}).view() == "0" && text().empty() && text("x") == text("x"));
+static_assert(std::string_view(text("a") << 1) == "a1");  // where a string_view is taken
 static_assert(dnnkit::to_fixed<3>(text("abc").view()).view() == "abc");
 
 TEST_CASE("a text that is too long ends in dots") {

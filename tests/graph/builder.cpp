@@ -64,6 +64,18 @@ constexpr bool first_error() {
 }
 static_assert(first_error());
 
+// Sizes are computed with, and written where shapes are.
+constexpr bool sizes_are_computed_with() {
+  builder g;
+  const extent h = g.size({"H", {2, 64}});
+  const tensor x = g.input("x", f32, {1, h, h / 2 + 1, h.mod(4), h.min(8), h.max(3)});
+  symbol_table& t = g.value().symbols;
+  const dim d = g.symbol({"H"});
+  return x.size(1) == d && x.size(2) == t.add(t.floor_div(d, 2), 1) && x.size(3) == t.mod(d, 4) &&
+         x.size(4) == t.min(d, 8) && x.size(5) == t.max(d, 3) && t.symbols.size() == 1 && t.symbols[0].limits.max == 64;
+}
+static_assert(sizes_are_computed_with());
+
 TEST_CASE("the assertions above are the test") {}
 
 }  // namespace
