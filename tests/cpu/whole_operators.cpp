@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // OPTIONS: -O1
 // Operators that compute their output as a whole, and others that move elements by index, compiled.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
@@ -43,6 +44,7 @@ struct by_index {
     g.output("hot", dk::one_hot(columns, g.constant({-1, 2}, {2}), {.depth = 4}));
     g.output("finite", dk::logical_not(dk::is_nan(dk::sqrt(x))));
     g.output("tangent", dk::tan(x) + dk::atan(x));
+    g.output("remainder", dk::mod(x, g.scalar(0.3), {.fmod = true}));
   }
 };
 

@@ -300,6 +300,11 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> tan(vec<float, N> x
 }
 
 // Lane by lane through the library.
+template <int N> [[gnu::always_inline]] inline vec<float, N> fmod(vec<float, N> x, vec<float, N> y) noexcept {
+  vec<float, N> r(0.0f);
+  for (int i = 0; i < N; ++i) r.v[i] = std::fmod(x.v[i], y.v[i]);
+  return r;
+}
 #define DNNKIT_LANEWISE(name)                                                                   \
   template <int N> [[gnu::always_inline]] inline vec<float, N> name(vec<float, N> x) noexcept { \
     return lanewise(x, [](float a) { return std::name(a); });                                   \
