@@ -55,11 +55,12 @@ class node_context {
   dtype type(std::size_t i) const { return value(i).type.type; }
   const shape& dims(std::size_t i) const { return value(i).type.dims; }
   std::size_t rank(std::size_t i) const { return dims(i).size(); }
-  // The input as a tensor of the graph; tensor{} for one left out.
-  tensor in(std::size_t i) const { return has(i) ? state.materialise(*inputs_[i]) : tensor{}; }
+  // The input as a tensor of the graph; refuses one left out.
+  tensor in(std::size_t i) const { return state.materialise(value(i)); }
+  // All of them; tensor{} for those left out.
   std::vector<tensor> all_inputs() const {
     std::vector<tensor> all;
-    for (std::size_t i = 0; i < inputs(); ++i) all.push_back(in(i));
+    for (std::size_t i = 0; i < inputs(); ++i) all.push_back(has(i) ? in(i) : tensor{});
     return all;
   }
   // What is known of the input's elements, null when that is nothing.
