@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cxxopts.hpp>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -16,6 +17,7 @@
 
 #include "dnnkit/onnx/read_model.hpp"
 #include "dnnkit/weights/host_bytes.hpp"
+#include "dnnkit/weights/safetensors.hpp"
 #include "tests/conformance/compiled_group.hpp"
 #include "tests/conformance/status.hpp"
 #include "tests/conformance/test_case.hpp"
@@ -37,38 +39,26 @@ std::string qualified(const compiled_test& t) {
   return std::string(t.name) + (set == "test_data_set_0" ? "" : "." + set);
 }
 
-// What each test of the group found wrong; empty: nothing.
-std::vector<std::string> run(const compiled_group& group) {
+// What each test of the group found wrong; empty: nothing. `weights`: where conformance_sources left the tests'
+// weights.
+std::vector<std::string> run(const compiled_group& group, const std::filesystem::path& weights_folder) {
   std::vector<std::vector<std::byte>> inputs;
   std::vector<std::vector<dk::host_tensor>> expected;
-  std::vector<dk::onnx::file> files;  // keep what the weights lie in
-  std::vector<dk::onnx::tensor_bytes> elements;
-  std::vector<std::string> names;
+  std::vector<dk::safetensors> files;  // keep what the weights lie in
   for (const compiled_test& t : group.tests) {
     const std::filesystem::path folder = t.folder, set = folder / t.data_set;
-    files.emplace_back(folder / "model.onnx");
-    const dk::onnx::graph& g = files.back().model().graph;
+    const dk::onnx::file file(folder / "model.onnx");
+    const dk::onnx::graph& g = file.model().graph;
     const auto given = dk::conformance::read_tensors(set, "input_", g.inputs);
     for (const char* wanted : t.inputs)
       for (std::size_t i = 0; i < given.size(); ++i)
         if (g.inputs[i].name == wanted) inputs.push_back(dk::element_bytes(given[i]));
     expected.push_back(dk::conformance::read_tensors(set, "output_", g.outputs));
-    const auto add = [&](std::string_view name, const dk::onnx::tensor_data& data) {
-      try {
-        elements.push_back(files.back().elements(data));
-        names.push_back(qualified(t) + "/" + std::string(name));
-      } catch (const dk::error&) {}  // of a type that no compiled test reads
-    };
-    for (const dk::onnx::tensor_data& x : g.initializers) add(x.name, x);
-    for (const dk::onnx::node& n : g.nodes)
-      if (const dk::onnx::attribute* a = n.op_type == "Constant" ? n.find("value") : nullptr; a && !a->tensors.empty())
-        add(n.outputs.front(), a->t());
+    if (const auto path = weights_folder / (qualified(t) + ".safetensors"); std::filesystem::exists(path))
+      files.emplace_back(path);
   }
   std::vector<dk::stored_tensor> weights;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    weights.push_back(elements[i].tensor());
-    weights.back().name = names[i];
-  }
+  for (const dk::safetensors& f : files) weights.insert(weights.end(), f.tensors().begin(), f.tensors().end());
   const auto outputs = group.run(inputs, dk::weight_file("the tests' weights", weights));
   std::vector<std::string> problems;
   std::size_t next = 0;
@@ -88,7 +78,7 @@ std::vector<std::string> run(const compiled_group& group) {
 }
 
 // One line a test, from a process of its own.
-std::vector<std::string> run_apart(const compiled_group& group) {
+std::vector<std::string> run_apart(const compiled_group& group, const std::filesystem::path& weights) {
   int ends[2];
   if (pipe(ends) != 0) throw dk::error("cannot make a pipe", "conformance_compiled");
   std::cout.flush();
@@ -97,7 +87,7 @@ std::vector<std::string> run_apart(const compiled_group& group) {
     close(ends[0]);
     std::string all;
     try {
-      for (std::string p : run(group)) {
+      for (std::string p : run(group, weights)) {
         for (char& c : p)
           if (c == '\n') c = ' ';
         all += p + "\n";
@@ -153,7 +143,7 @@ int run_all(const cxxopts::ParseResult& arguments) {
     const bool wanted = std::any_of(group.tests.begin(), group.tests.end(),
                                     [&](const compiled_test& t) { return results.contains(t.name); });
     if (!wanted) continue;
-    const std::vector<std::string> problems = run_apart(group);
+    const std::vector<std::string> problems = run_apart(group, arguments["weights"].as<std::string>());
     for (std::size_t i = 0; i < problems.size(); ++i) {
       const auto found = results.find(group.tests[i].name);
       if (found == results.end()) continue;
@@ -193,7 +183,8 @@ int main(int argc, char** argv) {
       "only", "tests whose names match", cxxopts::value<std::string>()->default_value(""))(
       "json", "file for one JSON object a test", cxxopts::value<std::string>())(
       "status", "list of what is not passed", cxxopts::value<std::string>()->default_value(DNNKIT_CONFORMANCE_STATUS))(
-      "help", "this text");
+      "weights", "folder with the tests' weights, that of the generated sources",
+      cxxopts::value<std::string>()->default_value(DNNKIT_CONFORMANCE_WEIGHTS))("help", "this text");
   try {
     const auto arguments = options.parse(argc, argv);
     if (arguments.count("help") || !arguments.count("data")) {

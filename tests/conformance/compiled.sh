@@ -18,7 +18,8 @@ include=${CONFORMANCE_INCLUDE:-include}
 compiler=${CXX:-g++}
 [ -n "${CONFORMANCE_SOURCES:-}" ] || build_preset release conformance_sources
 flags=(-std=c++20 -O1 -march=native "-I$include" -I. -Wno-maybe-uninitialized
-       "-DDNNKIT_CONFORMANCE_STATUS=\"$PWD/tests/conformance/status.txt\"")
+       "-DDNNKIT_CONFORMANCE_STATUS=\"$PWD/tests/conformance/status.txt\""
+       "-DDNNKIT_CONFORMANCE_WEIGHTS=\"$(realpath -m "$out")\"")
 if "$compiler" --version | grep -q clang; then
   flags+=(-fconstexpr-steps=2147483647 -fconstexpr-depth=4096 -fbracket-depth=4096)
 else

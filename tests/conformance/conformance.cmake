@@ -30,7 +30,8 @@ if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
   target_link_libraries(conformance_compiled_part PRIVATE dnnkit_evaluator cxxopts::cxxopts)
   target_compile_options(conformance_compiled_part PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(conformance_compiled_part
-                             PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
+                             PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt"
+                                     DNNKIT_CONFORMANCE_WEIGHTS="${generated}")
   add_test(NAME conformance/compiled
            COMMAND conformance_compiled_part --data ${DNNKIT_ONNX_TESTS} --only ${representatives})
   set_tests_properties(conformance/compiled PROPERTIES LABELS conformance TIMEOUT 600)

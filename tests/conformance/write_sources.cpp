@@ -57,7 +57,26 @@ void qualify(dk::graph& g, const std::string& test) {
     g.output_names[i] = g.store(test + "/" + std::string(g.text_of(g.output_names[i])));
 }
 
-part part_of(const test_case& t, const std::filesystem::path& set, std::size_t number) {
+// NAME.safetensors: what the test's graph reads as weights, wherever in the model that is.
+void save_weights(dk::onnx::file& f, const dk::onnx::import_result& imported, const std::filesystem::path& path,
+                  const std::string& test) {
+  std::vector<dk::onnx::tensor_bytes> elements;
+  std::vector<std::string> names;
+  for (const auto& [name, data] : imported.weights) {
+    elements.push_back(f.elements(*data));
+    names.push_back(test + "/" + name);
+  }
+  if (names.empty()) return;
+  std::vector<dk::stored_tensor> stored;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    stored.push_back(elements[i].tensor());
+    stored.back().name = names[i];
+  }
+  dk::save_safetensors(path, stored);
+}
+
+part part_of(const test_case& t, const std::filesystem::path& set, std::size_t number,
+             const std::filesystem::path& out) {
   dk::onnx::file f(t.folder / "model.onnx");
   const auto declared = f.model().graph.inputs;
   const auto given = dk::conformance::read_tensors(set, "input_", declared);
@@ -68,6 +87,7 @@ part part_of(const test_case& t, const std::filesystem::path& set, std::size_t n
   if (const std::string problem = dk::onnx::reason_not_to_compile(imported.graph); !problem.empty())
     throw dk::error(problem, t.name);
   const std::string name = t.name + (set.filename() == "test_data_set_0" ? "" : "." + set.filename().string());
+  save_weights(f, imported, out / (name + ".safetensors"), name);
   std::string inputs;
   for (dk::value_id v : imported.graph.inputs)
     inputs += (inputs.empty() ? "" : ", ") + dk::generation::string_literal(imported.graph.name_of(v));
@@ -121,7 +141,7 @@ int write_all(const cxxopts::ParseResult& arguments) {
       dk::onnx::file f(t.folder / "model.onnx");
       if (!status.reason_to_skip(f.model()).empty()) continue;
       std::vector<part> sets;
-      for (const auto& set : dk::conformance::data_sets(t)) sets.push_back(part_of(t, set, number++));
+      for (const auto& set : dk::conformance::data_sets(t)) sets.push_back(part_of(t, set, number++, out));
       parts.insert(parts.end(), sets.begin(), sets.end());
     } catch (const std::exception& e) {
       std::string sentence = e.what();
