@@ -35,8 +35,8 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [1, 4, 8, 8]");
 static_assert(inferred([](builder& g) {
                 const tensor x = g.input("x", i32, {1, 3, 8, 8});
-                return g.apply(op::conv{}, {x, x});
-              }) == "Conv 'Conv': input 0 is i32, expected a floating-point type");
+                return g.apply(op::softmax{}, {x});
+              }) == "Softmax 'Softmax': input 0 is i32, expected a floating-point type");
 
 TEST_CASE("the assertions above are the test") {}
 
