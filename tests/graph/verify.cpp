@@ -70,7 +70,7 @@ value& value_from(graph& g, origin from) {
 }
 
 TEST_CASE("damage to a legal graph is reported") {
-  CHECK(after([](graph& g) { g.nodes[0].op = nullptr; }) == "a node has no operator");
+  CHECK(after([](graph& g) { g.nodes[0].op = &no_operator; }) == "a node has no operator");
   CHECK(after([](graph& g) {
           g.nodes[0].name = {1u << 20, 3};
         }) == "node 'Conv': its name lies outside the graph's characters");
