@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Binding values without saying which symbol each is for.
-// EXPECT-GCC: cannot convert '<brace-enclosed initializer list>' to
-// EXPECT-CLANG: no viable conversion
+// EXPECT-GCC: no known conversion for argument 1 from '<brace-enclosed initializer list>' to 'std::initializer_list<dnnkit::binding>'
+// EXPECT-CLANG: no matching member function for call to 'bind'
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;
