@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Binding values without saying which symbol each is for.
-// EXPECT-GCC: no known conversion for argument 1 from '<brace-enclosed initializer list>' to 'std::initializer_list<dnnkit::binding>'
+// EXPECT-GCC: no known conversion for argument 1 from '<brace-enclosed initializer list>'
 // EXPECT-CLANG: no matching member function for call to 'bind'
 #include <dnnkit/graph.hpp>
 
