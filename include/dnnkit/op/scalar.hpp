@@ -27,9 +27,11 @@ template <number T> constexpr T maximum(T a, T b) { return a != a ? a : (a < b |
 template <std::floating_point T> T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)); }
 template <std::floating_point T> T reciprocal_sqrt(T x) { return T(1) / std::sqrt(x); }
 
-// Signed integers as unsigned ones, whose sums and products wrap around; anything else as it is.
+// Integers as unsigned ones, whose sums and products wrap around (of 32 bits at least: shorter ones would be computed
+// as int, where 65,535 times itself overflows); anything else as it is.
 template <class T> constexpr auto modular(T x) {
-  if constexpr (std::signed_integral<T>) return static_cast<std::make_unsigned_t<T>>(x);
+  if constexpr (std::integral<T> && !std::same_as<T, bool>)
+    return static_cast<std::common_type_t<std::make_unsigned_t<T>, unsigned>>(static_cast<std::make_unsigned_t<T>>(x));
   else return x;
 }
 
