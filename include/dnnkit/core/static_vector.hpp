@@ -13,16 +13,17 @@ template <class T, std::size_t N> struct static_vector {
   using value_type = T;
 
   constexpr static_vector() = default;
-  constexpr static_vector(std::initializer_list<T> list) {
-    for (const T& x : list) push_back(x);
-  }
+  constexpr static_vector(std::initializer_list<T> list) : static_vector(list.begin(), list.end()) {}
   template <class Iterator> constexpr static_vector(Iterator first, Iterator last) {
-    for (; first != last; ++first) push_back(*first);
+    const auto n = static_cast<std::size_t>(last - first);
+    if (n > N) throw std::length_error("static_vector: capacity exceeded");
+    for (std::size_t i = 0; i < n; ++i) items[i] = first[i];
+    count = n;
   }
   // `n` copies of `x`
   static constexpr static_vector filled(std::size_t n, const T& x) {
     static_vector v;
-    for (std::size_t i = 0; i < n; ++i) v.push_back(x);
+    v.resize(n, x);
     return v;
   }
 
@@ -47,8 +48,9 @@ template <class T, std::size_t N> struct static_vector {
   constexpr void pop_back() { --count; }
   constexpr void clear() { count = 0; }
   constexpr void resize(std::size_t n, const T& x = T{}) {
-    while (count > n) --count;
-    while (count < n) push_back(x);
+    if (n > N) throw std::length_error("static_vector: capacity exceeded");
+    for (std::size_t i = count; i < n; ++i) items[i] = x;
+    count = n;
   }
   constexpr void insert(std::size_t at, const T& x) {
     push_back(x);

@@ -2,7 +2,6 @@
 // Short texts made in constant expressions (error messages, reasons), and their way into a template argument.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,36 +18,37 @@ struct text {
   constexpr text(const char* s) { *this << std::string_view(s); }
 
   constexpr text& operator<<(std::string_view s) {
-    for (char c : s) {
-      if (length == capacity) {
-        for (std::size_t i = capacity - 3; i < capacity; ++i) chars[i] = '.';
-        return *this;
-      }
-      chars[length++] = c;
-    }
+    const char* const from = s.data();
+    const std::size_t size = s.size(), room = capacity - length, n = size < room ? size : room;
+    char* const to = chars + length;
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
+    length += n;
+    if (n < size)
+      for (std::size_t i = capacity - 3; i < capacity; ++i) chars[i] = '.';
     return *this;
   }
   constexpr text& operator<<(const char* s) { return *this << std::string_view(s); }
   constexpr text& operator<<(std::int64_t n) {
-    std::array<char, 24> digits{};
-    std::size_t i = digits.size();
+    constexpr std::size_t most_digits = 24;
+    char digits[most_digits]{};
+    std::size_t i = most_digits;
     std::uint64_t rest = n < 0 ? 0 - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n);
     do digits[--i] = static_cast<char>('0' + rest % 10);
     while (rest /= 10);
     if (n < 0) digits[--i] = '-';
-    return *this << std::string_view(digits.data() + i, digits.size() - i);
+    return *this << std::string_view(digits + i, most_digits - i);
   }
   constexpr text& operator<<(int n) { return *this << std::int64_t{n}; }
   constexpr text& operator<<(std::size_t n) { return *this << static_cast<std::int64_t>(n); }
   constexpr text& operator<<(const text& t) { return *this << t.view(); }
 
   constexpr bool empty() const { return length == 0; }
-  constexpr std::string_view view() const { return {chars.data(), length}; }
+  constexpr std::string_view view() const { return {chars, length}; }
   constexpr operator std::string_view() const { return view(); }
   std::string str() const { return std::string(view()); }
   friend constexpr bool operator==(const text& a, const text& b) { return a.view() == b.view(); }
 
-  std::array<char, capacity> chars{};
+  char chars[capacity]{};
   std::size_t length = 0;
 };
 

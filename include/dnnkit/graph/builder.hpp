@@ -2,7 +2,6 @@
 // Building a graph: the builder hands out tensors, and functions on tensors (op/*.hpp) append nodes.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -39,7 +38,14 @@ class tensor {
 
 class builder {
  public:
-  constexpr builder() = default;
+  // Room for a graph of a thousand nodes: what has to grow is moved element by element.
+  constexpr builder() {
+    graph_.nodes.reserve(1 << 10);
+    graph_.values.reserve(1 << 11);
+    graph_.operands.reserve(1 << 12);
+    graph_.attributes.reserve(1 << 12);
+    graph_.characters.reserve(1 << 15);
+  }
   builder(const builder&) = delete;
   builder& operator=(const builder&) = delete;
 
@@ -50,13 +56,16 @@ class builder {
   }
   // The tensor `prefix + suffix` of the weight file; asking twice gives the same tensor.
   constexpr tensor weight(std::string_view prefix, std::string_view suffix, shape_argument dims, dtype type = f32) {
-    const std::size_t bucket = bucket_of(prefix, suffix);
-    for (std::size_t i = 0; i < weights_[bucket].size(); ++i)
-      if (is_named(weights_[bucket][i], prefix, suffix)) return {this, weights_[bucket][i]};
+    vector<value_id>& bucket = weights_[bucket_of(prefix, suffix)];
+    const std::size_t length = prefix.size() + suffix.size();
+    for (std::size_t i = 0; i < bucket.count; ++i)
+      if (const slice_of name = graph_.values.items[bucket.items[i]].name;
+          name.count == length && is_joined(graph_.text_of(name), prefix, suffix))
+        return {this, bucket.items[i]};
     slice_of name = graph_.store(prefix);
     name.count += graph_.store(suffix).count;
     const tensor t = leaf(name, {type, to_shape(dims)}, origin::weight);
-    weights_[bucket].push_back(t.id());
+    bucket.push_back(t.id());
     return t;
   }
   constexpr tensor weight(std::string_view name, shape_argument dims, dtype type = f32) {
@@ -121,15 +130,17 @@ class builder {
  private:
   static constexpr std::size_t buckets = 256;
   static constexpr std::size_t bucket_of(std::string_view prefix, std::string_view suffix) {
-    std::uint32_t hash = 0;
-    for (char c : prefix) hash = hash * 31 + static_cast<unsigned char>(c);
-    for (char c : suffix) hash = hash * 31 + static_cast<unsigned char>(c);
-    return hash % buckets;
+    return hash_of(suffix, hash_of(prefix, 0));
   }
-  constexpr bool is_named(value_id v, std::string_view prefix, std::string_view suffix) const {
-    const std::string_view name = graph_.name_of(v);
-    return name.size() == prefix.size() + suffix.size() && name.substr(0, prefix.size()) == prefix &&
-           name.substr(prefix.size()) == suffix;
+  // Kept small at every step: GCC makes an object of each large number it comes across.
+  static constexpr std::size_t hash_of(std::string_view s, std::size_t hash) {
+    const char* const from = s.data();
+    const std::size_t n = s.size();
+    for (std::size_t i = 0; i < n; ++i) hash = (hash * 31 + static_cast<unsigned char>(from[i])) % buckets;
+    return hash;
+  }
+  static constexpr bool is_joined(std::string_view name, std::string_view prefix, std::string_view suffix) {
+    return name.starts_with(prefix) && name.ends_with(suffix);
   }
 
   constexpr tensor leaf(slice_of name, const tensor_type& type, origin from) {
@@ -148,8 +159,8 @@ class builder {
     const slice_of given = next_name_.count != 0 ? next_name_ : default_name_;
     next_name_ = {};
     if (given.count != 0) return given;
-    for (const named_operator& known : operator_names_)
-      if (known.op == op.id) return known.name;
+    for (std::size_t i = 0; i < operator_names_.count; ++i)
+      if (const named_operator& known = operator_names_.items[i]; known.op == op.id) return known.name;
     operator_names_.push_back({op.id, graph_.store(op.name)});
     return operator_names_.back().name;
   }
@@ -160,8 +171,8 @@ class builder {
   };
 
   graph graph_;
-  std::array<vector<value_id>, buckets> weights_;  // by a hash of their names
-  vector<named_operator> operator_names_;          // of operators that were given none
+  vector<value_id> weights_[buckets];      // by a hash of their names
+  vector<named_operator> operator_names_;  // of operators that were given none
   slice_of next_name_, default_name_;
 };
 

@@ -54,32 +54,35 @@ struct graph {
 
   // The next `count` entries of a pool.
   template <class T> static constexpr slice_of end_of(const vector<T>& pool, std::size_t count) {
-    return {static_cast<std::uint32_t>(pool.size()), static_cast<std::uint32_t>(count)};
+    return {static_cast<std::uint32_t>(pool.count), static_cast<std::uint32_t>(count)};
   }
 
-  constexpr std::string_view text_of(slice_of s) const { return {characters.data() + s.first, s.count}; }
+  constexpr std::string_view text_of(slice_of s) const { return {characters.items + s.first, s.count}; }
   constexpr slice_of store(std::string_view s) {
-    const slice_of r = end_of(characters, s.size());
-    characters.append(s.data(), s.data() + s.size());
+    const char* const from = s.data();
+    const std::size_t n = s.size();
+    const slice_of r = end_of(characters, n);
+    characters.append(from, from + n);
     return r;
   }
   constexpr std::string_view name_of(value_id v) const { return text_of(at(v).name); }
 
-  constexpr value& at(value_id v) { return values[v]; }
-  constexpr const value& at(value_id v) const { return values[v]; }
-  constexpr node& node_at(node_id n) { return nodes[n]; }
-  constexpr const node& node_at(node_id n) const { return nodes[n]; }
+  constexpr value& at(value_id v) { return values.items[v]; }
+  constexpr const value& at(value_id v) const { return values.items[v]; }
+  constexpr node& node_at(node_id n) { return nodes.items[n]; }
+  constexpr const node& node_at(node_id n) const { return nodes.items[n]; }
 
   constexpr value_id input_of(const node& n, std::size_t i) const {
-    return i < n.inputs.count ? operands[n.inputs.first + i] : none;
+    return i < n.inputs.count ? operands.items[n.inputs.first + i] : none;
   }
-  constexpr const std::int64_t* attributes_of(const node& n) const { return attributes.data() + n.attributes.first; }
+  constexpr const std::int64_t* attributes_of(const node& n) const { return attributes.items + n.attributes.first; }
   template <class Op> constexpr bool is(const node& n) const { return n.op->id == id_of<Op>; }
   template <class Op> constexpr Op as(const node& n) const { return decode<Op>(attributes_of(n)); }
 
   constexpr value_id add_value(const value& v) {
+    const auto id = static_cast<value_id>(values.count);
     values.push_back(v);
-    return static_cast<value_id>(values.size() - 1);
+    return id;
   }
 
   // Appends a node computing `op` with attributes as encoded, infers its output, and returns that output. A wrong
@@ -95,7 +98,7 @@ struct graph {
   constexpr value_id add_node(const node& n) { return add_node(n, infer(n)); }
   // The same where the output's type is known.
   constexpr value_id add_node(node n, const tensor_type& type) {
-    n.output = add_value({n.name, type, origin::node, static_cast<node_id>(nodes.size()), {}});
+    n.output = add_value({n.name, type, origin::node, static_cast<node_id>(nodes.count), {}});
     nodes.push_back(n);
     return n.output;
   }
@@ -103,19 +106,18 @@ struct graph {
   // What the operator's inference sees: its inputs' types.
   constexpr inference inference_of(const node& n) {
     inference c(symbols);
-    for (std::size_t i = 0; i < n.inputs.count; ++i) {
-      const value_id v = operands[n.inputs.first + i];
-      if (v == none) c.add_absent_input();
-      else c.add_input(values[v].type);
-    }
+    const value_id* const inputs_of_n = operands.items + n.inputs.first;
+    for (std::uint32_t i = 0; i < n.inputs.count; ++i)
+      if (const value_id v = inputs_of_n[i]; v == none) c.add_absent_input();
+      else c.add_input(values.items[v].type);
     return c;
   }
 
   constexpr tensor_type infer(const node& n) {
-    if (!error.empty()) return {};
+    if (error.length != 0) return {};
     inference c = inference_of(n);
     n.op->infer(attributes_of(n), c);
-    if (c.error().empty() && c.outputs().size() == 1) return c.outputs()[0];
+    if (const tensor_type* const output = c.output()) return *output;
     error << n.op->name << " '" << text_of(n.name) << "': ";
     if (c.error().empty()) error << "shape inference gave no output";
     else error << c.error();

@@ -24,15 +24,37 @@ constexpr void begin_rebuilt(graph& result, const graph& g) {
   result.operands.reserve(g.operands.size());
 }
 
-// Appends n reading `inputs`; its output is of the same type as in the old graph.
-constexpr tensor copy_node(builder& b, const graph& old, node n, const vector<tensor>& inputs) {
-  graph& result = b.value();
-  const tensor_type& type = old.values[n.output].type;
-  n.inputs = graph::end_of(result.operands, inputs.size());
-  for (const tensor& t : inputs) result.operands.push_back(t.id());
-  return {&b, result.add_node(n, type)};
-}
+}  // namespace detail
 
+// The inputs of a node of the old graph, as tensors of the new one; tensor{} for one left out.
+class rebuilt_inputs {
+ public:
+  constexpr rebuilt_inputs(builder& b, const value_id* inputs, std::size_t count, const value_id* image)
+      : builder_(&b), inputs_(inputs), image_(image), count_(count) {}
+
+  constexpr std::size_t size() const { return count_; }
+  constexpr value_id id(std::size_t i) const { return inputs_[i] == none ? none : image_[inputs_[i]]; }
+  constexpr tensor operator[](std::size_t i) const { return inputs_[i] == none ? tensor{} : tensor{builder_, id(i)}; }
+  constexpr vector<tensor> list() const {
+    vector<tensor> tensors;
+    for (std::size_t i = 0; i < count_; ++i) tensors.push_back((*this)[i]);
+    return tensors;
+  }
+
+ private:
+  builder* builder_;
+  const value_id *inputs_, *image_;  // in the old graph; the number in the new one of each value of the old
+  std::size_t count_;
+};
+
+namespace detail {
+// Appends n reading `inputs`; its output is of the same type as in the old graph.
+constexpr value_id copy_node(graph& result, const graph& old, node n, const rebuilt_inputs& inputs) {
+  const tensor_type& type = old.values.items[n.output].type;
+  n.inputs.first = static_cast<std::uint32_t>(result.operands.count);
+  for (std::uint32_t i = 0; i < n.inputs.count; ++i) result.operands.push_back(inputs.id(i));
+  return result.add_node(n, type);
+}
 }  // namespace detail
 
 // Calls rule(b, n, inputs) for each live node n of `g` in order, with its inputs as tensors of the new graph in b. The
@@ -42,25 +64,20 @@ template <class Rule> constexpr graph rebuild(const graph& g, Rule rule) {
   builder b;
   graph& result = b.value();
   detail::begin_rebuilt(result, g);
-  vector<tensor> image(g.values.size());
-  for (std::size_t v = 0; v < g.values.size(); ++v)
-    if (g.values[v].from != origin::node) image[v] = {&b, result.add_value(g.values[v])};
+  vector<value_id> image(g.values.size(), none);
+  for (std::size_t v = 0; v < g.values.count; ++v)
+    if (g.values.items[v].from != origin::node) image.items[v] = result.add_value(g.values.items[v]);
   const vector<std::uint8_t> alive = live_nodes(g);
-  vector<tensor> inputs;
-  for (std::size_t k = 0; k < g.nodes.size(); ++k) {
-    if (alive[k] == 0) continue;
-    const node& n = g.nodes[k];
-    inputs.clear();
-    for (std::size_t i = 0; i < n.inputs.count; ++i) {
-      const value_id v = g.operands[n.inputs.first + i];
-      inputs.push_back(v == none ? tensor{} : image[v]);
-    }
+  for (std::size_t k = 0; k < g.nodes.count; ++k) {
+    if (alive.items[k] == 0) continue;
+    const node& n = g.nodes.items[k];
+    const rebuilt_inputs inputs(b, g.operands.items + n.inputs.first, n.inputs.count, image.items);
     b.default_name(n.name);
     const tensor made = rule(b, n, inputs);
-    image[n.output] = made.present() ? made : detail::copy_node(b, g, n, inputs);
+    image.items[n.output] = made.present() ? made.id() : detail::copy_node(result, g, n, inputs);
   }
-  for (value_id v : g.inputs) result.inputs.push_back(image[v].id());
-  for (value_id v : g.outputs) result.outputs.push_back(image[v].id());
+  for (value_id v : g.inputs) result.inputs.push_back(image[v]);
+  for (value_id v : g.outputs) result.outputs.push_back(image[v]);
   result.output_names = g.output_names;
   return static_cast<graph&&>(result);
 }

@@ -22,66 +22,87 @@ class value_users {
     constexpr bool empty() const { return first == last; }
   };
 
-  constexpr explicit value_users(const graph& g) : ends_(g.values.size() + 1, 0), nodes_(g.operands.size(), none) {
-    for (const node& n : g.nodes)
-      for (std::uint32_t i = n.inputs.first; i < n.inputs.first + n.inputs.count; ++i)
-        if (const value_id v = g.operands[i]; v != none) ++ends_[v + 1];
-    std::uint32_t sum = 0;
-    for (std::uint32_t& end : ends_) end = sum += end;
-    vector<std::uint32_t> next = ends_;  // where each value's list goes on
-    node_id k = 0;
-    for (const node& n : g.nodes) {
-      for (std::uint32_t i = n.inputs.first; i < n.inputs.first + n.inputs.count; ++i)
-        if (const value_id v = g.operands[i]; v != none) nodes_[next[v]++] = k;
-      ++k;
+  constexpr explicit value_users(const graph& g) : begins_(g.values.size() + 1, 0), nodes_(g.operands.size(), none) {
+    const node* const nodes = g.nodes.items;
+    const value_id* const operands = g.operands.items;
+    std::uint32_t* const begins = begins_.items;
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const slice_of inputs = nodes[k].inputs;
+      for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)
+        if (const value_id v = operands[i]; v != none) ++begins[v];
+    }
+    std::uint32_t sum = 0;  // begins[v]: where the users of v end, until they are put down, the last first
+    for (std::size_t v = 0; v < begins_.count; ++v) begins[v] = sum += begins[v];
+    for (std::size_t k = g.nodes.count; k-- > 0;) {
+      const slice_of inputs = nodes[k].inputs;
+      for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)
+        if (const value_id v = operands[i]; v != none) nodes_.items[--begins[v]] = static_cast<node_id>(k);
     }
   }
   constexpr range operator[](std::integral auto v) const {
-    return {nodes_.data() + ends_[v], nodes_.data() + ends_[v + 1]};
+    return {nodes_.items + begins_.items[v], nodes_.items + begins_.items[v + 1]};
   }
 
  private:
-  vector<std::uint32_t> ends_;  // ends_[v]: where the users of the value before v end and those of v begin
+  vector<std::uint32_t> begins_;  // begins_[v]: where the users of v begin, and those of the value before it end
   vector<node_id> nodes_;
 };
 constexpr value_users users_of_values(const graph& g) { return value_users(g); }
 
+template <class Op> constexpr bool has_operator(const graph& g) {
+  constexpr operator_id id = id_of<Op>;
+  for (std::size_t n = 0; n < g.nodes.count; ++n)
+    if (g.nodes.items[n].op->id == id) return true;
+  return false;
+}
+
 constexpr bool is_output(const graph& g, value_id v) {
-  for (value_id o : g.outputs)
-    if (o == v) return true;
+  for (std::size_t i = 0; i < g.outputs.count; ++i)
+    if (g.outputs.items[i] == v) return true;
   return false;
 }
 
 // alive[n] != 0: some graph output depends on node n.
 constexpr vector<std::uint8_t> live_nodes(const graph& g) {
   vector<std::uint8_t> alive(g.nodes.size(), 0);
+  std::uint8_t* const is_alive = alive.items;
+  const value* const values = g.values.items;
+  const value_id* const operands = g.operands.items;
   for (value_id o : g.outputs)
-    if (const node_id p = g.values[o].producer; p != none) alive[p] = 1;
-  for (std::size_t k = g.nodes.size(); k-- > 0;) {
-    if (alive[k] == 0) continue;
-    const slice_of inputs = g.nodes[k].inputs;
+    if (const node_id p = values[o].producer; p != none) is_alive[p] = 1;
+  for (std::size_t k = g.nodes.count; k-- > 0;) {
+    if (is_alive[k] == 0) continue;
+    const slice_of inputs = g.nodes.items[k].inputs;
     for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)
-      if (const value_id v = g.operands[i]; v != none)
-        if (const node_id p = g.values[v].producer; p != none) alive[p] = 1;
+      if (const value_id v = operands[i]; v != none)
+        if (const node_id p = values[v].producer; p != none) is_alive[p] = 1;
   }
   return alive;
+}
+
+// fixed[v] != 0: value v is a weight or a constant, or computed from such values alone, by a node whose output
+// `allowed` lets count.
+template <class Allowed> constexpr vector<std::uint8_t> fixed_values(const graph& g, Allowed allowed) {
+  vector<std::uint8_t> fixed(g.values.size(), 0);
+  std::uint8_t* const is_fixed = fixed.items;
+  const value* const values = g.values.items;
+  const node* const nodes = g.nodes.items;
+  const value_id* const operands = g.operands.items;
+  for (std::size_t v = 0; v < g.values.count; ++v)
+    if (const origin from = values[v].from; from == origin::weight || from == origin::constant) is_fixed[v] = 1;
+  for (std::size_t k = 0; k < g.nodes.count; ++k) {
+    const slice_of inputs = nodes[k].inputs;
+    std::uint32_t i = inputs.first;
+    while (i < inputs.first + inputs.count && (operands[i] == none || is_fixed[operands[i]] != 0)) ++i;
+    if (i == inputs.first + inputs.count && allowed(nodes[k].output)) is_fixed[nodes[k].output] = 1;
+  }
+  return fixed;
 }
 
 // setup[v] != 0: value v depends on weights and constants only, so it is computed once, when a session is made. Outputs
 // of the graph are written by every run, and so are values whose extents are known only then.
 constexpr vector<std::uint8_t> setup_values(const graph& g) {
-  vector<std::uint8_t> setup(g.values.size(), 0);
-  for (std::size_t v = 0; v < setup.size(); ++v) {
-    const origin from = g.values[v].from;
-    setup[v] = from == origin::weight || from == origin::constant;
-  }
-  for (const node& n : g.nodes) {
-    std::uint8_t all = 1;
-    for (std::uint32_t i = n.inputs.first; all != 0 && i < n.inputs.first + n.inputs.count; ++i)
-      if (const value_id v = g.operands[i]; v != none) all = setup[v];
-    setup[n.output] = all != 0 && !is_output(g, n.output) && is_known(g.values[n.output].type.dims);
-  }
-  return setup;
+  return fixed_values(g, [&](value_id v) { return !is_output(g, v) && is_known(g.values[v].type.dims); });
 }
 
 }  // namespace dnnkit

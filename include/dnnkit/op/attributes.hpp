@@ -83,11 +83,11 @@ constexpr void print_value(text& t, const symbol_table&, T x) { t << static_cast
 
 template <class Op> constexpr void encode(const Op& op, vector<std::int64_t>& codes) {
   if constexpr (detail::has_attributes<Op>)
-    Op::attributes(op, [&](std::string_view, const auto& x) {
+    Op::attributes(op, [&](const char*, const auto& x) {
       using T = std::remove_cvref_t<decltype(x)>;
       if constexpr (detail::is_list<T>) {
-        codes.push_back(static_cast<std::int64_t>(x.size()));
-        for (const auto& e : x) codes.push_back(detail::to_code(e));
+        codes.push_back(static_cast<std::int64_t>(x.count));
+        for (std::size_t i = 0; i < x.count; ++i) codes.push_back(detail::to_code(x.items[i]));
       } else codes.push_back(detail::to_code(x));
     });
 }
@@ -95,7 +95,7 @@ template <class Op> constexpr void encode(const Op& op, vector<std::int64_t>& co
 template <class Op> constexpr Op decode(const std::int64_t* codes) {
   Op op{};
   if constexpr (detail::has_attributes<Op>)
-    Op::attributes(op, [&](std::string_view, auto& x) {
+    Op::attributes(op, [&](const char*, auto& x) {
       using T = std::remove_cvref_t<decltype(x)>;
       if constexpr (detail::is_list<T>) {
         x.clear();

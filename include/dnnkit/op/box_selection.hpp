@@ -2,13 +2,14 @@
 // The best of overlapping boxes: ONNX's NonMaxSuppression.
 #pragma once
 
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/sort.hpp"
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
 #include "dnnkit/op/selection.hpp"
@@ -49,7 +50,7 @@ struct non_max_suppression {
     return {static_cast<std::int64_t>(chosen(c, boxes, scores).size()) / 3, 3};
   }
   void compute(const auto& c, auto y, auto boxes, auto scores) const {
-    const std::vector<std::int64_t> numbers = chosen(c, boxes, scores);
+    const vector<std::int64_t> numbers = chosen(c, boxes, scores);
     for (std::size_t n = 0; n < numbers.size(); ++n) y.store(static_cast<std::int64_t>(n), numbers[n]);
   }
 
@@ -62,34 +63,35 @@ struct non_max_suppression {
     double v[4];
     for (std::int64_t k = 0; k < 4; ++k) v[k] = static_cast<double>(boxes[4 * n + k]);
     if (center_point_box) return {v[1] - v[3] / 2, v[0] - v[2] / 2, v[1] + v[3] / 2, v[0] + v[2] / 2};
-    return {std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]), std::max(v[1], v[3])};
+    return {std::fmin(v[0], v[2]), std::fmin(v[1], v[3]), std::fmax(v[0], v[2]), std::fmax(v[1], v[3])};
   }
-  static double area(const box& b) { return std::max(b.bottom - b.top, 0.0) * std::max(b.right - b.left, 0.0); }
+  static double area(const box& b) { return std::fmax(b.bottom - b.top, 0.0) * std::fmax(b.right - b.left, 0.0); }
   bool overlap(const box& a, const box& b) const {
-    const double both = area(
-        {std::max(a.top, b.top), std::max(a.left, b.left), std::min(a.bottom, b.bottom), std::min(a.right, b.right)});
+    const double both = area({std::fmax(a.top, b.top), std::fmax(a.left, b.left), std::fmin(a.bottom, b.bottom),
+                              std::fmin(a.right, b.right)});
     const double either = area(a) + area(b) - both;
     return either > 0 && both / either > static_cast<double>(iou_threshold);
   }
   // batch, class, box; batch, class, box; ...
-  std::vector<std::int64_t> chosen(const auto& c, const auto& boxes, const auto& scores) const {
+  vector<std::int64_t> chosen(const auto& c, const auto& boxes, const auto& scores) const {
     const std::int64_t batches = c.in(0, 0), classes = c.in(1, 1), count = c.in(0, 1);
-    std::vector<std::int64_t> result;
+    vector<std::int64_t> result;
     for (std::int64_t b = 0; b < batches; ++b)
       for (std::int64_t k = 0; k < classes; ++k) {
         const auto score = [&](std::int64_t n) { return static_cast<double>(scores[(b * classes + k) * count + n]); };
-        std::vector<std::int64_t> order;
+        vector<std::int64_t> order;
         for (std::int64_t n = 0; n < count; ++n)
           if (score(n) > static_cast<double>(score_threshold)) order.push_back(n);
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::int64_t m, std::int64_t n) { return score(m) > score(n); });
-        std::vector<box> kept;
+        merge_sort(order, [&](std::int64_t m, std::int64_t n) { return score(m) > score(n); });
+        vector<box> kept;
         for (std::int64_t n : order) {
           if (static_cast<std::int64_t>(kept.size()) >= max_output_boxes_per_class) break;
           const box candidate = box_at(boxes, b * count + n);
-          if (std::any_of(kept.begin(), kept.end(), [&](const box& o) { return overlap(o, candidate); })) continue;
+          bool overlaps = false;
+          for (const box& better : kept) overlaps = overlaps || overlap(better, candidate);
+          if (overlaps) continue;
           kept.push_back(candidate);
-          result.insert(result.end(), {b, k, n});
+          for (std::int64_t i : {b, k, n}) result.push_back(i);
         }
       }
     return result;

@@ -104,20 +104,23 @@ namespace detail {
 
 // The number and the element types of the inputs are as the operator says; notes what is wrong otherwise.
 template <class Op> constexpr bool check_inputs(inference& c) {
+  constexpr std::size_t least = least_inputs<Op>(), most = most_inputs<Op>();
+  const std::size_t n = c.inputs();
   text t;
-  if (c.inputs() > most_inputs<Op>() || c.inputs() < least_inputs<Op>()) {
-    t << "has " << c.inputs() << (c.inputs() == 1 ? " input" : " inputs") << ", takes " << least_inputs<Op>();
-    if (is_variadic<Op> || most_inputs<Op>() == ~std::size_t{0}) t << " or more";
-    else if (least_inputs<Op>() != most_inputs<Op>()) t << " to " << most_inputs<Op>();
+  if (n > most || n < least) {
+    t << "has " << n << (n == 1 ? " input" : " inputs") << ", takes " << least;
+    if (is_variadic<Op> || most == ~std::size_t{0}) t << " or more";
+    else if (least != most) t << " to " << most;
     return c.fail(t);
   }
-  std::size_t first = c.inputs();  // of common type
-  for (std::size_t i = 0; i < c.inputs(); ++i) {
-    if (!c.has(i)) {
-      if (i < least_inputs<Op>()) return c.fail(t << "input " << i << " is left out");
+  std::size_t first = n;  // of common type
+  for (std::size_t i = 0; i < n; ++i) {
+    const tensor_type* const input = c.input(i);
+    if (input == nullptr) {
+      if (i < least) return c.fail(t << "input " << i << " is left out");
       continue;
     }
-    const dtype type = c.type(i);
+    const dtype type = input->type;
     switch (element_of<Op>(i)) {
       case element::logical:
         if (type != boolean) return c.fail(t << "input " << i << " is " << dnnkit::name(type) << ", expected bool");
@@ -137,7 +140,7 @@ template <class Op> constexpr bool check_inputs(inference& c) {
                               : accepts<Op> == element_kinds::number   ? "a number"
                                                                        : "another type"));
         }
-        if (first == c.inputs()) first = i;
+        if (first == n) first = i;
         else if (type != c.type(first))
           return c.fail(t << "input " << first << " is " << dnnkit::name(c.type(first)) << ", input " << i << " is "
                           << dnnkit::name(type));

@@ -20,6 +20,8 @@ class inference {
   constexpr std::size_t inputs() const { return inputs_.size(); }
   // false for an optional input that was left out
   constexpr bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  // null for an optional input that was left out; i < inputs()
+  constexpr const tensor_type* input(std::size_t i) const { return inputs_[i]; }
   constexpr const shape& in(std::size_t i) const { return inputs_[i]->dims; }
   constexpr dtype type(std::size_t i) const { return inputs_[i]->type; }
   constexpr std::size_t rank(std::size_t i) const { return inputs_[i]->dims.count; }
@@ -36,6 +38,7 @@ class inference {
     return false;
   }
   // Each returns false after noting what was wrong.
+  constexpr bool require(bool ok, const char* message) { return ok || fail(text(message)); }
   constexpr bool require(bool ok, std::string_view message) { return ok || fail(text(message)); }
   constexpr bool require_rank(std::size_t i, std::size_t least, std::size_t most) {
     if (rank(i) >= least && rank(i) <= most) return true;
@@ -46,7 +49,7 @@ class inference {
     return fail(t);
   }
   // Dimensions that must agree; two different symbols do not, unless the table collects equations.
-  constexpr bool require_equal(dim a, std::string_view name_of_a, dim b, std::string_view name_of_b) {
+  constexpr bool require_equal(dim a, const char* name_of_a, dim b, const char* name_of_b) {
     if (a == b || a.is_unknown() || b.is_unknown() || table_->note_equation(a, b)) return true;
     text t;
     return fail(t << name_of_a << " is " << table_->print(a) << ", but " << name_of_b << " is " << table_->print(b));
@@ -63,20 +66,20 @@ class inference {
   }
   // Numpy broadcasting of b into a; fails naming both shapes.
   constexpr bool broadcast(shape& a, const shape& b) {
-    if (a == b) return true;
-    shape r;
-    const std::size_t rank = a.size() > b.size() ? a.size() : b.size();
-    for (std::size_t i = 0; i < rank; ++i) {
-      const dim x = i + a.size() >= rank ? a[i + a.size() - rank] : dim(1);
-      const dim y = i + b.size() >= rank ? b[i + b.size() - rank] : dim(1);
-      if (x == y || y == dim(1)) r.push_back(x);
-      else if (x == dim(1)) r.push_back(y);
-      else if (x.is_unknown() || y.is_unknown()) r.push_back(dim::unknown());
-      else if (table_->note_equation(x, y)) r.push_back(x.is_known() ? x : y);
-      else {
+    const bool grows = a.count < b.count;
+    shape r = grows ? b : a;
+    const shape& shorter = grows ? a : b;
+    const std::size_t lead = r.count - shorter.count;
+    for (std::size_t i = 0; i < shorter.count; ++i) {
+      dim& x = r.items[lead + i];
+      const dim y = shorter.items[i];
+      if (x.code == y.code || y == 1) continue;
+      if (x == 1) x = y;
+      else if (x.is_unknown() || y.is_unknown()) x = dim::unknown();
+      else if (!table_->note_equation(x, y)) {
         text t;
         return fail(t << "shapes " << print(a) << " and " << print(b) << " do not broadcast");
-      }
+      } else if (!x.is_known()) x = y;
     }
     a = r;
     return true;
@@ -84,7 +87,8 @@ class inference {
   // An output of this element type and the shape that all inputs broadcast to.
   constexpr void out_broadcast(dtype t) {
     shape s = in(0);
-    for (std::size_t i = 1; i < inputs(); ++i)
+    const std::size_t n = inputs();
+    for (std::size_t i = 1; i < n; ++i)
       if (!broadcast(s, in(i))) return;
     out(t, s);
   }
@@ -96,6 +100,10 @@ class inference {
   constexpr void add_absent_input() { inputs_.push_back(nullptr); }
   constexpr const text& error() const { return error_; }
   constexpr const auto& outputs() const { return outputs_; }
+  // What was inferred: null unless it is one output and no error.
+  constexpr const tensor_type* output() const {
+    return error_.length == 0 && outputs_.count == 1 ? outputs_.items : nullptr;
+  }
 
  private:
   symbol_table* table_;

@@ -188,14 +188,15 @@ struct transpose {
   }
   constexpr void infer(inference& c) const {
     const int_list p = order(c.rank(0));
-    if (!c.require(p.size() == c.rank(0), "perm must name every axis of the input once")) return;
+    const shape& in = c.in(0);
+    if (!c.require(p.count == in.count, "perm must name every axis of the input once")) return;
     shape s;
-    for (std::size_t i = 0; i < p.size(); ++i) {
+    for (std::size_t i = 0; i < p.count; ++i) {
+      const std::int64_t a = p.items[i];
       for (std::size_t j = 0; j < i; ++j)
-        if (!c.require(p[i] != p[j], "perm names an axis twice")) return;
-      if (!c.require(p[i] >= 0 && p[i] < static_cast<std::int64_t>(p.size()), "perm names an axis the input lacks"))
-        return;
-      s.push_back(c.in(0)[static_cast<std::size_t>(p[i])]);
+        if (a == p.items[j]) return void(c.fail("perm names an axis twice"));
+      if (a < 0 || a >= static_cast<std::int64_t>(p.count)) return void(c.fail("perm names an axis the input lacks"));
+      s.push_back(in.items[a]);
     }
     c.out(c.type(0), s);
   }

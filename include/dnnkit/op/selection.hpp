@@ -3,13 +3,13 @@
 // Unique. Inference leaves those extents unknown; extents() says them when the elements are there.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "dnnkit/core/sort.hpp"
+#include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
 
@@ -57,14 +57,14 @@ struct compress {
     std::int64_t& count = e[flatten ? 0 : axis_position(axis, c.rank(0))];
     count = 0;
     const around_axis a = rows(c);
-    for (std::int64_t k = 0; k < std::min(a.length, c.in(1, 0)); ++k) count += condition[k] ? 1 : 0;
+    for (std::int64_t k = 0; k < a.length && k < c.in(1, 0); ++k) count += condition[k] ? 1 : 0;
     return e;
   }
   void compute(const auto& c, auto y, auto data, auto condition) const {
     const around_axis a = rows(c);
     std::int64_t to = 0;
     for (std::int64_t o = 0; o < a.outer; ++o)
-      for (std::int64_t k = 0; k < std::min(a.length, c.in(1, 0)); ++k)
+      for (std::int64_t k = 0; k < a.length && k < c.in(1, 0); ++k)
         for (std::int64_t i = 0; condition[k] && i < a.inner; ++i) y.store(to++, data[a.at(o, k, i)]);
   }
 };
@@ -144,13 +144,13 @@ struct unique {
         for (std::int64_t k = 0; k < count; ++k)
           for (std::int64_t i = 0; i < a.inner; ++i)
             y.store((o * count + k) * a.inner + i, x[a.at(o, f.first[static_cast<std::size_t>(k)], i)]);
-    const std::vector<std::int64_t>& numbers = output == 1 ? f.first : output == 2 ? f.which : f.times;
+    const vector<std::int64_t>& numbers = output == 1 ? f.first : output == 2 ? f.which : f.times;
     for (std::size_t k = 0; output != 0 && k < numbers.size(); ++k) y.store(static_cast<std::int64_t>(k), numbers[k]);
   }
 
  private:
   struct found {
-    std::vector<std::int64_t> first, which, times;
+    vector<std::int64_t> first, which, times;
   };
 
   constexpr around_axis rows(const auto& c) const {
@@ -168,16 +168,15 @@ struct unique {
   }
   found find(const auto& c, const auto& x) const {
     const around_axis a = rows(c);
-    std::vector<std::int64_t> order(static_cast<std::size_t>(a.length));
+    vector<std::int64_t> order(static_cast<std::size_t>(a.length));
     for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<std::int64_t>(k);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::int64_t p, std::int64_t q) { return compare(a, x, p, q) < 0; });
+    merge_sort(order, [&](std::int64_t p, std::int64_t q) { return compare(a, x, p, q) < 0; });
     // groups of equal slices, each in order of appearance
-    std::vector<std::vector<std::int64_t>> groups;
+    vector<vector<std::int64_t>> groups;
     for (std::int64_t p : order)
       if (!groups.empty() && compare(a, x, groups.back()[0], p) == 0) groups.back().push_back(p);
       else groups.push_back({p});
-    if (!sorted) std::sort(groups.begin(), groups.end(), [](const auto& g, const auto& h) { return g[0] < h[0]; });
+    if (!sorted) merge_sort(groups, [](const auto& g, const auto& h) { return g[0] < h[0]; });
     found f;
     f.which.resize(order.size());
     for (std::size_t g = 0; g < groups.size(); ++g) {

@@ -12,16 +12,16 @@ struct expand_composites {
 
   static constexpr graph run(graph g) {
     while (has_composite(g))
-      g = rebuild(g, [&](builder&, const node& n, const vector<tensor>& inputs) {
-        return n.op->expand ? n.op->expand(g.attributes_of(n), inputs) : tensor{};
+      g = rebuild(g, [&](builder&, const node& n, const rebuilt_inputs& inputs) {
+        return n.op->kind == form::composite ? n.op->expand(g.attributes_of(n), inputs.list()) : tensor{};
       });
     return g;
   }
 
  private:
   static constexpr bool has_composite(const graph& g) {
-    for (const node& n : g.nodes)
-      if (n.op->expand) return true;
+    for (std::size_t n = 0; n < g.nodes.count; ++n)
+      if (g.nodes.items[n].op->kind == form::composite) return true;
     return false;
   }
 };

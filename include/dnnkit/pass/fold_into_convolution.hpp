@@ -18,11 +18,11 @@ struct fold_into_convolution {
   static constexpr std::string_view name = "fold scales into convolutions";
 
   static constexpr graph run(graph g) {
-    if (!has_convolution(g)) return g;
+    if (!has_operator<op::conv>(g)) return g;
     const auto users = users_of_values(g);
     const auto setup = setup_values(g);
     auto is_setup = [&](value_id v) { return v != none && setup[static_cast<std::size_t>(v)] != 0; };
-    return rebuild(g, [&](builder& b, const node& n, const vector<tensor>& inputs) {
+    return rebuild(g, [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
       const bool scales = g.is<op::mul>(n), shifts = g.is<op::add>(n);
       if (!scales && !shifts) return tensor{};
       for (std::size_t side = 0; side < 2; ++side) {
@@ -41,12 +41,6 @@ struct fold_into_convolution {
   }
 
  private:
-  static constexpr bool has_convolution(const graph& g) {
-    for (const node& n : g.nodes)
-      if (g.is<op::conv>(n)) return true;
-    return false;
-  }
-
   // t broadcasts to y and varies along y's channel axis at most.
   static constexpr bool one_number_per_channel(tensor y, tensor t) {
     if (t.rank() > y.rank()) return false;

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
@@ -35,15 +34,17 @@ class fusion_blocks {
 
   constexpr const vector<fusion_group>& settled() const { return groups_; }
   // The settled kernel a node belongs to; none for a node in none, and for movement operators, which may be in several.
-  constexpr std::int32_t group_of(node_id n) const { return group_of_[n]; }
+  constexpr std::int32_t group_of(node_id n) const { return group_of_.items[n]; }
 
   constexpr void settle(fusion_group&& group) {
+    const std::size_t settled = groups_.count;
     groups_.push_back({});
-    replace(groups_.size() - 1, static_cast<fusion_group&&>(group));
+    replace(settled, static_cast<fusion_group&&>(group));
   }
   constexpr void replace(std::size_t settled, fusion_group&& group) {
-    for (node_id n : group.nodes)
-      if (g_.nodes[n].op->kind != form::movement) group_of_[n] = static_cast<std::int32_t>(settled);
+    for (std::size_t k = 0; k < group.nodes.count; ++k)
+      if (const node_id n = group.nodes.items[k]; g_.nodes.items[n].op->kind != form::movement)
+        group_of_.items[n] = static_cast<std::int32_t>(settled);
     groups_[settled] = static_cast<fusion_group&&>(group);
   }
   // Hands over the settled kernels; only single nodes can be checked afterwards.
@@ -56,27 +57,28 @@ class fusion_blocks {
     return kind != form::elementwise && kind != form::movement;
   }
 
-  // Empty when `nodes` (topologically sorted) can be one kernel, whose anchor and outputs are then set; else the
-  // reason, and the group is left as it was.
-  constexpr std::string_view check(fusion_group& group) {
-    const vector<node_id>& nodes = group.nodes;
-    for (node_id n : nodes) member_[n] = 1;
-    const std::string_view reason = check_members(nodes);
-    for (node_id n : nodes) member_[n] = 0;
-    if (!reason.empty()) return reason;
+  // Null when `nodes` (topologically sorted) can be one kernel, whose anchor and outputs are then set; else the reason,
+  // and the group is left as it was.
+  constexpr const char* check(fusion_group& group) {
+    const node_id* const nodes = group.nodes.items;
+    const std::size_t n = group.nodes.count;
+    for (std::size_t k = 0; k < n; ++k) member_.items[nodes[k]] = 1;
+    const char* const reason = check_members(group.nodes);
+    for (std::size_t k = 0; k < n; ++k) member_.items[nodes[k]] = 0;
+    if (reason != nullptr) return reason;
     group.anchor = anchor_;
     group.outputs = outputs_;
-    return {};
+    return nullptr;
   }
 
   // Adds n to a sorted list; false when the list has it already.
   static constexpr bool add(vector<node_id>& nodes, node_id n) {
-    std::size_t k = nodes.size();
-    while (k > 0 && nodes[k - 1] > n) --k;
-    if (k > 0 && nodes[k - 1] == n) return false;
+    std::size_t k = nodes.count;
+    while (k > 0 && nodes.items[k - 1] > n) --k;
+    if (k > 0 && nodes.items[k - 1] == n) return false;
     nodes.push_back(n);
-    for (std::size_t i = nodes.size() - 1; i > k; --i) nodes[i] = nodes[i - 1];
-    nodes[k] = n;
+    for (std::size_t i = nodes.count - 1; i > k; --i) nodes.items[i] = nodes.items[i - 1];
+    nodes.items[k] = n;
     return true;
   }
   static constexpr void remove(vector<node_id>& nodes, node_id n) {
@@ -86,17 +88,17 @@ class fusion_blocks {
   }
 
  private:
-  constexpr bool inside(node_id n) const { return n != none && member_[n] != 0; }
-  constexpr node_id producer(value_id v) const { return v == none ? none : g_.values[v].producer; }
+  constexpr bool inside(node_id n) const { return n != none && member_.items[n] != 0; }
+  constexpr node_id producer(value_id v) const { return v == none ? none : g_.values.items[v].producer; }
 
-  constexpr std::string_view check_members(const vector<node_id>& nodes) {
-    if (nodes.size() > most_nodes) return "too many operators for one kernel";
+  constexpr const char* check_members(const vector<node_id>& nodes) {
+    if (nodes.count > most_nodes) return "too many operators for one kernel";
     examine(nodes);
     if (anchors_ > 1) return "one anchor a kernel";
-    if (nodes.size() > 1 && anchor_ != none && g_.nodes[anchor_].op->kind == form::whole)
+    if (nodes.count > 1 && anchor_ != none && g_.nodes.items[anchor_].op->kind == form::whole)
       return "an operator that computes its output as a whole";
-    if (operands_ > most_operands && nodes.size() > 1) return "too many operands for one kernel";
-    if (outputs_.empty()) return "nothing to store";
+    if (operands_ > most_operands && nodes.count > 1) return "too many operands for one kernel";
+    if (outputs_.count == 0) return "nothing to store";
     if (leaves_and_returns(nodes.back())) return "a path leaves the kernel and comes back";
     return anchor_ == none ? check_iteration_space(nodes) : check_epilogue(nodes);
   }
@@ -108,36 +110,39 @@ class fusion_blocks {
   constexpr void examine(const vector<node_id>& members) {
     constexpr std::uint8_t read_through_movement = 2;
     forget_examined();
-    const value* const values = g_.values.data();
-    const value_id* const operands = g_.operands.data();
-    std::uint8_t* const member = member_.data();
-    const node_id last = members.back();
-    for (std::size_t k = members.size(); k-- > 0;) {
-      const node_id n = members[k];
-      const node& x = g_.nodes[n];
-      if (is_anchor(x)) anchor_ = n, ++anchors_;
+    const value* const values = g_.values.items;
+    const value_id* const operands = g_.operands.items;
+    std::uint8_t* const member = member_.items;
+    const node_id last = members.items[members.count - 1];
+    std::size_t loaded = 0;
+    for (std::size_t k = members.count; k-- > 0;) {
+      const node_id n = members.items[k];
+      const node& x = g_.nodes.items[n];
+      const form kind = x.op->kind;
+      if (kind != form::elementwise && kind != form::movement) anchor_ = n, ++anchors_;
       for (std::uint32_t i = x.inputs.first; i < x.inputs.first + x.inputs.count; ++i)
         if (const value_id v = operands[i]; v != none)
-          if (const node_id p = values[v].producer; p == none || member[p] == 0) ++operands_;
+          if (const node_id p = values[v].producer; p == none || member[p] == 0) ++loaded;
       bool read_inside = false, read_outside = member[n] == read_through_movement;
       const value_users::range users = users_[x.output];
       for (const node_id* u = users.first; u != users.last; ++u)
-        if (member[*u] != 0) read_inside = true;
+        if (const node_id reader = *u; member[reader] != 0) read_inside = true;
         else {
           read_outside = true;
-          if (*u <= last) reach(*u);
+          if (reader <= last) reach(reader);
         }
-      const bool seen_through = read_inside && x.op->kind == form::movement;
-      if ((read_outside && !seen_through) || given_out_[x.output] != 0) outputs_.push_back(x.output);
+      const bool seen_through = read_inside && kind == form::movement;
+      if ((read_outside && !seen_through) || given_out_.items[x.output] != 0) outputs_.push_back(x.output);
       else if (read_outside)
         if (const node_id p = producer(g_.input_of(x, 0)); inside(p)) member[p] = read_through_movement;
     }
+    operands_ = loaded;
   }
   constexpr void forget_examined() {
     anchor_ = none;
     anchors_ = operands_ = 0;
     outputs_.clear();
-    for (node_id n : reached_nodes_) reached_[n] = 0;
+    for (std::size_t k = 0; k < reached_nodes_.count; ++k) reached_.items[reached_nodes_.items[k]] = 0;
     reached_nodes_.clear();
     work_.clear();
   }
@@ -146,48 +151,50 @@ class fusion_blocks {
   // each. Nodes behind the last member are not followed, so a rare cycle between kernels is left for the planner's
   // final ordering to find.
   constexpr bool leaves_and_returns(node_id last) {
-    while (!work_.empty()) {
-      const node_id n = work_.back();
+    while (work_.count != 0) {
+      const node_id n = work_.items[work_.count - 1];
       work_.pop_back();
-      if (member_[n] != 0) return true;
-      if (const std::int32_t settled = group_of_[n]; settled == none) follow(n, last);
+      if (member_.items[n] != 0) return true;
+      if (const std::int32_t settled = group_of_.items[n]; settled == none) follow(n, last);
       else
-        for (node_id m : groups_[settled].nodes) follow(m, last);
+        for (node_id m : groups_.items[settled].nodes) follow(m, last);
     }
     return false;
   }
   constexpr void follow(node_id from, node_id last) {
-    for (node_id u : users_[g_.nodes[from].output])
-      if (u <= last) reach(u);
+    const value_users::range users = users_[g_.nodes.items[from].output];
+    for (const node_id* u = users.first; u != users.last; ++u)
+      if (*u <= last) reach(*u);
   }
   constexpr void reach(node_id n) {
-    if (reached_[n] != 0) return;
-    reached_[n] = 1;
+    if (reached_.items[n] != 0) return;
+    reached_.items[n] = 1;
     reached_nodes_.push_back(n);
     work_.push_back(n);
   }
 
-  constexpr std::string_view check_iteration_space(const vector<node_id>& nodes) const {
-    if (outputs_.size() == 1) return {};
+  constexpr const char* check_iteration_space(const vector<node_id>& nodes) const {
+    if (outputs_.count == 1) return nullptr;
     const shape& space = g_.values[outputs_[0]].type.dims;
     for (value_id o : outputs_)
-      if (!(g_.values[o].type.dims == space)) return "outputs of different shapes";
+      if (!same_shape(g_.values[o].type.dims, space)) return "outputs of different shapes";
     for (node_id n : nodes)
       if (g_.nodes[n].op->kind == form::movement) return "several outputs in different coordinates";
-    return {};
+    return nullptr;
   }
 
-  constexpr std::string_view check_epilogue(const vector<node_id>& nodes) {
+  constexpr const char* check_epilogue(const vector<node_id>& nodes) {
     // read_in_[n]: the anchor, or the last movement operator between it and member n; none before the anchor
     bool moves = false;
-    for (node_id n : nodes) {
-      node_id& read_in = read_in_[n];
+    for (std::size_t k = 0; k < nodes.count; ++k) {
+      const node_id n = nodes.items[k];
+      node_id& read_in = read_in_.items[n];
       read_in = n == anchor_ ? anchor_ : none;
       if (n <= anchor_) continue;
-      const node& x = g_.nodes[n];
+      const node& x = g_.nodes.items[n];
       for (std::uint32_t i = x.inputs.first; i < x.inputs.first + x.inputs.count; ++i) {
-        const value_id v = g_.operands[i];
-        const node_id p = producer(v), before = inside(p) ? read_in_[p] : none;
+        const value_id v = g_.operands.items[i];
+        const node_id p = producer(v), before = inside(p) ? read_in_.items[p] : none;
         if (before == none) continue;
         if (read_in != none && read_in != before) return "operands of the epilogue in different coordinates";
         read_in = before;
@@ -195,18 +202,19 @@ class fusion_blocks {
           if (!x.op->backward) return "only bijections can follow the anchor";
           read_in = n;
           moves = true;
-        } else if (!(g_.values[v].type.dims == g_.values[x.output].type.dims)) return "broadcast behind the anchor";
+        } else if (!same_shape(g_.values.items[v].type.dims, g_.values.items[x.output].type.dims))
+          return "broadcast behind the anchor";
       }
     }
-    for (value_id o : outputs_)
-      if (read_in_[g_.values[o].producer] == none)
+    for (std::size_t k = 0; k < outputs_.count; ++k)
+      if (read_in_.items[g_.values.items[outputs_.items[k]].producer] == none)
         return "a value beside the anchor's iteration space is read elsewhere";
     if (moves) {
       epilogue_views views(g_, anchor_, [&](node_id n) { return inside(n); });
       for (value_id o : outputs_)
         if (!views.exist(o)) return "movement behind the anchor that no view can undo";
     }
-    return {};
+    return nullptr;
   }
 
   graph& g_;

@@ -25,12 +25,10 @@ struct lower_transposed_convolution {
   static constexpr std::string_view name = "lower transposed convolutions";
 
   static constexpr graph run(graph g) {
-    bool any = false;
-    for (const node& n : g.nodes) any = any || g.is<op::conv_transpose>(n);
-    if (!any) return g;
+    if (!has_operator<op::conv_transpose>(g)) return g;
     const auto setup = setup_values(g);
     auto is_setup = [&](value_id v) { return v == none || setup[static_cast<std::size_t>(v)] != 0; };
-    return rebuild(g, [&](builder& b, const node& n, const vector<tensor>& inputs) {
+    return rebuild(g, [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
       if (!g.is<op::conv_transpose>(n) || !is_setup(g.input_of(n, 1)) || !is_setup(g.input_of(n, 2))) return tensor{};
       const op::conv_transpose c = g.as<op::conv_transpose>(n);
       if (c.group != 1 || !is_floating(inputs[0].type())) return tensor{};
@@ -41,7 +39,7 @@ struct lower_transposed_convolution {
   }
 
  private:
-  static constexpr tensor convolved(builder& b, const op::conv_transpose& c, const vector<tensor>& inputs) {
+  static constexpr tensor convolved(builder& b, const op::conv_transpose& c, const rebuilt_inputs& inputs) {
     const tensor x = inputs[0], weight = inputs[1];
     const std::size_t axes = x.dims().size() - 2;
     const window w = c.over([&](std::size_t i) { return weight.dims()[i].value(); }, axes);

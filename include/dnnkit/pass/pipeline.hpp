@@ -45,13 +45,14 @@ template <class Rewrites, class Fusion, class Layouts> struct pipeline {
  private:
   // A plan's buffers need extents that follow from the inputs' (SoD2's class edo has none).
   static constexpr void refuse_unknown_extents(graph& g) {
-    for (const node& n : g.nodes)
-      for (dim d : g.at(n.output).type.dims)
-        if (d.is_unknown() && g.error.empty())
-          g.error
-              << n.op->name << " '" << g.text_of(n.name)
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const node& n = g.nodes.items[k];
+      if (!has_unknown(g.values.items[n.output].type.dims)) continue;
+      g.error << n.op->name << " '" << g.text_of(n.name)
               << "': the extents of its output depend on the elements of its inputs; a compiled network has no room "
                  "for that, the reference evaluator does";
+      return;
+    }
   }
 };
 

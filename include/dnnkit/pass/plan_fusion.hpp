@@ -52,35 +52,46 @@ template <class... Rules> struct plan_fusion {
  private:
   constexpr explicit plan_fusion(graph& g) : g_(g), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)) {}
 
-  constexpr bool is_setup(node_id n) const { return setup_[g_.nodes[n].output] != 0; }
-  constexpr bool is_movement(node_id n) const { return g_.nodes[n].op->kind == form::movement; }
-  constexpr bool is_anchor(node_id n) const { return fusion_blocks::is_anchor(g_.nodes[n]); }
-  constexpr bool is_free(node_id n) const { return alive_[n] != 0 && blocks_.group_of(n) == none; }
+  constexpr bool is_setup(node_id n) const { return setup_.items[g_.nodes.items[n].output] != 0; }
+  constexpr bool is_movement(node_id n) const { return g_.nodes.items[n].op->kind == form::movement; }
+  constexpr bool is_anchor(node_id n) const { return fusion_blocks::is_anchor(g_.nodes.items[n]); }
+  constexpr bool is_free(node_id n) const { return alive_.items[n] != 0 && blocks_.group_of(n) == none; }
 
   // Element-wise nodes, smallest result first.
   constexpr vector<node_id> seeds() {
-    vector<node_id> order;
-    vector<std::int64_t> size(g_.nodes.size(), 0);
-    for (std::size_t n = 0; n < g_.nodes.size(); ++n) {
-      if (alive_[n] == 0 || g_.nodes[n].op->kind != form::elementwise) continue;
-      order.push_back(static_cast<node_id>(n));
-      size[n] = g_.symbols.range(element_count(g_.symbols, g_.values[g_.nodes[n].output].type.dims)).min;
+    struct size_class {
+      std::int64_t size = 0;
+      vector<node_id> nodes;
+    };
+    vector<size_class> classes;  // few, so that sorting them takes no time to speak of
+    for (std::size_t n = 0; n < g_.nodes.count; ++n) {
+      const node& x = g_.nodes.items[n];
+      if (alive_.items[n] == 0 || x.op->kind != form::elementwise) continue;
+      const dim size = element_count(g_.symbols, g_.values.items[x.output].type.dims);
+      const std::int64_t least = size.is_known() ? size.value() : g_.symbols.range(size).min;
+      std::size_t k = 0;
+      while (k < classes.count && classes.items[k].size != least) ++k;
+      if (k == classes.count) classes.push_back({least, {}});
+      classes.items[k].nodes.push_back(static_cast<node_id>(n));
     }
-    merge_sort(order, [&](node_id a, node_id b) { return size[a] < size[b]; });
-    return order;
+    merge_sort(classes, [](const size_class& a, const size_class& b) { return a.size < b.size; });
+    vector<node_id> nodes;
+    for (const size_class& c : classes) nodes.append(c.nodes.begin(), c.nodes.end());
+    return nodes;
   }
 
   // How one edge maps elements: the operator's mapping type, or One-to-Many where an operand is broadcast.
   constexpr mapping type_of_edge(const node& n, std::size_t input) const {
     const value_id v = g_.input_of(n, input);
-    if (n.op->kind == form::elementwise && !(g_.at(v).type.dims == g_.at(n.output).type.dims))
+    if (n.op->kind == form::elementwise &&
+        !same_shape(g_.values.items[v].type.dims, g_.values.items[n.output].type.dims))
       return mapping::one_to_many;
     return n.op->properties.map;
   }
 
   constexpr void grow_from(node_id seed) {
-    fusion_group block{{seed}, {}, none, g_.node_at(seed).op->properties.map, is_setup(seed)};
-    blocks_.check(block);
+    const node& x = g_.node_at(seed);
+    fusion_group block{{seed}, {x.output}, is_anchor(seed) ? seed : none, x.op->properties.map, is_setup(seed)};
     grow_to_predecessors(block, seed);
     grow_to_successors(block, seed);
     blocks_.settle(static_cast<fusion_group&&>(block));
@@ -88,21 +99,21 @@ template <class... Rules> struct plan_fusion {
 
   // The node that value v comes from when movement operators are seen through; none for a leaf.
   constexpr node_id source_of(value_id v) const {
-    node_id n = g_.values[v].producer;
-    while (n != none && is_movement(n)) n = g_.values[g_.input_of(g_.nodes[n], 0)].producer;
+    node_id n = g_.values.items[v].producer;
+    while (n != none && is_movement(n)) n = g_.values.items[g_.input_of(g_.nodes.items[n], 0)].producer;
     return n;
   }
   // That node, then the movement operators between it and v.
   constexpr void chain_to(value_id v, vector<node_id>& chain) const {
-    const node_id n = g_.values[v].producer;
-    if (is_movement(n)) chain_to(g_.input_of(g_.nodes[n], 0), chain);
+    const node_id n = g_.values.items[v].producer;
+    if (is_movement(n)) chain_to(g_.input_of(g_.nodes.items[n], 0), chain);
     chain.push_back(n);
   }
 
   constexpr void grow_to_predecessors(fusion_group& block, node_id n) {
-    const slice_of inputs = g_.nodes[n].inputs;
+    const slice_of inputs = g_.nodes.items[n].inputs;
     for (std::uint32_t i = 0; i < inputs.count; ++i) {
-      const value_id v = g_.operands[inputs.first + i];
+      const value_id v = g_.operands.items[inputs.first + i];
       const node_id source = v == none ? none : source_of(v);
       if (source == none || !is_free(source) || is_setup(source) != block.setup) continue;
       if (!is_anchor(source) && is_anchor(n)) continue;  // a producer's epilogue comes before a reader's prologue
@@ -119,8 +130,10 @@ template <class... Rules> struct plan_fusion {
 
   // `through`: a member of the block, then movement operators that follow it.
   constexpr void grow_through(fusion_group& block, vector<node_id>& through) {
-    const value_id v = g_.nodes[through.back()].output;
-    for (node_id u : blocks_.users()[v]) {
+    const value_id v = g_.nodes.items[through.back()].output;
+    const value_users::range users = blocks_.users()[v];
+    for (std::size_t k = 0; k < users.size(); ++k) {
+      const node_id u = users.first[k];
       if (!is_free(u) || is_setup(u) != block.setup || contains(block, u)) continue;
       if (is_movement(u)) {
         through.push_back(u);
@@ -128,15 +141,15 @@ template <class... Rules> struct plan_fusion {
         through.pop_back();
       } else if (!is_anchor(u)) {
         std::uint32_t i = 0;
-        while (g_.operands[g_.nodes[u].inputs.first + i] != v) ++i;
+        while (g_.operands.items[g_.nodes.items[u].inputs.first + i] != v) ++i;
         if (join(block, through, u, i, false)) grow_to_successors(block, u);
       }
     }
   }
 
   static constexpr bool contains(const fusion_group& block, node_id n) {
-    for (node_id m : block.nodes)
-      if (m == n) return true;
+    for (std::size_t k = 0; k < block.nodes.count; ++k)
+      if (block.nodes.items[k] == n) return true;
     return false;
   }
 
@@ -144,14 +157,14 @@ template <class... Rules> struct plan_fusion {
   // input number `input`, if the table, the rules and the constraint check agree. `upwards`: last is a member already.
   constexpr bool join(fusion_group& block, const vector<node_id>& chain, node_id last, std::size_t input,
                       bool upwards) {
-    const node& reader = g_.nodes[last];
-    const node& producer = g_.nodes[chain.front()];
+    const node& reader = g_.nodes.items[last];
+    const node& producer = g_.nodes.items[chain.front()];
     const fusion_edge edge{g_, producer, reader, input};
     mapping second = type_of_edge(reader, input);
     if (upwards && block.type > second) second = block.type;
     fused f{upwards ? producer.op->properties.map : block.type, verdict::fuse};
-    for (std::size_t k = 1; k <= chain.size(); ++k) {
-      const mapping next = k < chain.size() ? g_.nodes[chain[k]].op->properties.map : second;
+    for (std::size_t k = 1; k <= chain.count; ++k) {
+      const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
       fused step = fuse(f.type, next);
       ((step.decision = Rules::decide(edge, f.type, next, step.decision)), ...);
       if (step.decision != verdict::fuse)
@@ -159,10 +172,10 @@ template <class... Rules> struct plan_fusion {
       f = step;
     }
     added_.clear();
-    for (node_id n : chain)
-      if (fusion_blocks::add(block.nodes, n)) added_.push_back(n);
+    for (std::size_t k = 0; k < chain.count; ++k)
+      if (const node_id n = chain.items[k]; fusion_blocks::add(block.nodes, n)) added_.push_back(n);
     if (fusion_blocks::add(block.nodes, last)) added_.push_back(last);
-    if (const std::string_view reason = blocks_.check(block); !reason.empty()) {
+    if (const char* const reason = blocks_.check(block); reason != nullptr) {
       for (node_id n : added_) fusion_blocks::remove(block.nodes, n);
       return decide(chain.front(), last, false, reason);
     }
@@ -170,7 +183,7 @@ template <class... Rules> struct plan_fusion {
     return decide(chain.front(), last, true, upwards ? "predecessor" : "successor");
   }
 
-  constexpr bool decide(node_id first, node_id second, bool yes, std::string_view reason) {
+  constexpr bool decide(node_id first, node_id second, bool yes, const char* reason) {
     decisions_.push_back({first, second, yes, reason});
     return yes;
   }
@@ -189,18 +202,18 @@ template <class... Rules> struct plan_fusion {
         vector<node_id> chain;
         chain_to(v, chain);
         for (node_id m : chain) fusion_blocks::add(larger.nodes, m);
-        stored = blocks_.check(larger).empty();
+        stored = blocks_.check(larger) == nullptr;
         if (stored) blocks_.replace(static_cast<std::size_t>(home), static_cast<fusion_group&&>(larger));
       }
-      if (!stored) blocks_.settle({{n}, {v}, none, g_.nodes[n].op->properties.map, is_setup(n)});
+      if (!stored) blocks_.settle({{n}, {v}, none, g_.nodes.items[n].op->properties.map, is_setup(n)});
     }
   }
 
   // A kernel of element-wise operators whose only result is read by anchors becomes their prologue: of one reader by
   // the table; of several when computing it again costs less than storing and loading it.
   constexpr void absorb_prologues() {
-    for (std::size_t k = 0; k < blocks_.settled().size(); ++k) {
-      const fusion_group& block = blocks_.settled()[k];
+    for (std::size_t k = 0; k < blocks_.settled().count; ++k) {
+      const fusion_group& block = blocks_.settled().items[k];
       if (block.anchor != none || block.setup || block.outputs.size() != 1 || is_output(g_, block.outputs[0])) continue;
       vector<std::int32_t> readers;
       vector<node_id> through;
@@ -243,9 +256,10 @@ template <class... Rules> struct plan_fusion {
   // The settled kernels that read v, also through movement; false when something else does.
   constexpr bool collect_readers(value_id v, vector<std::int32_t>& readers, vector<node_id>& through) const {
     for (node_id u : blocks_.users()[v]) {
-      if (alive_[u] == 0) continue;
+      if (alive_.items[u] == 0) continue;
       if (is_movement(u)) {
-        if (is_output(g_, g_.nodes[u].output) || !collect_readers(g_.nodes[u].output, readers, through)) return false;
+        if (is_output(g_, g_.nodes.items[u].output) || !collect_readers(g_.nodes.items[u].output, readers, through))
+          return false;
         through.push_back(u);
         continue;
       }
@@ -281,23 +295,27 @@ template <class... Rules> struct plan_fusion {
     fusion_plan plan;
     plan.decisions = static_cast<vector<fusion_decision>&&>(decisions_);
     vector<fusion_group> groups = blocks_.take();
+    plan.groups.reserve(groups.count);
     vector<std::size_t> waiting;
-    for (std::size_t k = 0; k < groups.size(); ++k)
-      if (!groups[k].nodes.empty()) waiting.push_back(k);
-    merge_sort(waiting, [&](std::size_t a, std::size_t b) { return groups[a].nodes.back() < groups[b].nodes.back(); });
+    for (std::size_t k = 0; k < groups.count; ++k)
+      if (!groups.items[k].nodes.empty()) waiting.push_back(k);
+    merge_sort(waiting, [&](std::size_t a, std::size_t b) {
+      return groups.items[a].nodes.back() < groups.items[b].nodes.back();
+    });
     vector<std::uint8_t> ready(g_.values.size(), 0);
-    for (std::size_t v = 0; v < ready.size(); ++v) ready[v] = g_.values[v].from != origin::node;
+    std::uint8_t* const is_ready = ready.items;
+    for (std::size_t v = 0; v < ready.count; ++v) is_ready[v] = g_.values.items[v].from != origin::node;
     // Those that had to wait for one behind them stay at the front, in order.
     std::size_t first = 0;
-    while (first < waiting.size()) {
+    while (first < waiting.count) {
       std::size_t next = first;
-      while (next < waiting.size() && !can_run(groups[waiting[next]], ready)) ++next;
-      if (next == waiting.size()) {
+      while (next < waiting.count && !can_run(groups.items[waiting.items[next]], is_ready)) ++next;
+      if (next == waiting.count) {
         break_up(groups, waiting, first);
         continue;
       }
       fusion_group& group = groups[waiting[next]];
-      for (value_id v : group.outputs) ready[v] = 1;
+      for (std::size_t i = 0; i < group.outputs.count; ++i) is_ready[group.outputs.items[i]] = 1;
       plan.groups.push_back(static_cast<fusion_group&&>(group));
       for (; next > first; --next) waiting[next] = waiting[next - 1];
       ++first;
@@ -314,27 +332,27 @@ template <class... Rules> struct plan_fusion {
     const fusion_group broken = groups[waiting[next]];
     waiting.erase(waiting.begin() + next);
     for (node_id n : broken.nodes) {
-      fusion_group single{{n}, {}, none, g_.nodes[n].op->properties.map, broken.setup};
-      const value_id v = g_.nodes[n].output;
+      fusion_group single{{n}, {}, none, g_.nodes.items[n].op->properties.map, broken.setup};
+      const value_id v = g_.nodes.items[n].output;
       bool stored = is_movement(n) && !is_output(g_, v);
       for (std::size_t k = first; k < waiting.size(); ++k)
         for (value_id o : groups[waiting[k]].outputs) stored = stored || o == v;
-      if (stored || !blocks_.check(single).empty()) continue;
+      if (stored || blocks_.check(single) != nullptr) continue;
       waiting.push_back(groups.size());
       groups.push_back(static_cast<fusion_group&&>(single));
     }
   }
 
   // Are all values that the kernel loads stored by then?
-  constexpr bool can_run(const fusion_group& group, const vector<std::uint8_t>& ready) const {
-    for (node_id n : group.nodes) {
-      const slice_of inputs = g_.nodes[n].inputs;
+  constexpr bool can_run(const fusion_group& group, const std::uint8_t* is_ready) const {
+    for (std::size_t k = 0; k < group.nodes.count; ++k) {
+      const slice_of inputs = g_.nodes.items[group.nodes.items[k]].inputs;
       for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)
-        for (value_id v = g_.operands[i]; v != none && ready[v] == 0;) {
-          const node_id p = g_.values[v].producer;
+        for (value_id v = g_.operands.items[i]; v != none && is_ready[v] == 0;) {
+          const node_id p = g_.values.items[v].producer;
           if (contains(group, p)) break;
           if (!is_movement(p)) return false;
-          v = g_.input_of(g_.nodes[p], 0);
+          v = g_.input_of(g_.nodes.items[p], 0);
         }
     }
     return true;

@@ -24,15 +24,16 @@ struct plan_strips {
 
   // Gives the value between the kernels of each pair a window in its layout.
   static constexpr void run(const graph& g, const fusion_plan& fusion, vector<buffer_layout>& layouts) {
+    if (!has_operator<op::conv>(g)) return;
     const auto users = users_of_values(g);
-    for (std::size_t k = 0; k + 1 < fusion.groups.size(); ++k) {
-      const fusion_group &first = fusion.groups[k], &second = fusion.groups[k + 1];
+    for (std::size_t k = 0; k + 1 < fusion.groups.count; ++k) {
+      const fusion_group &first = fusion.groups.items[k], &second = fusion.groups.items[k + 1];
       if (first.setup || second.setup || !is_convolution(g, first) || !is_convolution(g, second)) continue;
       if (first.outputs.size() != 1 || !stays_inside(g, first)) continue;
       const value_id between = first.outputs[0];
       const node& reader = g.node_at(second.anchor);
-      if (g.input_of(reader, 0) != between || users[static_cast<std::size_t>(between)].size() != 1 ||
-          is_output(g, between) || !stays_inside(g, second) || !looks_at_one_row(g, reader))
+      if (g.input_of(reader, 0) != between || users[between].size() != 1 || is_output(g, between) ||
+          !stays_inside(g, second) || !looks_at_one_row(g, reader))
         continue;
       buffer_layout& l = layouts[static_cast<std::size_t>(between)];
       if (has_border(l) || !is_large(g.at(between).type)) continue;

@@ -24,15 +24,16 @@ class select_layouts {
 
   // One layout for each value of the graph; those of values that are not stored mean nothing.
   static constexpr vector<buffer_layout> run(const graph& g, const fusion_plan& fusion) {
-    select_layouts s(g);
-    s.find_stretches(fusion);
     const vector<buffer_layout> of_rank = row_major_layouts();
     vector<buffer_layout> layouts;
-    layouts.reserve(g.values.size());
-    for (std::size_t v = 0; v < g.values.size(); ++v) {
-      layouts.push_back(of_rank[g.values[v].type.dims.size()]);
-      if (s.spatial_[v] != 0 && !s.is_planar(static_cast<value_id>(v))) put_channels_last(layouts[v]);
-    }
+    layouts.reserve(g.values.count);
+    for (std::size_t v = 0; v < g.values.count; ++v)
+      layouts.push_back(of_rank.items[g.values.items[v].type.dims.count]);
+    if (!any_wants_channels(g, fusion)) return layouts;
+    select_layouts s(g);
+    s.find_stretches(fusion);
+    for (std::size_t v = 0; v < g.values.count; ++v)
+      if (s.spatial_.items[v] != 0 && !s.is_planar(static_cast<value_id>(v))) put_channels_last(layouts[v]);
     for (const fusion_group& group : fusion.groups)
       if (group.anchor != none && !group.setup) s.add_halo(g.node_at(group.anchor), layouts);
     return layouts;
@@ -51,8 +52,10 @@ class select_layouts {
     double last = 0, planar = 0;  // vector multiply-adds of its convolutions in either order, padding included
     bool must_be_last = false;
   };
-  constexpr value_id root(value_id v) const {
-    while (parent_[index(v)] != v) v = parent_[index(v)];
+  // Shortens the way for the next time, so that a chain of convolutions takes time in proportion to its length.
+  constexpr value_id root(value_id v) {
+    value_id* const parent = parent_.items;
+    while (parent[v] != v) v = parent[v] = parent[parent[v]];
     return v;
   }
   constexpr void join(value_id a, value_id b) {
@@ -64,7 +67,7 @@ class select_layouts {
     const stretch& other = stretches_[index(b)];
     s = {s.last + other.last, s.planar + other.planar, s.must_be_last || other.must_be_last};
   }
-  constexpr bool is_planar(value_id v) const {
+  constexpr bool is_planar(value_id v) {
     const stretch& s = stretches_[index(root(v))];
     return !s.must_be_last && s.last > 1.15 * s.planar;
   }
@@ -75,7 +78,7 @@ class select_layouts {
 
   constexpr void find_stretches(const fusion_plan& fusion) {
     for (const fusion_group& group : fusion.groups)
-      if (!group.setup && group.anchor != none && wants_channels(g_.node_at(group.anchor))) {
+      if (!group.setup && group.anchor != none && wants_channels(g_, g_.node_at(group.anchor))) {
         const value_id x = g_.input_of(g_.node_at(group.anchor), 0), y = group.outputs[0];
         if (is_free(x)) spatial_[index(x)] = 1;
         for (value_id o : group.outputs)
@@ -101,9 +104,16 @@ class select_layouts {
           if (is_free(o) && g_.at(o).type.dims == s) spatial_[index(o)] = 1;
       }
   }
-  constexpr bool wants_channels(const node& anchor) const {
-    const std::size_t rank = g_.at(anchor.output).type.dims.size();
+  static constexpr bool wants_channels(const graph& g, const node& anchor) {
+    const std::size_t rank = g.at(anchor.output).type.dims.size();
     return anchor.op->properties.contiguous_axis == 1 && rank >= 3 && rank <= 5;
+  }
+  static constexpr bool any_wants_channels(const graph& g, const fusion_plan& fusion) {
+    for (std::size_t k = 0; k < fusion.groups.count; ++k)
+      if (const fusion_group& group = fusion.groups.items[k];
+          !group.setup && group.anchor != none && wants_channels(g, g.nodes.items[group.anchor]))
+        return true;
+    return false;
   }
 
   constexpr void add_cost(const node& anchor, stretch& s) const {

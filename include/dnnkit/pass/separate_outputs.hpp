@@ -17,7 +17,7 @@ struct separate_outputs {
   static constexpr std::string_view name = "separate outputs";
 
   static constexpr graph run(graph g) {
-    if (has_dead_nodes(g)) g = rebuild(g, [](builder&, const node&, const vector<tensor>&) { return tensor{}; });
+    if (has_dead_nodes(g)) g = rebuild(g, [](builder&, const node&, const rebuilt_inputs&) { return tensor{}; });
     const vector<std::uint8_t> fixed = known_before_run(g);
     const vector<value_id> given = g.outputs;
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -32,24 +32,15 @@ struct separate_outputs {
 
  private:
   static constexpr bool has_dead_nodes(const graph& g) {
-    for (std::uint8_t alive : live_nodes(g))
-      if (alive == 0) return true;
+    const vector<std::uint8_t> alive = live_nodes(g);
+    for (std::size_t n = 0; n < alive.count; ++n)
+      if (alive.items[n] == 0) return true;
     return false;
   }
 
   // Leaves, and what depends on weights and constants alone.
   static constexpr vector<std::uint8_t> known_before_run(const graph& g) {
-    vector<std::uint8_t> fixed(g.values.size(), 0);
-    for (std::size_t v = 0; v < fixed.size(); ++v) {
-      const origin from = g.values[v].from;
-      fixed[v] = from == origin::weight || from == origin::constant;
-    }
-    for (const node& n : g.nodes) {
-      std::uint8_t all = 1;
-      for (std::uint32_t i = n.inputs.first; all != 0 && i < n.inputs.first + n.inputs.count; ++i)
-        if (const value_id v = g.operands[i]; v != none) all = fixed[v];
-      fixed[n.output] = all;
-    }
+    vector<std::uint8_t> fixed = fixed_values(g, [](value_id) { return true; });
     for (value_id v : g.inputs) fixed[v] = 1;
     return fixed;
   }

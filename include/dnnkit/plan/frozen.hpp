@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include "dnnkit/plan/plan.hpp"
 
@@ -24,13 +25,15 @@ template <table_sizes Sizes> struct array_tables {
 };
 
 // Room for one row of a table. An array of rooms costs the compiler no more than the rows put into it, where an array
-// of rows would have each of its elements constructed.
+// of rows would have each of its elements constructed, unless they are numbers.
 template <class Row> union room {
   char empty;
   Row row;
 };
 template <std::size_t Capacity> struct roomy_tables {
-  template <class Row, std::size_t> struct container { room<Row> rooms[Capacity]; };
+  template <class Row, std::size_t> struct container {
+    std::conditional_t<std::is_scalar_v<Row>, Row, room<Row>> rooms[Capacity];
+  };
 };
 
 // A plan of at most Capacity rows a table.
@@ -47,10 +50,12 @@ template <class Make, std::size_t Capacity> constexpr roomy_plan<Capacity> make_
   for (std::size_t n : r.sizes) r.fits = r.fits && n <= Capacity;
   if (!r.fits) return r;
   for_each_table([&](auto table) {
-    auto* to = table(r.tables).rooms;
-    const auto* from = table(p).data();
-    const std::size_t n = table(p).size();
-    for (std::size_t i = 0; i < n; ++i) to[i] = {.row = from[i]};
+    auto* const to = table(r.tables).rooms;
+    const auto* const from = table(p).items;
+    const std::size_t n = table(p).count;
+    for (std::size_t i = 0; i < n; ++i)
+      if constexpr (requires { to->row; }) to[i] = {.row = from[i]};
+      else to[i] = from[i];
   });
   r.tables.arena_bytes = p.arena_bytes;
   r.tables.is_static = p.is_static;
@@ -89,9 +94,11 @@ template <class Make, std::size_t Capacity = 1 << 18> constexpr auto make_frozen
     std::size_t k = 0;
     for_each_table([&](auto table) {
       auto* to = table(result).data();
-      const auto* from = table(roomy.tables).rooms;
+      const auto* const from = table(roomy.tables).rooms;
       const std::size_t n = roomy.sizes[k++];
-      for (std::size_t i = 0; i < n; ++i) to[i] = from[i].row;
+      for (std::size_t i = 0; i < n; ++i)
+        if constexpr (requires { from->row; }) to[i] = from[i].row;
+        else to[i] = from[i];
     });
     result.arena_bytes = roomy.tables.arena_bytes;
     result.is_static = roomy.tables.is_static;

@@ -30,16 +30,17 @@ class group_twins {
     b_ = &b;
     pairs_.clear();
     if (!same_operators()) return false;
-    for (std::size_t k = 0; k < a.nodes.size(); ++k)
-      in_a_[a.nodes[k]] = in_b_[b.nodes[k]] = static_cast<std::int32_t>(k);
+    for (std::size_t k = 0; k < a.nodes.count; ++k)
+      in_a_.items[a.nodes.items[k]] = in_b_.items[b.nodes.items[k]] = static_cast<std::int32_t>(k);
     const bool same = same_operands() && same_outputs();
-    for (std::size_t k = 0; k < a.nodes.size(); ++k) in_a_[a.nodes[k]] = in_b_[b.nodes[k]] = none;
+    for (std::size_t k = 0; k < a.nodes.count; ++k)
+      in_a_.items[a.nodes.items[k]] = in_b_.items[b.nodes.items[k]] = none;
     return same;
   }
   constexpr value_id image(value_id v) const {
     std::size_t k = 0;
-    while (pairs_[k].of_a != v) ++k;
-    return pairs_[k].of_b;
+    while (pairs_.items[k].of_a != v) ++k;
+    return pairs_.items[k].of_b;
   }
 
  private:
@@ -48,11 +49,12 @@ class group_twins {
   };
 
   constexpr bool same_operators() const {
-    const std::size_t n = a_->nodes.size();
-    if (b_->nodes.size() != n || b_->outputs.size() != a_->outputs.size()) return false;
+    const std::size_t n = a_->nodes.count;
+    if (b_->nodes.count != n || b_->outputs.count != a_->outputs.count) return false;
+    const node_id *const of_a = a_->nodes.items, *const of_b = b_->nodes.items;
     for (std::size_t k = 0; k < n; ++k) {
-      const node_id i = a_->nodes[k], j = b_->nodes[k];
-      if ((i == a_->anchor) != (j == b_->anchor) || !same_operator(g_.nodes[i], g_.nodes[j])) return false;
+      const node_id i = of_a[k], j = of_b[k];
+      if ((i == a_->anchor) != (j == b_->anchor) || !same_operator(g_.nodes.items[i], g_.nodes.items[j])) return false;
     }
     return true;
   }
@@ -60,24 +62,24 @@ class group_twins {
     if (x.op->id != y.op->id || x.inputs.count != y.inputs.count || x.attributes.count != y.attributes.count)
       return false;
     for (std::uint32_t i = 0; i < x.attributes.count; ++i)
-      if (g_.attributes[x.attributes.first + i] != g_.attributes[y.attributes.first + i]) return false;
+      if (g_.attributes.items[x.attributes.first + i] != g_.attributes.items[y.attributes.first + i]) return false;
     return true;
   }
 
   constexpr bool same_operands() {
-    for (std::size_t k = 0; k < a_->nodes.size(); ++k) {
-      const node &x = g_.nodes[a_->nodes[k]], &y = g_.nodes[b_->nodes[k]];
-      if (!(g_.values[x.output].type == g_.values[y.output].type)) return false;
+    for (std::size_t k = 0; k < a_->nodes.count; ++k) {
+      const node &x = g_.nodes.items[a_->nodes.items[k]], &y = g_.nodes.items[b_->nodes.items[k]];
+      if (!(g_.values.items[x.output].type == g_.values.items[y.output].type)) return false;
       for (std::uint32_t i = 0; i < x.inputs.count; ++i)
-        if (!alike(g_.operands[x.inputs.first + i], g_.operands[y.inputs.first + i])) return false;
+        if (!alike(g_.operands.items[x.inputs.first + i], g_.operands.items[y.inputs.first + i])) return false;
     }
     return true;
   }
   constexpr bool same_outputs() {
-    for (std::size_t k = 0; k < a_->outputs.size(); ++k) {
-      const value_id v = a_->outputs[k], w = b_->outputs[k];
-      if (in_a_[g_.values[v].producer] != in_b_[g_.values[w].producer] || !same_layout(layouts_[v], layouts_[w]) ||
-          !associate(v, w))
+    for (std::size_t k = 0; k < a_->outputs.count; ++k) {
+      const value_id v = a_->outputs.items[k], w = b_->outputs.items[k];
+      if (in_a_.items[g_.values.items[v].producer] != in_b_.items[g_.values.items[w].producer] ||
+          !same_layout(layouts_.items[v], layouts_.items[w]) || !associate(v, w))
         return false;
     }
     return true;
@@ -87,16 +89,18 @@ class group_twins {
   // compared in their turn; movement operators between the group and what is stored are looked through.
   constexpr bool alike(value_id v, value_id w) {
     if (v == none || w == none) return v == w;
-    const value &x = g_.values[v], &y = g_.values[w];
-    const std::int32_t inside = x.producer == none ? none : in_a_[x.producer];
-    if (inside != (y.producer == none ? none : in_b_[y.producer])) return false;
+    const value &x = g_.values.items[v], &y = g_.values.items[w];
+    const std::int32_t inside = x.producer == none ? none : in_a_.items[x.producer];
+    if (inside != (y.producer == none ? none : in_b_.items[y.producer])) return false;
     if (inside != none) return true;
     if (x.from != y.from || x.data.count != y.data.count || !(x.type == y.type)) return false;
     if (x.from == origin::constant && x.data.count == 1)
-      return g_.constants[x.data.first] == g_.constants[y.data.first];
-    if (stored_[v] != stored_[w] || setup_[v] != setup_[w] || is_output(g_, v) != is_output(g_, w)) return false;
-    if (x.from != origin::node || stored_[v] != 0) return same_layout(layouts_[v], layouts_[w]) && associate(v, w);
-    const node &m = g_.nodes[x.producer], &n = g_.nodes[y.producer];
+      return g_.constants.items[x.data.first] == g_.constants.items[y.data.first];
+    if (stored_.items[v] != stored_.items[w] || setup_.items[v] != setup_.items[w]) return false;
+    if (x.from == origin::node && stored_.items[v] != 0 && is_output(g_, v) != is_output(g_, w)) return false;
+    if (x.from != origin::node || stored_.items[v] != 0)
+      return same_layout(layouts_.items[v], layouts_.items[w]) && associate(v, w);
+    const node &m = g_.nodes.items[x.producer], &n = g_.nodes.items[y.producer];
     return m.op->kind == form::movement && same_operator(m, n) && alike(g_.input_of(m, 0), g_.input_of(n, 0));
   }
 
@@ -111,8 +115,8 @@ class group_twins {
 
   // Notes that w stands where v stood; false when either stands for another already.
   constexpr bool associate(value_id v, value_id w) {
-    for (const pair& p : pairs_)
-      if (p.of_a == v || p.of_b == w) return p.of_a == v && p.of_b == w;
+    for (std::size_t k = 0; k < pairs_.count; ++k)
+      if (const pair p = pairs_.items[k]; p.of_a == v || p.of_b == w) return p.of_a == v && p.of_b == w;
     pairs_.push_back({v, w});
     return true;
   }

@@ -46,11 +46,13 @@ class plan_maker {
         twins_(g, stored_, setup_, layouts) {}
 
   constexpr plan_draft run() {
+    make_room();
     for (const fusion_group& group : fusion_.groups)
-      for (value_id o : group.outputs) stored_[o] = 1;
+      for (value_id o : group.outputs) stored_.items[o] = 1;
     for (value_id v : g_.inputs) p_.inputs.push_back(buffer_for(v));
     for (value_id v : g_.outputs) p_.results.push_back(buffer_for(v));
     for (const fusion_group& group : fusion_.groups) add_step(group);
+    p_.characters = g_.characters;  // names are where they are in the graph
     p_.symbols = g_.symbols.symbols;
     find_symbol_sources();
     p_.atoms = g_.symbols.atoms;
@@ -61,29 +63,31 @@ class plan_maker {
   }
 
  private:
-  constexpr slice_of store(std::string_view s) {
-    const slice_of r{static_cast<std::uint32_t>(p_.characters.size()), static_cast<std::uint32_t>(s.size())};
-    p_.characters.append(s.begin(), s.end());
-    return r;
+  // About as much as a plan of this graph takes: what has to grow is moved element by element.
+  constexpr void make_room() {
+    p_.buffers.reserve(g_.values.count);
+    p_.steps.reserve(fusion_.groups.count);
+    p_.numbers.reserve(4 * g_.nodes.count);
   }
+
   // The numbers put down since there were `first` of them.
   constexpr slice_of numbers_from(std::size_t first) const {
-    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(p_.numbers.size() - first)};
+    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(p_.numbers.count - first)};
   }
   static constexpr std::int32_t port_of(const vector<value_id>& list, value_id v) {
-    for (std::size_t i = 0; i < list.size(); ++i)
-      if (list[i] == v) return static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i < list.count; ++i)
+      if (list.items[i] == v) return static_cast<std::int32_t>(i);
     return none;
   }
 
   constexpr std::int32_t buffer_for(value_id v) {
-    std::int32_t& known = buffer_of_[v];
+    std::int32_t& known = buffer_of_.items[v];
     if (known != none) return known;
-    const value& x = g_.values[v];
+    const value& x = g_.values.items[v];
     buffer b{};
     b.type = x.type;
-    b.layout = layouts_[v];
-    std::string_view name = g_.text_of(x.name);
+    b.layout = layouts_.items[v];
+    b.name = x.name;
     if (x.from == origin::input) {
       b.where = storage::input;
       b.port = port_of(g_.inputs, v);
@@ -96,13 +100,12 @@ class plan_maker {
     } else if (const std::int32_t port = port_of(g_.outputs, v); port != none) {
       b.where = storage::output;
       b.port = port;
-      name = g_.text_of(g_.output_names[static_cast<std::size_t>(port)]);
+      b.name = g_.output_names[port];
     }
-    b.name = store(name);
     const bool as_it_is = b.layout.window == 0 && !has_border(b.layout);
     b.elements = element_count(g_.symbols, as_it_is ? x.type.dims : room_of(g_.symbols, b));
     if (b.layout.slots != 1) b.elements = g_.symbols.mul(b.elements, b.layout.slots);
-    known = static_cast<std::int32_t>(p_.buffers.size());
+    known = static_cast<std::int32_t>(p_.buffers.count);
     p_.buffers.push_back(b);
     return known;
   }
@@ -117,29 +120,39 @@ class plan_maker {
   };
 
   constexpr void add_step(const fusion_group& group) {
-    std::size_t k = 0;
-    while (k < known_.size() && !twins_.are_twins(*known_[k].group, group)) ++k;
-    const bool is_twin = k < known_.size();
+    const std::size_t k = known_twin(group);
+    const bool is_twin = k < known_.count;
     if (!is_twin) known_.push_back(made_for(group));
-    const known_group& known = known_[k];
+    next_twin_ = k + 1;
+    const known_group& known = known_.items[k];
     step s{};
     s.kernel = known.kernel;
     s.extents = known.extents;
     s.flops = known.flops;
-    const std::size_t first_operand = p_.numbers.size();
+    const std::size_t first_operand = p_.numbers.count;
     for (value_id v : known.operands) p_.numbers.push_back(buffer_for(is_twin ? twins_.image(v) : v));
     s.operands = numbers_from(first_operand);
     touch_operands(s.operands, group);
-    const std::size_t first_border = p_.numbers.size();
+    const std::size_t first_border = p_.numbers.count;
     for (value_id o : group.outputs)
-      if (has_border(layouts_[o])) p_.numbers.push_back(buffer_for(o));
+      if (has_border(layouts_.items[o])) p_.numbers.push_back(buffer_for(o));
     s.borders = numbers_from(first_border);
-    const std::size_t first_node = p_.numbers.size();
+    const std::size_t first_node = p_.numbers.count;
     p_.numbers.append(group.nodes.begin(), group.nodes.end());
     s.nodes = numbers_from(first_node);
     const node_id named = group.anchor != none ? group.anchor : group.nodes.back();
-    s.name = store(g_.text_of(g_.nodes[named].name));
+    s.name = g_.nodes.items[named].name;
     (group.setup ? p_.setup_steps : p_.steps).push_back(s);
+  }
+
+  // The number of a known group that computes the same, or of the next one to be known. Blocks repeat themselves in the
+  // same order, so the one behind the last that was found is tried first.
+  constexpr std::size_t known_twin(const fusion_group& group) {
+    for (std::size_t tries = 0; tries < known_.count; ++tries, ++next_twin_) {
+      if (next_twin_ >= known_.count) next_twin_ = 0;
+      if (twins_.are_twins(*known_.items[next_twin_].group, group)) return next_twin_;
+    }
+    return known_.count;
   }
 
   constexpr known_group made_for(const fusion_group& group) {
@@ -147,32 +160,30 @@ class plan_maker {
     known_group known{&group, static_cast<vector<value_id>&&>(made.operands), made.kernel, {}, 0};
     known.extents = {static_cast<std::uint32_t>(p_.dims.size()), static_cast<std::uint32_t>(made.extents.size())};
     p_.dims.append(made.extents.begin(), made.extents.end());
-    for (node_id n : group.nodes) known.flops = g_.symbols.add(known.flops, g_.flops_of(g_.nodes[n]));
+    for (node_id n : group.nodes) known.flops = g_.symbols.add(known.flops, g_.flops_of(g_.nodes.items[n]));
     return known;
   }
 
   // The step that comes next uses these buffers, and makes those of the group's outputs. Two steps that run in turns
   // count as one: what the first reads lives until the second ends, what the second writes from where the first begins.
   constexpr void touch_operands(slice_of operands, const fusion_group& group) {
-    const auto now = static_cast<std::int32_t>(p_.steps.size());
+    const auto now = static_cast<std::int32_t>(p_.steps.count);
+    const std::int32_t* const buffers = p_.numbers.items + operands.first;
     bool hands_over = false, takes_over = false;
-    for (value_id o : group.outputs) hands_over = hands_over || layouts_[o].window != 0;
-    for (std::uint32_t i = 0; i < operands.count; ++i) {
-      const buffer& b = p_.buffers[p_.numbers[operands.first + i]];
-      takes_over = takes_over || (!hands_over && b.layout.window != 0);
-    }
+    for (value_id o : group.outputs) hands_over = hands_over || layouts_.items[o].window != 0;
+    for (std::uint32_t i = 0; !hands_over && i < operands.count; ++i)
+      takes_over = takes_over || p_.buffers.items[buffers[i]].layout.window != 0;
     for (value_id o : group.outputs) {
-      buffer& made = p_.buffers[buffer_for(o)];
+      buffer& made = p_.buffers.items[buffer_for(o)];
       if (group.setup) made.where = storage::setup;
       else made.first = takes_over ? now - 1 : now;
     }
     if (group.setup) return;
-    for (std::uint32_t i = 0; i < operands.count; ++i)
-      p_.buffers[p_.numbers[operands.first + i]].last = hands_over ? now + 1 : now;
+    for (std::uint32_t i = 0; i < operands.count; ++i) p_.buffers.items[buffers[i]].last = hands_over ? now + 1 : now;
   }
   static constexpr bool has_border(const buffer_layout& l) {
-    for (std::size_t i = 0; i < l.before.size(); ++i)
-      if (l.before[i] != 0 || l.after[i] != 0) return true;
+    for (std::size_t i = 0; i < l.before.count; ++i)
+      if (l.before.items[i] != 0 || l.after.items[i] != 0) return true;
     return false;
   }
 
@@ -190,15 +201,15 @@ class plan_maker {
   constexpr void place_buffers() {
     vector<memory_block> blocks;
     vector<std::size_t> owners;
-    for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
-      const buffer& b = p_.buffers[i];
+    for (std::size_t i = 0; i < p_.buffers.count; ++i) {
+      const buffer& b = p_.buffers.items[i];
       if (b.where != storage::arena) continue;
       const auto bytes = b.elements.value() * static_cast<std::int64_t>(size_of(b.type.type));
       blocks.push_back({aligned(bytes), b.first, b.last, -1});
       owners.push_back(i);
     }
     p_.arena_bytes = plan_memory(blocks);
-    for (std::size_t i = 0; i < owners.size(); ++i) p_.buffers[owners[i]].offset = blocks[i].offset;
+    for (std::size_t i = 0; i < owners.size(); ++i) p_.buffers.items[owners[i]].offset = blocks[i].offset;
   }
 
   graph& g_;
@@ -208,6 +219,7 @@ class plan_maker {
   vector<std::uint8_t> stored_, setup_;
   group_twins twins_;
   vector<known_group> known_;
+  std::size_t next_twin_ = 0;
   plan_draft p_;
 };
 

