@@ -1,14 +1,30 @@
 # SPDX-License-Identifier: MIT
-# Every header compiles alone, twice in one file, without warnings and without run-time type information.
+# Every header compiles by itself, without warnings.
+#
+# A header that some test includes before anything else is shown to do so by that test. Every other one gets a unit of its
+# own, and one unit includes all of them together, twice and without run-time type information.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/dnnkit/*.hpp)
+set(all ${headers})
+foreach(source IN LISTS sources)  # those of tests/CMakeLists.txt
+  file(STRINGS ${PROJECT_SOURCE_DIR}/tests/${source} includes REGEX "^#include")
+  list(GET includes 0 first)
+  if(first MATCHES "[<\"](dnnkit/.*)[>\"]")
+    list(REMOVE_ITEM headers ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+
 set(units "")
 foreach(header IN LISTS headers)
   string(REGEX REPLACE "\\.hpp$" ".cpp" unit ${CMAKE_CURRENT_BINARY_DIR}/headers/${header})
-  file(CONFIGURE OUTPUT ${unit} CONTENT "#include <@header@>\n#include <@header@>\n" @ONLY)
+  file(CONFIGURE OUTPUT ${unit} CONTENT "#include <@header@>\n" @ONLY)
   list(APPEND units ${unit})
 endforeach()
-if(units)
-  add_library(test_headers OBJECT ${units})
-  target_link_libraries(test_headers PRIVATE dnnkit::dnnkit)
-  target_compile_options(test_headers PRIVATE ${DNNKIT_WARNING_OPTIONS} $<$<BOOL:${DNNKIT_NATIVE}>:-march=native> -fno-rtti -O0)
-endif()
+
+list(TRANSFORM all PREPEND "#include <")
+list(TRANSFORM all APPEND ">")
+list(JOIN all "\n" all)
+file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp CONTENT "@all@\n@all@\n" @ONLY)
+
+add_library(test_headers OBJECT ${units} ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp)
+target_link_libraries(test_headers PRIVATE dnnkit::dnnkit)
+target_compile_options(test_headers PRIVATE ${DNNKIT_WARNING_OPTIONS} $<$<BOOL:${DNNKIT_NATIVE}>:-march=native> -fno-rtti -O0)

@@ -28,7 +28,7 @@ static_assert(inferred([](builder& g) {
               }) == "If 'If': the condition has more axes than the branches' results");
 
 TEST_CASE("combine: the branch that is taken") {
-  const auto outcome = operator_cases::run<op_set<op::combine>>("combine");
+  const auto outcome = operator_cases::run("combine");
   CHECK(outcome.cases == 7);
 }
 

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dnnkit/reference/evaluator.hpp"
 #include "tests/support/inferred.hpp"
 #include "tests/support/operator_cases.hpp"
 
@@ -25,7 +26,7 @@ static_assert(inferred([](builder& g) {
               }) == "Dims 'Dims': a value is not known");
 
 TEST_CASE("dims: numbers") {
-  const auto outcome = operator_cases::run<op_set<op::dims>>("dims");
+  const auto outcome = operator_cases::run("dims");
   CHECK(outcome.cases == 2);
 }
 
@@ -34,7 +35,7 @@ TEST_CASE("dims: expressions take the values of the symbols") {
   const tensor x = g.input("x", f32, {L});
   g.output("y", x);
   g.output("sizes", sizes_of(g));
-  const auto sizes = evaluate<op_set<op::dims>>(g.value(), std::vector<host_tensor>{host_tensor(f32, {10})})[1];
+  const auto sizes = evaluate(g.value(), std::vector<host_tensor>{host_tensor(f32, {10})})[1];
   CHECK(sizes.integers == std::vector<std::int64_t>{10, 20, 2, 9});
 }
 

@@ -29,10 +29,8 @@ static_assert(inferred([](builder& g) {
                 return resize(g.input("x", f32, {1, 3}), {.scales = {1}});
               }) == "Resize 'Resize': either scales or sizes must name one number for each axis");
 
-using operators = op_set<op::resize>;
-
 TEST_CASE("resize: ONNX Runtime's results, with known and with symbolic extents") {
-  const auto outcome = operator_cases::run<operators>("resize");
+  const auto outcome = operator_cases::run("resize");
   CHECK(outcome.cases >= 90);
   CHECK(outcome.symbolic_graphs >= 150);
 }

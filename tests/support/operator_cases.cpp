@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Single operators with results from elsewhere, through the reference evaluator; compiled once for all operators.
+#include "tests/support/operator_cases.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/reference/evaluator.hpp"
+#include "dnnkit/weights/host_weights.hpp"
+
+namespace operator_cases {
+
+namespace dk = dnnkit;
+
+namespace {
+
+std::filesystem::path folder() { return std::filesystem::path(__FILE__).parent_path().parent_path() / "op" / "cases"; }
+dk::safetensors file_of(const std::string& family) { return dk::safetensors(folder() / (family + ".safetensors")); }
+
+using attribute_map = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+// "Conv pads=1 1 1 1;group=2" -> "Conv", {pads: [1, 1, 1, 1], group: [2]}
+std::pair<std::string, attribute_map> parse(const std::string& text) {
+  const std::size_t space = text.find(' ');
+  attribute_map attributes;
+  if (space != std::string::npos) {
+    std::istringstream list(text.substr(space + 1));
+    for (std::string entry; std::getline(list, entry, ';');) {
+      const std::size_t equal = entry.find('=');
+      std::istringstream values(entry.substr(equal + 1));
+      std::vector<std::string>& into = attributes[entry.substr(0, equal)];
+      for (std::string v; values >> v;) into.push_back(v);
+    }
+  }
+  return {text.substr(0, space), attributes};
+}
+
+template <class T> T value_from(const std::string& s) {
+  if constexpr (std::is_same_v<T, float>) return std::strtof(s.c_str(), nullptr);
+  else return static_cast<T>(std::strtoll(s.c_str(), nullptr, 10));
+}
+
+// The operator as its op_info and its encoded attributes. Every attribute of the case must be one of the operator's.
+struct encoded_operator {
+  const dk::op_info* info = nullptr;
+  dk::vector<std::int64_t> codes;
+};
+template <class Op> encoded_operator encoded(const attribute_map& attributes) {
+  Op op{};
+  std::size_t used = 0;
+  if constexpr (dk::detail::has_attributes<Op>)
+    Op::attributes(op, [&](std::string_view name, auto& x) {
+      const auto found = attributes.find(name);
+      if (found == attributes.end()) return;
+      ++used;
+      using T = std::remove_cvref_t<decltype(x)>;
+      if constexpr (dk::detail::is_list<T>) {
+        x.clear();
+        for (const std::string& v : found->second) x.push_back(value_from<typename T::value_type>(v));
+      } else x = value_from<T>(found->second.at(0));
+    });
+  REQUIRE(used == attributes.size());
+  encoded_operator e{&dk::info_of<Op>, {}};
+  dk::encode(op, e.codes);
+  return e;
+}
+template <class... Ops>
+encoded_operator find_operator(dk::op_set<Ops...>, const std::string& name, const attribute_map& attributes) {
+  encoded_operator e;
+  ((Ops::name == name ? (e = encoded<Ops>(attributes), 0) : 0), ...);
+  return e;
+}
+
+struct case_data {
+  encoded_operator op;
+  std::vector<dk::host_tensor> inputs;  // those that are given
+  std::vector<bool> given;              // of all inputs
+  dk::host_tensor expected;
+};
+
+// The graph of the one node. Extents equal to `symbolic` become the symbol S, if symbolic > 0.
+void build(dk::builder& b, const case_data& c, std::int64_t symbolic) {
+  dk::vector<dk::value_id> ids;
+  std::size_t next = 0;
+  for (const bool given : c.given) {
+    if (!given) {
+      ids.push_back(dk::none);
+      continue;
+    }
+    const dk::host_tensor& t = c.inputs[next++];
+    dk::shape s;
+    for (std::int64_t d : t.dims) s.push_back(symbolic > 0 && d == symbolic ? b.symbol(dk::sym{"S"}) : dk::dim(d));
+    ids.push_back(b.value().add_value({{}, {t.type, s}, dk::origin::input, dk::none, {}}));
+    b.value().inputs.push_back(ids.back());
+  }
+  b.output("y", {&b, b.value().add_node(*c.op.info, "", c.op.codes, ids)});
+}
+
+// The largest difference, relative to 1 or the expected value if that is more; infinite when shapes or types differ.
+double distance(const dk::host_tensor& found, const dk::host_tensor& expected) {
+  if (found.type != expected.type || found.dims != expected.dims) return HUGE_VAL;
+  if (!expected.floating()) return found.integers == expected.integers ? 0 : HUGE_VAL;
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.reals.size(); ++i) {
+    const double f = found.reals[i], e = expected.reals[i];
+    if (f == e || (std::isnan(f) && std::isnan(e))) continue;
+    const double d = std::fabs(f - e) / (std::fabs(e) > 1 ? std::fabs(e) : 1);
+    worst = d <= worst ? worst : d;  // a NaN counts
+  }
+  return worst;
+}
+
+constexpr std::size_t most_inputs = 10;  // of a case
+
+}  // namespace
+
+std::set<std::string> names_in_all_families() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+    const dk::safetensors file(entry.path());
+    for (const auto& [name, text] : file.metadata()) names.insert(parse(text).first);
+  }
+  return names;
+}
+
+outcome run(const std::string& family, double tolerance) {
+  const dk::safetensors file = file_of(family);
+  outcome result;
+  for (const auto& [name, text] : file.metadata()) {
+    CAPTURE(name);
+    CAPTURE(text);
+    const auto [op_name, attributes] = parse(text);
+    case_data c{find_operator(dk::builtin_ops, op_name, attributes), {}, {}, dk::to_host_tensor(file.at(name + "/y"))};
+    REQUIRE(c.op.info != nullptr);
+    for (std::size_t i = 0; i < most_inputs; ++i)
+      if (const dk::stored_tensor* t = file.find(name + "/" + std::to_string(i))) {
+        c.given.resize(i + 1);  // those left out before
+        c.given[i] = true;
+        c.inputs.push_back(dk::to_host_tensor(*t));
+      }
+
+    dk::builder b;
+    build(b, c, 0);
+    REQUIRE(b.value().error.str() == "");
+    const dk::host_tensor found = dk::evaluate(b.value(), c.inputs)[0];
+    CHECK(found.describe() == c.expected.describe());
+    CHECK(distance(found, c.expected) <= tolerance);
+    ++result.cases;
+    result.operators.insert(op_name);
+
+    std::set<std::int64_t> extents;
+    for (const dk::host_tensor& t : c.inputs) extents.insert(t.dims.begin(), t.dims.end());
+    extents.erase(0);
+    extents.erase(1);
+    for (const std::int64_t e : extents) {
+      CAPTURE(e);
+      dk::builder with_symbol;
+      build(with_symbol, c, e);
+      if (!with_symbol.value().error.empty()) continue;  // the operator needs this extent known
+      CHECK(distance(dk::evaluate(with_symbol.value(), c.inputs)[0], c.expected) <= tolerance);
+      ++result.symbolic_graphs;
+    }
+  }
+  return result;
+}
+
+}  // namespace operator_cases
