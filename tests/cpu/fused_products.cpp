@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // OPTIONS: -O1
+// LABELS: no_sanitize
 // Groups around matrix products: attention, batches, computed second operands, movement on every side.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/op/builtin.hpp"

@@ -79,14 +79,23 @@ struct evaluation_entry {
 
 template <class Set> struct evaluation_table;
 template <class... Ops> struct evaluation_table<op_set<Ops...>> { static const evaluation_entry* entries(); };
-template <class... Ops> const evaluation_entry* evaluation_table<op_set<Ops...>>::entries() {
-  static constexpr std::array<evaluation_entry, sizeof...(Ops)> table{
-      evaluation_entry{&evaluate_node_as<Ops>, &known_attributes<Ops>}...};
-  return table.data();
-}
+
 #ifdef DNNKIT_EVALUATOR_ELSEWHERE  // a program of several files may compile the library's own operators in one of them
 extern template struct evaluation_table<builtin_set>;
+inline constexpr bool builtin_entries_elsewhere = true;
+#else
+inline constexpr bool builtin_entries_elsewhere = false;
 #endif
+
+template <class Op> evaluation_entry evaluation_entry_of() {
+  constexpr std::size_t position = builtin_entries_elsewhere ? builtin_set::find(id_of<Op>) : builtin_set::size;
+  if constexpr (position != builtin_set::size) return evaluation_table<builtin_set>::entries()[position];
+  else return {&evaluate_node_as<Op>, &known_attributes<Op>};
+}
+template <class... Ops> const evaluation_entry* evaluation_table<op_set<Ops...>>::entries() {
+  static const std::array<evaluation_entry, sizeof...(Ops)> table{evaluation_entry_of<Ops>()...};
+  return table.data();
+}
 
 // One run of one graph.
 class evaluation {
