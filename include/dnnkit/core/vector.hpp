@@ -104,9 +104,9 @@ template <class T> class vector {
     const auto n = static_cast<std::size_t>(last - first);
     if (count + n > room) reserve(count + n > 2 * count ? count + n : 2 * count);
     T* const to = items + count;
-    for (std::size_t i = 0; i < n; ++i)
-      if constexpr (is_simple) to[i] = first[i];
-      else std::construct_at(to + i, first[i]);
+    for (std::size_t i = 0; i < n; ++i, ++first)
+      if constexpr (is_simple) to[i] = *first;
+      else std::construct_at(to + i, *first);
     count += n;
   }
   constexpr void insert(const T* at, const T& x) {

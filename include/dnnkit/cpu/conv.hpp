@@ -173,10 +173,10 @@ struct conv {
             .run = {row_run ? A.kernel_w * ic : ic, 1, width}};
   }
 
+  // A function of its own: with more around it, GCC runs out of registers in some of them.
   template <int Rows, int Vectors, class Epilogue>
-  [[gnu::always_inline]] void run_tile(const float* a, const float* b, const float* bias, index_t n, index_t y,
-                                       index_t x, index_t group_first, index_t column, fetch_ahead ahead,
-                                       Epilogue& epilogue) const {
+  [[gnu::noinline]] void run_tile(const float* a, const float* b, const float* bias, index_t n, index_t y, index_t x,
+                                  index_t group_first, index_t column, fetch_ahead ahead, Epilogue& epilogue) const {
     const index_t gemm_y = A.is_gemm() ? x / out_w : 0;
     tile<Rows, Vectors>(
         a, A.stride_w * pixel_stride, b, walk<Vectors>(), ahead,

@@ -7,6 +7,13 @@
 
 namespace dnnkit::cpu {
 
+// The widest panel of B for a reduction, in vectors. Panels of two pass over A more often than wider ones, but over the
+// panel, which seldom fits L1, less often. Rows of a multiple of 4 KB all start in one set of L1: fewer of them at
+// once, and so wider panels (128x768x3072 on a Zen 4: 86 % of the peak with two vectors, 95 with three).
+template <class K> constexpr int gemm_panel_vectors() noexcept {
+  return vector_registers == 32 && value_or<K>(1) % 1024 == 0 ? 3 : 2;
+}
+
 // Extents are constant<N> or index_t. Describes the product; holds no data. Bit-for-bit the same for every division
 // into units.
 //
@@ -15,11 +22,9 @@ namespace dnnkit::cpu {
 //   g.run(a, packed, bias, 0, g.units(), [&](auto acc, index_t m, index_t n, auto lanes) { acc.store(c + m * 768 + n,
 //   lanes); });
 //
-// Panels of two vectors pass over A more often than wider ones, but over the panel, which seldom fits L1, less often.
-//
 // Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known M) or four (run-time
 // M).
-template <class M, class N, class K, class RowStride = K, int MaxVectors = 2> struct gemm {
+template <class M, class N, class K, class RowStride = K, int MaxVectors = gemm_panel_vectors<K>()> struct gemm {
   [[no_unique_address]] M m{};
   [[no_unique_address]] N n{};
   [[no_unique_address]] K k{};
@@ -96,10 +101,11 @@ template <class M, class N, class K, class RowStride = K, int MaxVectors = 2> st
     });
   }
 
+  // A function of its own: with more around it, GCC runs out of registers in some of them.
   template <int Rows, int Vectors, class Epilogue>
-  [[gnu::always_inline]] void run_tile(const float* a, const float* b, const float* bias, index_t row, index_t column,
-                                       index_t k_begin, index_t k_end, fetch_ahead ahead, Epilogue& epilogue,
-                                       float* partial) const {
+  [[gnu::noinline]] void run_tile(const float* a, const float* b, const float* bias, index_t row, index_t column,
+                                  index_t k_begin, index_t k_end, fetch_ahead ahead, Epilogue& epilogue,
+                                  float* partial) const {
     constexpr index_t width = Vectors * float_lanes;
     const k_walk walk{.depth = {}, .height = {}, .width = {}, .run = {k_end - k_begin, 1, width}};
     const float* start = k_begin > 0 ? partial : bias ? bias + column : nullptr;

@@ -152,7 +152,7 @@ struct quantize_linear {
     visit("block_size", self.block_size);
   }
   constexpr void infer(inference& c) const {
-    for (std::size_t i : {1, 2})
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
       if (block_size > 0 ? !detail::require_blocks(c, i, axis, block_size) : !detail::require_parameter(c, i, 0, axis))
         return;
     const dtype type = c.has(2) ? c.type(2) : to;
@@ -181,7 +181,7 @@ struct dequantize_linear {
   }
   constexpr void infer(inference& c) const {
     if (!c.require(is_integral(c.type(0)), "quantised elements must be integers")) return;
-    for (std::size_t i : {1, 2})
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
       if (block_size > 0 ? !detail::require_blocks(c, i, axis, block_size) : !detail::require_parameter(c, i, 0, axis))
         return;
     c.out(c.type(1), c.in(0));
