@@ -30,7 +30,8 @@ function(dnnkit_add_onnx target model)
 
   if(NOT TARGET dnnkit_onnx_generator)
     add_executable(dnnkit_onnx_generator EXCLUDE_FROM_ALL ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/onnx_generator/main.cpp)
-    target_link_libraries(dnnkit_onnx_generator PRIVATE dnnkit::dnnkit)
+    # Within the project, a library has what the generator is made of; elsewhere it is compiled from the headers.
+    target_link_libraries(dnnkit_onnx_generator PRIVATE $<IF:$<TARGET_EXISTS:dnnkit_onnx>,dnnkit_onnx,dnnkit::dnnkit>)
     target_compile_options(dnnkit_onnx_generator PRIVATE -O1)
   endif()
 

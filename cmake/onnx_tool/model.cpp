@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading, importing and running models for the commands: the one place where the importer and the reference evaluator
-// are compiled.
+// Reading, importing and running models for the commands.
 #include "cmake/onnx_tool/model.hpp"
 
 #include <chrono>
@@ -8,7 +7,7 @@
 #include <utility>
 
 #include "dnnkit/onnx/import.hpp"
-#include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/onnx/plan_ahead.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/weights/host_bytes.hpp"
 #include "dnnkit/weights/npy.hpp"
@@ -90,7 +89,7 @@ model load_supported(const cxxopts::ParseResult& arguments, const tensors& given
   return m;
 }
 
-dnnkit::graph rewritten(const dnnkit::graph& g) { return default_pipeline::rewriting::run(g); }
+dnnkit::graph rewritten(const dnnkit::graph& g) { return onnx::rewritten(g); }
 
 std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensors& given,
                                   const std::function<void(value_id, const host_tensor&)>& observe) {

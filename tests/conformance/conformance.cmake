@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The program `conformance`, and a CTest for each executor where ONNX's test data is installed (Debian: libonnx-testdata).
 dnnkit_program(conformance conformance/conformance.cpp)
-target_link_libraries(conformance PRIVATE dnnkit_evaluator cxxopts::cxxopts)
+target_link_libraries(conformance PRIVATE dnnkit_onnx cxxopts::cxxopts)
 target_compile_options(conformance PRIVATE $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(conformance PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
 
@@ -16,7 +16,7 @@ endif()
 # The source of conformance_compiled; compiled.sh compiles what it writes, which takes too long for every build. A part of
 # the tests is compiled and run as a CTest.
 dnnkit_program(conformance_sources conformance/write_sources.cpp)
-target_link_libraries(conformance_sources PRIVATE dnnkit_evaluator cxxopts::cxxopts)
+target_link_libraries(conformance_sources PRIVATE dnnkit_onnx cxxopts::cxxopts)
 target_compile_options(conformance_sources PRIVATE $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(conformance_sources PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
 if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})

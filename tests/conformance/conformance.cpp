@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dnnkit/onnx/import.hpp"
-#include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/onnx/plan_ahead.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "tests/conformance/status.hpp"
 #include "tests/conformance/test_case.hpp"
@@ -50,7 +50,7 @@ std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, bool pa
   for (std::size_t i = 0; i < given.size(); ++i) by_name.emplace(std::string(declared[i].name), given[i]);
   dk::onnx::import_result imported = import_with(f, by_name);
   if (!imported.ok()) return imported.problems.front().describe();
-  if (passes) imported.graph = dk::default_pipeline::rewriting::run(std::move(imported.graph));
+  if (passes) imported.graph = dk::onnx::rewritten(std::move(imported.graph));
   std::vector<dk::host_tensor> inputs;
   for (dk::value_id v : imported.graph.inputs) {
     const auto found = by_name.find(imported.graph.name_of(v));

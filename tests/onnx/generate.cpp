@@ -12,6 +12,8 @@
 #include <limits>
 #include <string>
 
+#include "dnnkit/onnx/generate/literals.hpp"
+#include "dnnkit/onnx/generate/scopes.hpp"
 #include "generated_models.hpp"
 #include "tests/onnx/fixtures/models.hpp"
 #include "tests/onnx/support/same_graph.hpp"

@@ -13,6 +13,7 @@
 
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/onnx/generate.hpp"
+#include "dnnkit/onnx/generate/literals.hpp"
 #include "dnnkit/onnx/import_result.hpp"
 #include "dnnkit/weights/mapped_file.hpp"
 #include "dnnkit/weights/replacing_file.hpp"

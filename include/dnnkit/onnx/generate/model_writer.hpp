@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// The generator behind generate.hpp: repeated blocks become functions, calls in a row loops, the rest one line an
+// operator.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/onnx/generate.hpp"
+#include "dnnkit/onnx/generate/body_writer.hpp"
+#include "dnnkit/onnx/generate/calls.hpp"
+#include "dnnkit/onnx/generate/loops.hpp"
+#include "dnnkit/onnx/generate/repeats.hpp"
+#include "dnnkit/onnx/generate/symbols.hpp"
+
+namespace dnnkit {
+
+namespace generation {
+
+template <class Set> class model_writer {
+ public:
+  explicit model_writer(const graph& g) : g_(g), symbols_(g.symbols) {}
+
+  std::string write(const std::string& name) {
+    call_maker calls(g_, symbols_);
+    repeats r(calls.items(Set{}), {g_.outputs.begin(), g_.outputs.end()});
+    r.run();
+    functions_ = r.functions();
+    for (std::size_t i = 0; i < calls.arrays().size(); ++i) taken_.insert("elements_" + std::to_string(i + 1));
+    for (std::size_t i = 0; i < symbols_.size(); ++i) taken_.insert(symbols_[i]);
+    taken_.insert("g");
+    code_ = "struct " + name + " {\n  static constexpr void build(dk::builder& g) {\n";
+    const std::size_t begin = code_.size();
+    for (const function& f : functions_) write_function(f);
+    write_main(r.items());
+    code_.insert(begin, symbol_definitions());
+    code_ += "  }\n";
+    for (const std::string& a : calls.arrays()) code_ += "\n" + broken(a, 2);
+    return code_ + "};\n";
+  }
+
+ private:
+  void line(const std::string& text) { code_ += broken(text, 4); }
+
+  void comment(std::string text) {
+    constexpr std::size_t width = line_width - 7;  // of "    // "
+    while (text.size() > width) {
+      std::size_t space = text.rfind(' ', width);
+      if (space == std::string::npos || space == 0) space = width;
+      code_ += "    // " + text.substr(0, space) + "\n";
+      text.erase(0, space + 1);
+    }
+    code_ += "    // " + text + "\n";
+  }
+
+  // Symbols are variables where the code computes with them, or several inputs have them.
+  std::string symbol_code(std::size_t i) const {
+    const symbol& s = g_.symbols.symbols[i];
+    const bool limited = s.limits.min != sym{}.limits.min || s.limits.max != sym{}.limits.max;
+    return "{" + string_literal(s.name.view()) +
+           (limited ? ", {" + std::to_string(s.limits.min) + ", " + std::to_string(s.limits.max) + "}" : "") + "}";
+  }
+  std::string symbol_definitions() const {
+    std::string s;
+    for (std::size_t i = 0; i < symbols_.size(); ++i)
+      if (is_variable(i)) s += broken("const dk::extent " + symbols_[i] + " = g.size(" + symbol_code(i) + ");", 4);
+    return s;
+  }
+  bool is_variable(std::size_t symbol) const {
+    std::size_t inputs = 0;
+    for (value_id v : g_.inputs)
+      for (dim d : g_.at(v).type.dims) inputs += g_.symbols.uses(d, symbol);
+    return symbols_.is_used(symbol) || inputs != 1;
+  }
+  std::string input_dim(dim d) const {
+    const auto symbol = g_.symbols.symbol_of(d);
+    return symbol && !is_variable(*symbol) ? "dk::sym" + symbol_code(*symbol) : symbols_.code(d);
+  }
+
+  std::string shape_text(value_id v) const { return std::string(print(g_.symbols, g_.at(v).type.dims).view()); }
+
+  void write_function(const function& f) {
+    std::set<std::string> taken = taken_;
+    taken.insert(f.name);
+    std::string parameters;
+    for (const parameter& p : f.parameters) taken.insert(p.name);
+    taken.insert("y");
+    std::vector<std::string> tensors;
+    for (std::size_t t = 0; t < f.tensors.size(); ++t) {
+      static constexpr const char* names[] = {"x", "a", "b", "c"};
+      tensors.push_back(names[t]);
+      parameters += (t == 0 ? "dk::tensor " : ", dk::tensor ") + tensors.back();
+    }
+    for (const parameter& p : f.parameters) parameters += (parameters.empty() ? "" : ", ") + p.type + " " + p.name;
+    taken.erase("y");
+    body_writer w(6, taken);
+    for (std::size_t t = 0; t < tensors.size(); ++t) w.bind(f.tensors[t], tensors[t]);
+    w.write(f.body, f.results, false, nullptr, nullptr);
+    const std::string result = w.take(f.results[0]);
+    const std::string head = "auto " + f.name + " = [&](" + parameters + ")";
+    const std::string one_line = head + " { return " + result + "; };";
+    if (!f.is_leaf) {
+      std::string shapes;
+      for (value_id v : f.tensors) shapes += (shapes.empty() ? "" : ", ") + shape_text(v);
+      comment(std::to_string(f.calls) + " calls, the first " + shapes + " -> " + shape_text(f.results[0]));
+    }
+    if (w.is_single_expression() && one_line.size() + 4 <= line_width) line(one_line);
+    else {
+      line(head + " {");
+      code_ += w.code() + broken("return " + result + ";", 6);
+      line("};");
+    }
+    taken_.insert(f.name);
+  }
+
+  void write_main(const std::vector<item>& items) {
+    std::vector<std::string> names;
+    for (value_id v : g_.inputs) {
+      std::string name = identifier(g_.name_of(v), "input");
+      while (!taken_.insert(name).second) name += "_";
+      names.push_back(std::move(name));
+    }
+    body_writer w(4, taken_);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const value_id v = g_.inputs[i];
+      w.bind(v, names[i]);
+      std::string dims;
+      for (dim d : g_.at(v).type.dims) dims += (dims.empty() ? "" : ", ") + input_dim(d);
+      line("const auto " + names[i] + " = g.input(" + string_literal(g_.name_of(v)) + ", " +
+           dtype_literal(g_.at(v).type.type) + ", {" + dims + "});");
+    }
+    std::vector<body_item> body = loop_maker(items, {g_.outputs.begin(), g_.outputs.end()}).run();
+    for (std::size_t k = 0; k < g_.outputs.size(); ++k) {
+      item x;
+      x.text("g.output(" + string_literal(g_.text_of(g_.output_names[k])) + ", ");
+      x.operand(g_.outputs[k]);
+      x.text(")");
+      body.push_back(with_literals(std::move(x)));
+    }
+    w.write(body, {}, true, this,
+            [](const void* self, value_id v) { return static_cast<const model_writer*>(self)->shape_text(v); });
+    code_ += w.code();
+  }
+
+  const graph& g_;
+  symbol_names symbols_;
+  std::vector<function> functions_;
+  std::set<std::string> taken_;
+  std::string code_;
+};
+
+template <class Set> std::string generator<Set>::run(const graph& g, std::string_view name) {
+  return model_writer<Set>(g).write(identifier(name, "model"));
+}
+
+}  // namespace generation
+
+}  // namespace dnnkit
