@@ -92,7 +92,7 @@ template <class Model, class Pipeline = default_pipeline> struct compile {
   static constexpr const auto& frozen = freeze<make>::value;
   static constexpr plan_view plan = view_of(frozen);
 
-  static constexpr std::size_t kernels = frozen.steps.size();             // kernels one run calls
+  static constexpr std::size_t kernels = frozen.steps.size();             // kernels one run calls, in all branches
   static constexpr std::size_t distinct_kernels = frozen.recipes.size();  // instantiations, those of the setup included
   static constexpr std::int64_t arena_bytes = frozen.arena_bytes;         // 0 when sizes are bound at run time
   static constexpr bool is_static = frozen.is_static;

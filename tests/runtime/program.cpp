@@ -16,6 +16,8 @@
 
 #include "dnnkit/graph.hpp"
 #include "dnnkit/weights/safetensors_writer.hpp"
+#include "tests/support/json_syntax.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 
@@ -89,6 +91,18 @@ TEST_CASE("the median time is the last line") {
   const outcome o = run({"--input", "x=x.npy", "--time", "3", "--dim", "N=2"});
   CHECK(o.status == 0);
   CHECK(std::stod(o.out) >= 0);
+}
+
+TEST_CASE("a trace has every kernel once") {
+  const outcome o = run({"--input", "x=x.npy", "--trace", "trace.json"});
+  CHECK(o.err == "");
+  CHECK(o.status == 0);
+  const std::string json = read_file("trace.json");
+  CHECK(json_syntax::valid(json));
+  std::size_t events = 0;
+  for (std::size_t at = json.find("\"kernel\":"); at != json.npos; at = json.find("\"kernel\":", at + 1)) ++events;
+  CHECK(events == net::kernels);
+  CHECK(run({"--input", "x=x.npy", "--trace", "no/such/folder/trace.json"}).status == 1);
 }
 
 TEST_CASE("help names inputs, outputs and kernels") {

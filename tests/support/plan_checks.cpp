@@ -164,6 +164,15 @@ class plan_check {
       if (first_[index(b)] < 0) first_[index(b)] = now;
       last_[index(b)] = now;
     }
+    const auto guards = p_.numbers_of(s.guards);
+    for (std::size_t k = 0; k < guards.size(); k += 2) {
+      const std::int32_t b = guards[k];
+      const dk::buffer& x = p_.buffers[index(b)];
+      if (x.type.type != dk::dtype::boolean || value(x.elements) != 1) fail("a guard that is not one boolean");
+      if (x.where == dk::storage::arena && (first_[index(b)] < 0 || first_[index(b)] >= now))
+        fail("a guard that is not known yet");
+      last_[index(b)] = now;
+    }
   }
   void check_arena() {
     const auto bytes = [](const dk::buffer& b) {

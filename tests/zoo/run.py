@@ -5,6 +5,8 @@ status: ok | wrong (the results differ) | unsupported | not compiled | failed (t
 the graph is read and checked only, its weights are too large.
 """
 import argparse
+import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -16,6 +18,7 @@ import tempfile
 import time
 
 import numpy as np
+import onnx
 import onnxruntime
 
 from materialize import feed, materialize
@@ -27,7 +30,9 @@ SIZES = {  # of graphs with symbols; the smallest legal ones first
     "resnet50_dyn": PICTURES,
     "unet_dyn": [{"H": 16, "W": 16}, {"H": 128, "W": 160}, {"H": 256, "W": 256}],
     "bert_base_dyn": TEXTS, "tinybert_dyn": TEXTS, "distilbert_dyn": TEXTS, "gpt2_dyn": TEXTS,
+    "skipnet": [{"H": 224, "W": 224}],
 }
+FACTORS = {"skipnet": [1, -1]}  # of the inputs: between the two, its conditions differ
 ROUNDS = 5
 
 
@@ -88,14 +93,67 @@ def compare(expected, folder, session):
     return absolute, relative
 
 
+def convolutions_wanted(path, values):
+    """The conditions of all If's as ONNX Runtime finds them, and the number of convolutions in what they let run."""
+    model = onnx.load(path, load_external_data=False)
+    switches = [n for n in model.graph.node if n.op_type == "If"]
+    if not switches:
+        return None
+    probe = path.with_name("conditions.onnx")  # beside the weights
+    for n in switches:
+        model.graph.output.append(onnx.helper.make_tensor_value_info(n.input[0], onnx.TensorProto.BOOL, None))
+    onnx.save(model, probe)
+    taken = [bool(c.item()) for c in runtime_of(probe).run([n.input[0] for n in switches], values)]
+
+    def count(nodes):
+        return sum(n.op_type == "Conv" for n in nodes)
+
+    wanted = count(model.graph.node)
+    for n, condition in zip(switches, taken):
+        name = "then_branch" if condition else "else_branch"
+        wanted += count(next(a.g for a in n.attribute if a.name == name).node)
+    return taken, wanted
+
+
+def check_branches(path, command, values, result):
+    """Notes which branches are taken, and whether kernels of those alone have run."""
+    expected = convolutions_wanted(path, values)
+    if expected is None:
+        return
+    trace = path.with_name("trace.json")
+    status, text, _, _ = call([*command, "--trace", trace], 600)
+    if status:
+        raise RuntimeError(last_line(text))
+    kernels = [e["args"]["operators"].split()[0] for e in json.loads(trace.read_text())["traceEvents"]]
+    taken, wanted = expected
+    result |= {"taken": taken, "kernels_run": len(kernels)}
+    if kernels.count("Conv") != wanted:
+        result |= {"status": "wrong", "reason": f"{kernels.count('Conv')} convolutions have run, expected {wanted}"}
+
+
+@contextlib.contextmanager
+def one_processor():
+    """What is timed runs on the last processor, this process and those it starts."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@one_processor()
 def measure(command, session, values):
     """Median milliseconds of both, one thread, in turns; the number of runs follows from the time of one."""
     begin = time.monotonic()
     session.run(None, values)
     once = time.monotonic() - begin
-    runs = max(3, min(30, int(0.5 / max(once, 1e-6))))
+    runs = max(1, min(30, int(0.5 / max(once, 1e-6))))
     ours, theirs = [], []
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if once < 1 else 3):
         status, text, _, _ = call([*command, "--time", runs], 600)
         if status:
             raise RuntimeError(last_line(text))
@@ -107,7 +165,21 @@ def measure(command, session, values):
     return statistics.median(ours), statistics.median(theirs)
 
 
-def run(name, graph, work, tool, timed):
+def compile_program(tool, path, program, reuse):
+    """Whether there is a program now, the compiler's messages, seconds and MB; of a program that is reused, as noted."""
+    notes = program.with_suffix(".json")
+    if reuse and program.exists() and notes.exists() and notes.stat().st_mtime > path.stat().st_mtime:
+        return True, "", json.loads(notes.read_text())
+    program.unlink(missing_ok=True)
+    notes.unlink(missing_ok=True)
+    status, text, seconds, memory = call([tool, "build", path, "-o", program], 1200)
+    compiled = {"compile_s": round(seconds, 1), "compile_mb": round(memory)}
+    if status == 0:
+        notes.write_text(json.dumps(compiled))
+    return status == 0, text, compiled
+
+
+def run(name, graph, work, tool, timed, reuse):
     """Yields one result for each set of sizes."""
     if name in LARGE:
         status, text, seconds, memory = call([tool, "check", graph], 600)
@@ -118,15 +190,13 @@ def run(name, graph, work, tool, timed):
     progress(f"{name}: weights")
     path = materialize(graph, folder)
     program = folder / "program"
-    program.unlink(missing_ok=True)
     status, text, _, _ = call([tool, "check", path], 600)
     if status:
         yield {"name": name, "status": "unsupported", "reason": " | ".join(text.strip().splitlines()[:20])[:2000]}
         return
     progress(f"{name}: compiling")
-    status, text, compile_s, compile_mb = call([tool, "build", path, "-o", program], 1200)
-    compiled = {"compile_s": round(compile_s, 1), "compile_mb": round(compile_mb)}
-    if status:
+    done, text, compiled = compile_program(tool, path, program, reuse)
+    if not done:
         errors = re.findall(r"(?:error|fatal error): .*", text) or [last_line(text) or "stopped after 1200 s"]
         yield {"name": name, "status": "not compiled", "reason": errors[0][:600], **compiled}
         return
@@ -134,12 +204,12 @@ def run(name, graph, work, tool, timed):
     kernels = re.search(r"(\d+) kernels", text)
     compiled |= {"kernels": int(kernels[1]) if kernels else None, "binary_kb": program.stat().st_size // 1024}
     session = runtime_of(path)
-    for sizes in SIZES.get(name, [{}]):
-        label = name + "".join(f"@{k}={v}" for k, v in sizes.items())
+    for sizes, factor in itertools.product(SIZES.get(name, [{}]), FACTORS.get(name, [1])):
+        label = name + "".join(f"@{k}={v}" for k, v in sizes.items()) + ("" if factor == 1 else f"@x{factor}")
         progress(f"{label}: running")
         result = {"name": label, "status": "ok", "max_abs_err": None, "rel_err": None, **compiled}
         try:
-            values = feed(name, session, sizes)
+            values = {x: v * np.asarray(factor, v.dtype) for x, v in feed(name, session, sizes).items()}
             expected = session.run(None, values)
             command = [program]
             for x, value in values.items():
@@ -153,6 +223,7 @@ def run(name, graph, work, tool, timed):
             result |= {"max_abs_err": absolute, "rel_err": relative}
             if not relative <= 1e-4:
                 result["status"] = "wrong"
+            check_branches(path, command, values, result)
             if timed:
                 ours, theirs = measure(command, session, values)
                 result |= {"dnnkit_ms": ours, "ort_ms": round(theirs, 3), "ratio": round(ours / theirs, 3)}
@@ -167,14 +238,13 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for weights and programs")
     parser.add_argument("--tool", type=pathlib.Path, required=True, help="the program dnnkit")
     parser.add_argument("--no-time", action="store_true", help="compare results only")
+    parser.add_argument("--reuse", action="store_true", help="run the programs that were compiled before")
     parser.add_argument("names", nargs="*", help="graphs; all of the folder when none is named")
     a = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):  # one processor for both, the last one
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     names = a.names or sorted(p.stem for p in a.graphs.glob("*.onnx"))
     failures = 0
     for name in names:
-        for result in run(name, a.graphs / f"{name}.onnx", a.work, a.tool, not a.no_time):
+        for result in run(name, a.graphs / f"{name}.onnx", a.work, a.tool, not a.no_time, a.reuse):
             progress("")
             print(json.dumps(result), flush=True)
             failures += result["status"] not in ("ok", "checked")

@@ -55,4 +55,88 @@ constexpr vector<vector<branch>> branches_of(const graph& g) {
   return guards;
 }
 
+// The value a compiled network looks at to know which branch Combine node `at` takes: its condition, or what movement
+// makes the condition of if that is one element as well.
+constexpr value_id condition_of(const graph& g, node_id at) {
+  value_id v = g.input_of(g.node_at(at), 0);
+  while (true) {
+    const node_id p = g.at(v).producer;
+    if (p == none || g.node_at(p).op->kind != form::movement) return v;
+    const value_id before = g.input_of(g.node_at(p), 0);
+    for (dim d : g.at(before).type.dims)
+      if (!(d == dim(1))) return v;
+    v = before;
+  }
+}
+
+// The branches that a plan leaves out when they are not taken, as sets by number; number 0 is what always runs. A
+// kernel that joins branches reads both and chooses element by element, so that what was left out may hold anything;
+// of booleans it may not, and both branches of those run.
+class guard_sets {
+ public:
+  constexpr explicit guard_sets(const graph& g) {
+    bool any = false;
+    for (std::size_t n = 0; n < g.nodes.count; ++n) any = any || g.is<op::combine>(g.nodes.items[n]);
+    if (!any) return;
+    sets_.push_back({});
+    for (const vector<branch>& branches : branches_of(g)) {
+      vector<branch> kept;
+      for (const branch& b : branches)
+        if (g.at(g.node_at(b.at).output).type.type != dtype::boolean) kept.push_back(b);
+      set_of_.push_back(number_of(kept));
+    }
+    for (const vector<branch>& s : sets_)
+      for (const branch& b : s) conditions_.push_back(condition_of(g, b.at));
+  }
+
+  // Nothing is ever left out.
+  constexpr bool empty() const { return conditions_.empty(); }
+  constexpr std::uint32_t of(node_id n) const { return empty() ? 0 : set_of_.items[n]; }
+  // An outer branch comes before those within it, whose conditions are only known when it is taken.
+  constexpr const vector<branch>& set(std::uint32_t number) const { return sets_[number]; }
+  // Values that must be stored before the kernels that they guard.
+  constexpr const vector<value_id>& conditions() const { return conditions_; }
+
+  // The set of a kernel's nodes: movement operators compute nothing, whoever reads them.
+  constexpr std::uint32_t of_kernel(const graph& g, const vector<node_id>& nodes) const {
+    if (empty()) return 0;
+    for (node_id n : nodes)
+      if (g.node_at(n).op->kind != form::movement) return of(n);
+    return of(nodes.back());
+  }
+  // Can one kernel compute these: are all of them left out together, and no condition of one computed among them?
+  constexpr bool run_together(const graph& g, const vector<node_id>& nodes) const {
+    if (empty()) return true;
+    const std::uint32_t first = of_kernel(g, nodes);
+    for (node_id n : nodes) {
+      if (g.node_at(n).op->kind != form::movement && of(n) != first) return false;
+      if (!g.is<op::combine>(g.node_at(n))) continue;
+      const node_id decides = g.at(condition_of(g, n)).producer;
+      for (node_id m : nodes)
+        if (m == decides) return false;
+    }
+    return true;
+  }
+
+ private:
+  constexpr std::uint32_t number_of(const vector<branch>& set) {
+    const auto includes = [](const vector<branch>& all, const branch& x) {
+      for (const branch& b : all)
+        if (b == x) return true;
+      return false;
+    };
+    for (std::size_t k = 0; k < sets_.count; ++k) {
+      bool same = sets_.items[k].count == set.count;
+      for (const branch& b : set) same = same && includes(sets_.items[k], b);
+      if (same) return static_cast<std::uint32_t>(k);
+    }
+    sets_.push_back(set);
+    return static_cast<std::uint32_t>(sets_.count - 1);
+  }
+
+  vector<vector<branch>> sets_;
+  vector<std::uint32_t> set_of_;  // by node
+  vector<value_id> conditions_;
+};
+
 }  // namespace dnnkit

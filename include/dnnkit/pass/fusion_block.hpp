@@ -4,13 +4,14 @@
 // A kernel has at most one anchor, an operator that is neither element-wise nor movement. What lies before the anchor
 // is its prologue, what lies behind it its epilogue. The epilogue runs in the anchor's iteration space, so movement in
 // it must be a bijection and nothing in it may grow by broadcast. Values that others read must be stored, which is
-// possible in the iteration space only.
+// possible in the iteration space only. What only one branch of an If needs is in no kernel with anything else.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/epilogue_views.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
@@ -24,13 +25,19 @@ class fusion_blocks {
   constexpr explicit fusion_blocks(graph& g)
       : g_(g),
         users_(users_of_values(g)),
+        guards_(g),
         given_out_(g.values.size(), 0),
         member_(g.nodes.size(), 0),
         reached_(g.nodes.size(), 0),
         group_of_(g.nodes.size(), none),
         read_in_(g.nodes.size(), none) {
     for (value_id o : g.outputs) given_out_[o] = 1;
+    for (value_id c : guards_.conditions()) given_out_[c] = 1;
   }
+
+  // Must value v be stored, whoever reads it: an output of the graph, or a condition?
+  constexpr bool is_given_out(value_id v) const { return given_out_.items[v] != 0; }
+  constexpr const guard_sets& guards() const { return guards_; }
 
   constexpr const vector<fusion_group>& settled() const { return groups_; }
   // The settled kernel a node belongs to; none for a node in none, and for movement operators, which may be in several.
@@ -93,6 +100,7 @@ class fusion_blocks {
 
   constexpr const char* check_members(const vector<node_id>& nodes) {
     if (nodes.count > most_nodes) return "too many operators for one kernel";
+    if (!guards_.run_together(g_, nodes)) return "not both in the same branches";
     examine(nodes);
     if (anchors_ > 1) return "one anchor a kernel";
     if (nodes.count > 1 && anchor_ != none && g_.nodes.items[anchor_].op->kind == form::whole)
@@ -219,7 +227,8 @@ class fusion_blocks {
 
   graph& g_;
   value_users users_;
-  vector<std::uint8_t> given_out_;  // of values: an output of the graph
+  guard_sets guards_;
+  vector<std::uint8_t> given_out_;  // of values: an output of the graph, or a condition
   vector<std::uint8_t> member_, reached_;
   vector<std::int32_t> group_of_;
   vector<fusion_group> groups_;

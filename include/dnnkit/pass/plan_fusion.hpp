@@ -188,25 +188,33 @@ template <class... Rules> struct plan_fusion {
     return yes;
   }
 
-  // A movement operator whose result the graph gives out is stored by the kernel that computes its input, when that is
+  // A movement operator whose result must be stored is stored by the kernel that computes its input, when that is
   // possible, else by one of its own.
   constexpr void store_movement() {
-    for (value_id v : g_.outputs) {
-      const node_id n = g_.at(v).producer;
-      if (n == none || !is_movement(n)) continue;
-      const node_id source = source_of(v);
-      const std::int32_t home = source == none ? none : blocks_.group_of(source);
-      bool stored = false;
-      if (home != none && blocks_.settled()[home].setup == is_setup(n)) {
-        fusion_group larger = blocks_.settled()[home];
-        vector<node_id> chain;
-        chain_to(v, chain);
-        for (node_id m : chain) fusion_blocks::add(larger.nodes, m);
-        stored = blocks_.check(larger) == nullptr;
-        if (stored) blocks_.replace(static_cast<std::size_t>(home), static_cast<fusion_group&&>(larger));
-      }
-      if (!stored) blocks_.settle({{n}, {v}, none, g_.nodes.items[n].op->properties.map, is_setup(n)});
+    for (value_id v : g_.outputs) store_movement(v);
+    for (value_id v : blocks_.guards().conditions()) store_movement(v);
+  }
+  constexpr void store_movement(value_id v) {
+    const node_id n = g_.at(v).producer;
+    if (n == none || !is_movement(n) || is_stored(v)) return;
+    const node_id source = source_of(v);
+    const std::int32_t home = source == none ? none : blocks_.group_of(source);
+    bool stored = false;
+    if (home != none && blocks_.settled()[home].setup == is_setup(n)) {
+      fusion_group larger = blocks_.settled()[home];
+      vector<node_id> chain;
+      chain_to(v, chain);
+      for (node_id m : chain) fusion_blocks::add(larger.nodes, m);
+      stored = blocks_.check(larger) == nullptr;
+      if (stored) blocks_.replace(static_cast<std::size_t>(home), static_cast<fusion_group&&>(larger));
     }
+    if (!stored) blocks_.settle({{n}, {v}, none, g_.nodes.items[n].op->properties.map, is_setup(n)});
+  }
+  constexpr bool is_stored(value_id v) const {
+    for (const fusion_group& group : blocks_.settled())
+      for (value_id o : group.outputs)
+        if (o == v) return true;
+    return false;
   }
 
   // A kernel of element-wise operators whose only result is read by anchors becomes their prologue: of one reader by
@@ -214,7 +222,8 @@ template <class... Rules> struct plan_fusion {
   constexpr void absorb_prologues() {
     for (std::size_t k = 0; k < blocks_.settled().count; ++k) {
       const fusion_group& block = blocks_.settled().items[k];
-      if (block.anchor != none || block.setup || block.outputs.size() != 1 || is_output(g_, block.outputs[0])) continue;
+      if (block.anchor != none || block.setup || block.outputs.size() != 1 || blocks_.is_given_out(block.outputs[0]))
+        continue;
       vector<std::int32_t> readers;
       vector<node_id> through;
       if (!collect_readers(block.outputs[0], readers, through) || readers.empty()) continue;
@@ -228,7 +237,9 @@ template <class... Rules> struct plan_fusion {
         for (node_id n : through) fusion_blocks::add(g.nodes, n);
         larger.push_back(static_cast<fusion_group&&>(g));
       }
-      for (fusion_group& g : larger) possible = possible && reads_only_before_anchor(block.outputs[0], g);
+      for (fusion_group& g : larger)
+        possible =
+            possible && reads_only_before_anchor(block.outputs[0], g) && blocks_.guards().run_together(g_, g.nodes);
       if (!possible) continue;
       decide(block.nodes.back(), larger[0].anchor, true, readers.size() > 1 ? "prologue, computed again" : "prologue");
       for (std::size_t i = 0; i < readers.size(); ++i)
@@ -258,7 +269,8 @@ template <class... Rules> struct plan_fusion {
     for (node_id u : blocks_.users()[v]) {
       if (alive_.items[u] == 0) continue;
       if (is_movement(u)) {
-        if (is_output(g_, g_.nodes.items[u].output) || !collect_readers(g_.nodes.items[u].output, readers, through))
+        if (blocks_.is_given_out(g_.nodes.items[u].output) ||
+            !collect_readers(g_.nodes.items[u].output, readers, through))
           return false;
         through.push_back(u);
         continue;
@@ -334,7 +346,7 @@ template <class... Rules> struct plan_fusion {
     for (node_id n : broken.nodes) {
       fusion_group single{{n}, {}, none, g_.nodes.items[n].op->properties.map, broken.setup};
       const value_id v = g_.nodes.items[n].output;
-      bool stored = is_movement(n) && !is_output(g_, v);
+      bool stored = is_movement(n) && !blocks_.is_given_out(v);
       for (std::size_t k = first; k < waiting.size(); ++k)
         for (value_id o : groups[waiting[k]].outputs) stored = stored || o == v;
       if (stored || blocks_.check(single) != nullptr) continue;
@@ -343,8 +355,11 @@ template <class... Rules> struct plan_fusion {
     }
   }
 
-  // Are all values that the kernel loads stored by then?
+  // Are all values that the kernel loads, and the conditions on which it runs, stored by then?
   constexpr bool can_run(const fusion_group& group, const std::uint8_t* is_ready) const {
+    if (const guard_sets& guards = blocks_.guards(); !guards.empty() && !group.setup)
+      for (const branch& b : guards.set(guards.of_kernel(g_, group.nodes)))
+        if (is_ready[condition_of(g_, b.at)] == 0) return false;
     for (std::size_t k = 0; k < group.nodes.count; ++k) {
       const slice_of inputs = g_.nodes.items[group.nodes.items[k]].inputs;
       for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
@@ -26,6 +27,7 @@ struct plan_strips {
   static constexpr void run(const graph& g, const fusion_plan& fusion, vector<buffer_layout>& layouts) {
     if (!has_operator<op::conv>(g)) return;
     const auto users = users_of_values(g);
+    const guard_sets guards(g);
     for (std::size_t k = 0; k + 1 < fusion.groups.count; ++k) {
       const fusion_group &first = fusion.groups.items[k], &second = fusion.groups.items[k + 1];
       if (first.setup || second.setup || !is_convolution(g, first) || !is_convolution(g, second)) continue;
@@ -33,7 +35,8 @@ struct plan_strips {
       const value_id between = first.outputs[0];
       const node& reader = g.node_at(second.anchor);
       if (g.input_of(reader, 0) != between || users[between].size() != 1 || is_output(g, between) ||
-          !stays_inside(g, second) || !looks_at_one_row(g, reader))
+          !stays_inside(g, second) || !looks_at_one_row(g, reader) ||
+          guards.of_kernel(g, first.nodes) != guards.of_kernel(g, second.nodes))
         continue;
       buffer_layout& l = layouts[static_cast<std::size_t>(between)];
       if (has_border(l) || !is_large(g.at(between).type)) continue;

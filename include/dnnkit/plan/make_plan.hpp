@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/plan/group_twins.hpp"
@@ -43,6 +44,7 @@ class plan_maker {
         buffer_of_(g.values.size(), none),
         stored_(g.values.size(), 0),
         setup_(setup_values(g)),
+        guards_(g),
         twins_(g, stored_, setup_, layouts) {}
 
   constexpr plan_draft run() {
@@ -132,7 +134,8 @@ class plan_maker {
     const std::size_t first_operand = p_.numbers.count;
     for (value_id v : known.operands) p_.numbers.push_back(buffer_for(is_twin ? twins_.image(v) : v));
     s.operands = numbers_from(first_operand);
-    touch_operands(s.operands, group);
+    s.guards = guards_of(group);
+    touch_operands(s.operands, s.guards, group);
     const std::size_t first_border = p_.numbers.count;
     for (value_id o : group.outputs)
       if (has_border(layouts_.items[o])) p_.numbers.push_back(buffer_for(o));
@@ -143,6 +146,16 @@ class plan_maker {
     const node_id named = group.anchor != none ? group.anchor : group.nodes.back();
     s.name = g_.nodes.items[named].name;
     (group.setup ? p_.setup_steps : p_.steps).push_back(s);
+  }
+
+  constexpr slice_of guards_of(const fusion_group& group) {
+    const std::size_t first = p_.numbers.count;
+    if (!guards_.empty() && !group.setup)
+      for (const branch& b : guards_.set(guards_.of_kernel(g_, group.nodes))) {
+        p_.numbers.push_back(buffer_for(condition_of(g_, b.at)));
+        p_.numbers.push_back(b.when ? 1 : 0);
+      }
+    return numbers_from(first);
   }
 
   // The number of a known group that computes the same, or of the next one to be known. Blocks repeat themselves in the
@@ -166,7 +179,7 @@ class plan_maker {
 
   // The step that comes next uses these buffers, and makes those of the group's outputs. Two steps that run in turns
   // count as one: what the first reads lives until the second ends, what the second writes from where the first begins.
-  constexpr void touch_operands(slice_of operands, const fusion_group& group) {
+  constexpr void touch_operands(slice_of operands, slice_of guards, const fusion_group& group) {
     const auto now = static_cast<std::int32_t>(p_.steps.count);
     const std::int32_t* const buffers = p_.numbers.items + operands.first;
     bool hands_over = false, takes_over = false;
@@ -179,7 +192,9 @@ class plan_maker {
       else made.first = takes_over ? now - 1 : now;
     }
     if (group.setup) return;
-    for (std::uint32_t i = 0; i < operands.count; ++i) p_.buffers.items[buffers[i]].last = hands_over ? now + 1 : now;
+    const std::int32_t end = hands_over ? now + 1 : now;
+    for (std::uint32_t i = 0; i < operands.count; ++i) p_.buffers.items[buffers[i]].last = end;
+    for (std::uint32_t i = 0; i < guards.count; i += 2) p_.buffers.items[p_.numbers.items[guards.first + i]].last = end;
   }
   static constexpr bool has_border(const buffer_layout& l) {
     for (std::size_t i = 0; i < l.before.count; ++i)
@@ -217,6 +232,7 @@ class plan_maker {
   const vector<buffer_layout>& layouts_;
   vector<std::int32_t> buffer_of_;
   vector<std::uint8_t> stored_, setup_;
+  guard_sets guards_;
   group_twins twins_;
   vector<known_group> known_;
   std::size_t next_twin_ = 0;

@@ -49,6 +49,7 @@ struct step {
   slice_of extents;          // dimensions its kernel sees as run-time values
   slice_of borders;          // buffers whose halo it clears before it runs
   slice_of nodes;            // node numbers of the graph it came from
+  slice_of guards;           // pairs: buffer of a condition, and 1 or 0 as it must be; where one is not, it is left out
   dim flops = 0;
 };
 

@@ -76,11 +76,13 @@ class execution {
   std::size_t arena_bytes() const noexcept { return arena_.size(); }
   const packed_tables& weights() const noexcept { return *weights_; }
 
-  // Pointers of all graph inputs and outputs, in order. Returns false when the observer stopped it.
+  // Pointers of all graph inputs and outputs, in order. Returns false when the observer stopped it, which does not hear
+  // of steps in a branch that is not taken.
   template <class Observer>
   bool run(std::byte* const* inputs, std::byte* const* outputs, const parallel_for& loop, Observer& observer) noexcept {
     for (const port& p : ports_) operands_[p.operand] = (p.is_input ? inputs : outputs)[p.number];
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      if (!is_taken(i)) continue;
       if (!observer.before(plan_, i)) return false;
       if (const bound_strips* s = strips_from(i)) {  // two steps in turns, seen as one by the observer
         run_strips(*s, loop);
@@ -96,7 +98,7 @@ class execution {
 
  private:
   struct bound_step {
-    std::size_t operands, extents;  // first entry of each
+    std::size_t operands, extents;  // first entry of each; behind the operands come the conditions of its guards
   };
   struct bound_border {
     std::size_t step;
@@ -197,21 +199,33 @@ class execution {
     border_extents_.clear();
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       steps_[i].operands = operands_.size();
-      for (std::int32_t n : plan_.numbers_of(plan_.steps[i].operands)) {
-        const auto b = static_cast<std::size_t>(n);
-        const buffer& x = plan_.buffers[b];
-        std::byte* data = weights_->data(b);
-        if (x.where == storage::arena) data = arena_.data() + offsets[b];
-        if (x.where == storage::input || x.where == storage::output)
-          ports_.push_back({operands_.size(), x.where == storage::input, static_cast<std::size_t>(x.port)});
-        operands_.push_back(data);
-      }
+      for (std::int32_t n : plan_.numbers_of(plan_.steps[i].operands))
+        add_pointer(static_cast<std::size_t>(n), offsets);
+      const auto guards = plan_.numbers_of(plan_.steps[i].guards);
+      for (std::size_t k = 0; k < guards.size(); k += 2) add_pointer(static_cast<std::size_t>(guards[k]), offsets);
       for (std::int32_t n : plan_.numbers_of(plan_.steps[i].borders)) {
         const buffer& x = plan_.buffers[static_cast<std::size_t>(n)];
         borders_.push_back({i, &x, arena_.data() + offsets[static_cast<std::size_t>(n)], border_extents_.size()});
         for (dim d : x.type.dims) border_extents_.push_back(table_.evaluate(d, values_.data()));
       }
     }
+  }
+
+  void add_pointer(std::size_t b, const std::vector<std::int64_t>& offsets) {
+    const buffer& x = plan_.buffers[b];
+    if (x.where == storage::input || x.where == storage::output)
+      ports_.push_back({operands_.size(), x.where == storage::input, static_cast<std::size_t>(x.port)});
+    operands_.push_back(x.where == storage::arena ? arena_.data() + offsets[b] : weights_->data(b));
+  }
+
+  // Do the conditions hold on which step i runs? An outer one is looked at before those that only it lets be computed.
+  bool is_taken(std::size_t i) const noexcept {
+    const step& s = plan_.steps[i];
+    const auto guards = plan_.numbers_of(s.guards);
+    std::byte* const* condition = operands_.data() + steps_[i].operands + s.operands.count;
+    for (std::size_t k = 0; k < guards.size(); k += 2)
+      if ((**condition++ != std::byte{0}) != (guards[k + 1] != 0)) return false;
+    return true;
   }
 
   void find_strips() {

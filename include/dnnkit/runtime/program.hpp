@@ -25,6 +25,7 @@
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/inspect/trace.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
 #include "dnnkit/runtime/session.hpp"
 #include "dnnkit/runtime/thread_pool.hpp"
@@ -48,12 +49,13 @@ inline constexpr std::string_view program_usage =
     "  --weights FILE          weights from another file than the one the program was made with\n"
     "  --threads N             threads to run on, 1 by default\n"
     "  --time N                run N times more; the median in milliseconds is the last line\n"
+    "  --trace FILE.json       run once more and write the time of every kernel that runs; ui.perfetto.dev shows it\n"
     "  --help                  this text\n";
 
 struct program_arguments {
   std::map<std::string, std::filesystem::path, std::less<>> inputs;
   std::map<std::string, std::int64_t, std::less<>> sizes;
-  std::optional<std::filesystem::path> output, weights;
+  std::optional<std::filesystem::path> output, weights, trace;
   std::size_t threads = 1, repetitions = 0;
   bool help = false;
 };
@@ -95,6 +97,7 @@ inline program_arguments parse_program_arguments(std::span<char* const> words) {
         throw error("is given twice", "--dim " + name);
     } else if (option == "--output") a.output = value;
     else if (option == "--weights") a.weights = value;
+    else if (option == "--trace") a.trace = value;
     else if (option == "--threads") a.threads = static_cast<std::size_t>(number_argument(option, value, 1));
     else if (option == "--time") a.repetitions = static_cast<std::size_t>(number_argument(option, value, 1));
     else throw error("is no option of this program; see --help", std::string(option));
@@ -117,17 +120,15 @@ template <class Net> class network_program {
     read_inputs();
     bind_symbols();
     const std::filesystem::path path = arguments_.weights ? *arguments_.weights : std::filesystem::path(weights.path);
-    session<Net> s(weights.open(path));
-    if constexpr (!Net::is_static) {
-      std::vector<binding> bindings;
-      for (const auto& [name, value] : arguments_.sizes) bindings.push_back({name, value});
-      s.bind(bindings);
-    }
+    const packed_weights<Net> packed(weights.open(path));
+    session<Net> s(packed);
+    bind(s);
     check_inputs();
     make_outputs(s);
     thread_pool pool(arguments_.threads);
     call(s, pool);
     if (arguments_.output) write_outputs();
+    if (arguments_.trace) write_trace(packed, pool);
     if (arguments_.repetitions > 0) time(s, pool);
   }
 
@@ -184,6 +185,13 @@ template <class Net> class network_program {
             arguments_.sizes.emplace(table.symbols[x->symbol].name.str(), *value);
     }
   }
+  template <class Session> void bind(Session& s) const {
+    if constexpr (!Net::is_static) {
+      std::vector<binding> bindings;
+      for (const auto& [name, value] : arguments_.sizes) bindings.push_back({name, value});
+      s.bind(bindings);
+    }
+  }
   void check_inputs() const {
     const symbol_table table = symbols();
     std::vector<std::int64_t> values;
@@ -221,7 +229,7 @@ template <class Net> class network_program {
       return std::span<type>(reinterpret_cast<type*>(m.data()), m.size() / sizeof(type));
     }
   }
-  void call(session<Net>& s, thread_pool& pool) {
+  template <class Session> void call(Session& s, thread_pool& pool) {
     [&]<std::size_t... I>(std::index_sequence<I...>) { s.run(pool, range<I>()...); }
     (std::make_index_sequence<inputs + outputs>{});
   }
@@ -233,6 +241,14 @@ template <class Net> class network_program {
       save_npy(*arguments_.output / npy_name(name_of(b)),
                {name_of(b), at(b).type.type, shapes_[i], {memory_[i].data(), memory_[i].size()}});
     }
+  }
+  void write_trace(const packed_weights<Net>& packed, thread_pool& pool) {
+    session<Net, chrome_trace> s(packed);
+    bind(s);
+    call(s, pool);  // the first run is the slowest
+    s.observer().clear();
+    call(s, pool);
+    s.observer().write(*arguments_.trace);
   }
   void time(session<Net>& s, thread_pool& pool) {
     std::vector<double> milliseconds;
