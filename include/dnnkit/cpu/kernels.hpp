@@ -11,6 +11,7 @@
 #include "dnnkit/cpu/map_kernel.hpp"
 #include "dnnkit/cpu/planar_kernel.hpp"
 #include "dnnkit/cpu/point_kernel.hpp"
+#include "dnnkit/cpu/pool_kernel.hpp"
 #include "dnnkit/cpu/product_kernel.hpp"
 #include "dnnkit/cpu/row_kernel.hpp"
 #include "dnnkit/cpu/whole_kernel.hpp"
@@ -41,6 +42,9 @@ template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
     else return convolution_kernel<Net, R>::entry;
   } else if constexpr (anchor.id == id_of<op::matmul>) {
     if constexpr (product_kernel<Net, R>::supported) return product_kernel<Net, R>::entry;
+    else return point_kernel<Net, R>::entry;
+  } else if constexpr (anchor.id == id_of<op::max_pool> || anchor.id == id_of<op::average_pool>) {
+    if constexpr (pool_kernel<Net, R>::supported) return pool_kernel<Net, R>::entry;
     else return point_kernel<Net, R>::entry;
   } else {
     return point_kernel<Net, R>::entry;

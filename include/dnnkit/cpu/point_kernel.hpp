@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel of any anchor, from its definition at(): every output element computed on its own, its operands' prologues
-// evaluated where it reads them. Vectors run along an axis the operator treats element by element (a pool's channels),
-// when there is one.
+// evaluated where it reads them.
 #pragma once
 
 #include "dnnkit/cpu/loop.hpp"
@@ -32,15 +31,8 @@ template <class Net, std::size_t R> struct point_kernel {
   using values = tree<Net, R>;
   using anchor = anchor_of<Net, R>;
 
-  // Pools: the channel axis, when input and output run along it contiguously or not at all.
-  static constexpr bool vectorizes = [] {
-    if (access::rank == 0 || !values::outputs_vectorize() || access::anchor_inputs != 1) return false;
-    if (!values::vectorizes(access::anchor_input(0)) || access::self.anchor_type != dtype::f32) return false;
-    if constexpr (requires { anchor::type::independent_channels; }) return anchor::type::independent_channels;
-    else return false;
-  }();
-  static constexpr std::size_t along = vectorizes ? 1 : lane_axis<Net, R>();
-  static constexpr int width = vectorizes ? float_lanes : 1;
+  static constexpr std::size_t along = lane_axis<Net, R>();
+  static constexpr int width = 1;
 
   static index_t units(const kernel_call& call) noexcept { return rows_without<Net, R>(call, along); }
 

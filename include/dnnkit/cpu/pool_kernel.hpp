@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// The kernel of MaxPool and AveragePool: vectors along the channels, which a window leaves alone. What lies outside the
+// input is cut off each window beforehand, so that taps are visited without a question; several vectors of channels are
+// computed at once, so that the walk over the taps costs little.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+#include "dnnkit/cpu/point_kernel.hpp"
+
+namespace dnnkit::cpu {
+
+template <class Net, std::size_t R> struct pool_kernel {
+  using access = recipe_access<Net, R>;
+  using values = tree<Net, R>;
+  using pool_type = typename anchor_of<Net, R>::type;
+  static constexpr pool_type pool = anchor_of<Net, R>::value;
+  static constexpr bool takes_largest = std::is_same_v<pool_type, op::max_pool>;
+  static constexpr window over = pool.over();
+  static constexpr operand_ref input = access::anchor_input(0);
+  static constexpr std::size_t axes = access::rank - 2, most_axes = 3;
+  static constexpr int at_once = 4;  // vectors of channels
+
+  static constexpr bool supported =
+      access::self.anchor_type == dtype::f32 && values::outputs_vectorize() && values::vectorizes(input);
+
+  // Can the input be read by pointer: stored, one stride a dimension, channels next to each other?
+  static constexpr bool direct = [] {
+    if constexpr (input.from != source::load) return false;
+    else {
+      constexpr recipe_load l = access::template load<input.index>;
+      for (std::size_t d = 0; d < access::rank; ++d)
+        if (!stride_along<Net>(l.axes, d).single) return false;
+      return l.movement.count == 0 && stride_along<Net>(l.axes, 1).stride == dim(1);
+    }
+  }();
+
+  // The taps of one window along one axis: those inside the input, and how many lie inside it or its padding.
+  struct taps {
+    index_t first = 0, last = 1, padded = 1;
+    index_t inside() const { return last - first; }
+  };
+  using window_taps = std::array<taps, most_axes>;  // along the last spatial axes; missing ones have one tap
+
+  static index_t units(const kernel_call& call) noexcept { return rows_without<Net, R>(call, 1); }
+
+  static void run(const kernel_call& call, index_t first, index_t last) noexcept {
+    const index_t channels = access::bound(access::space(1), call);
+    for (index_t row = first; row < last; ++row) {
+      coordinates c = row_coordinates<Net, R>(call, 1, row);
+      const window_taps t = taps_at(call, c);
+      index_t ch = 0;
+      if constexpr (direct)
+        for (; ch + at_once * float_lanes <= channels; ch += at_once * float_lanes) {
+          c[1] = ch;
+          finish(call, c, t, channels_from<at_once>(call, c, t, constant<float_lanes>{}));
+        }
+      for (; ch + float_lanes <= channels; ch += float_lanes) {
+        c[1] = ch;
+        finish(call, c, t, channels_from<1>(call, c, t, constant<float_lanes>{}));
+      }
+      if (ch < channels) {
+        c[1] = ch;
+        const auto [x] = channels_from<1>(call, c, t, channels - ch);
+        values::template finish<float_lanes, 1>(call, c, channels - ch, result(x, t));
+      }
+    }
+  }
+
+  static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
+
+ private:
+  static constexpr index_t up(index_t a, index_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
+
+  static window_taps taps_at(const kernel_call& call, const coordinates& c) {
+    window_taps t;
+    for (std::size_t i = 0; i < axes; ++i) {
+      const index_t start = over.position(i, c[i + 2], 0), step = over.dilation(i), most = over.kernel(i);
+      const index_t extent = access::bound(Net::plan.dims[access::anchor_shape(0).first + i + 2], call);
+      taps& x = t[i + most_axes - axes];
+      x.first = std::min(most, up(-start, step));
+      x.last = std::max(x.first, std::min(most, up(extent - start, step)));
+      x.padded = std::min(most, up(extent + over.pad_end(i) - start, step));
+    }
+    return t;
+  }
+
+  // What the taps give for N vectors of channels from c on, of which the last has n channels.
+  template <int N>
+  [[gnu::always_inline]] static std::array<float_vec, N> channels_from(const kernel_call& call, const coordinates& c,
+                                                                       const window_taps& t, auto n) {
+    std::array<float_vec, N> acc;
+    for (float_vec& a : acc) a = takes_largest ? lowest<float_vec>() : float_vec(0.0F);
+    const auto add = [](float_vec& a, float_vec x) {
+      if constexpr (takes_largest) a = maximum(a, x);
+      else a += x;
+    };
+    coordinates from = c;
+    for (std::size_t i = 0; i < axes; ++i) from[i + 2] = over.position(i, c[i + 2], t[i + most_axes - axes].first);
+    if constexpr (direct) {
+      constexpr recipe_load l = access::template load<input.index>;
+      const float* const plane =
+          values::template pointer<input.index>(call) + view_address<Net, l.axes, l.offset>(call, from);
+      const index_t depth = step<0>(call), height = step<1>(call), width = step<2>(call);
+      for (index_t z = 0; z < t[0].inside(); ++z)
+        for (index_t y = 0; y < t[1].inside(); ++y) {
+          const float* p = plane + z * depth + y * height;
+          for (index_t x = 0; x < t[2].inside(); ++x, p += width)
+            for (std::size_t k = 0; k < N; ++k)
+              if constexpr (is_constant<decltype(n)>) add(acc[k], float_vec::load(p + k * float_lanes));
+              else add(acc[k], float_vec::load(p, n));
+        }
+    } else {
+      static_assert(N == 1);
+      coordinates at = from;
+      const auto along = [&](std::size_t axis) -> std::int64_t& { return at[axis + access::rank - most_axes]; };
+      for (index_t z = 0; z < t[0].inside(); ++z)
+        for (index_t y = 0; y < t[1].inside(); ++y)
+          for (index_t x = 0; x < t[2].inside(); ++x) {
+            const std::array<index_t, most_axes> tap{z, y, x};
+            for (std::size_t a = most_axes - axes; a < most_axes; ++a)
+              along(a) = from[a + access::rank - most_axes] + tap[a] * over.dilation(a + axes - most_axes);
+            add(acc[0], values::template evaluate<input, float_lanes, 1>(call, at, n, 0));
+          }
+    }
+    return acc;
+  }
+  // How far apart the taps along an axis (0 depth, 1 height, 2 width) are stored.
+  template <std::size_t A> static index_t step(const kernel_call& call) {
+    if constexpr (A + axes < most_axes) return 0;
+    else {
+      constexpr recipe_load l = access::template load<input.index>;
+      constexpr std::size_t i = A + axes - most_axes;
+      return extent_value<stride_along<Net>(l.axes, i + 2).stride>(call) * over.dilation(i);
+    }
+  }
+
+  static float_vec result(float_vec x, const window_taps& t) {
+    if constexpr (takes_largest) {
+      return x;
+    } else {
+      index_t n = 1;
+      for (const taps& a : t) n *= pool.count_include_pad ? a.padded : a.inside();
+      return x / float_vec(static_cast<float>(n));
+    }
+  }
+  template <std::size_t N>
+  [[gnu::always_inline]] static void finish(const kernel_call& call, coordinates c, const window_taps& t,
+                                            const std::array<float_vec, N>& acc) {
+    for (const float_vec& x : acc) {
+      values::template finish<float_lanes, 1>(call, c, constant<float_lanes>{}, result(x, t));
+      c[1] += float_lanes;
+    }
+  }
+};
+
+}  // namespace dnnkit::cpu
