@@ -13,6 +13,10 @@
 # The weights stay in the .onnx and its external data, which are mapped when the program runs; with EMBED they become
 # part of the program. DIM gives symbols of the model a value. Where something in the model is not supported, all of it
 # is listed and the build stops before anything of TARGET is compiled.
+#
+# The program that does it is compiled once a build, in a minute. DNNKIT_ONNX_GENERATOR names one that exists already: that
+# of another build, or when the build is for another machine, one that runs on this machine.
+set(DNNKIT_ONNX_GENERATOR "" CACHE FILEPATH "The program dnnkit_onnx_generator of another build; compiled if empty")
 
 function(dnnkit_add_onnx target model)
   cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED" "NAME" "DIM")
@@ -28,7 +32,13 @@ function(dnnkit_add_onnx target model)
   endif()
   string(MAKE_C_IDENTIFIER "${arg_NAME}" name)
 
-  if(NOT TARGET dnnkit_onnx_generator)
+  if(DNNKIT_ONNX_GENERATOR AND NOT TARGET dnnkit_onnx_generator)
+    if(NOT EXISTS ${DNNKIT_ONNX_GENERATOR})
+      message(FATAL_ERROR "dnnkit_add_onnx: DNNKIT_ONNX_GENERATOR is ${DNNKIT_ONNX_GENERATOR}, which does not exist")
+    endif()
+    add_executable(dnnkit_onnx_generator IMPORTED GLOBAL)
+    set_target_properties(dnnkit_onnx_generator PROPERTIES IMPORTED_LOCATION ${DNNKIT_ONNX_GENERATOR})
+  elseif(NOT TARGET dnnkit_onnx_generator)
     add_executable(dnnkit_onnx_generator EXCLUDE_FROM_ALL ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/onnx_generator/main.cpp)
     # Within the project, a library has what the generator is made of; elsewhere it is compiled from the headers.
     target_link_libraries(dnnkit_onnx_generator PRIVATE $<IF:$<TARGET_EXISTS:dnnkit_onnx>,dnnkit_onnx,dnnkit::dnnkit>)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Configures, builds and runs the consumer project from nothing, ONNX models included: WAY is find_package (after an install) or fetch_content.
+# Configures, builds and runs the consumer project from nothing, ONNX models included: WAY is find_package (after an
+# install) or fetch_content. A GENERATOR_OF_MODELS, if given, is not built again.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${SCRATCH})
 
@@ -14,7 +15,7 @@ else()
   set(found_by -DDNNKIT_CHECKOUT=${DNNKIT_SOURCE})
 endif()
 step(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-     -DCMAKE_BUILD_TYPE=Release ${found_by})
+     -DCMAKE_BUILD_TYPE=Release -DDNNKIT_ONNX_GENERATOR=${GENERATOR_OF_MODELS} ${found_by})
 step(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 step(${SCRATCH}/build/consumer)
 step(${SCRATCH}/build/small_mapped)
