@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Compiles each graph of the zoo, runs it, and compares results and time with ONNX Runtime: one JSON object a line.
 
-status: ok | wrong (the results differ) | unsupported | not compiled | failed (the program stopped), with `reason`; checked:
-the graph is read and checked only, its weights are too large.
+status: ok | wrong (the results differ) | unsupported | not compiled | failed (the program stopped), with `reason`; planned:
+the graph went through all passes, without weights: with --plan, and where weights are too large to make up.
 """
 import argparse
 import contextlib
@@ -23,7 +23,7 @@ import onnxruntime
 
 from materialize import feed, materialize
 
-LARGE = {"sd_unet", "gptneo_1_3b"}  # weights beyond 3 GB: read and checked
+LARGE = {"sd_unet", "gptneo_1_3b"}  # weights beyond 3 GB: planned only
 PICTURES = [{"H": 1, "W": 1}, {"H": 160, "W": 224}, {"H": 224, "W": 224}]
 TEXTS = [{"L": 1}, {"L": 37}, {"L": 128}]
 SIZES = {  # of graphs with symbols; the smallest legal ones first
@@ -179,12 +179,30 @@ def compile_program(tool, path, program, reuse):
     return status == 0, text, compiled
 
 
-def run(name, graph, work, tool, timed, reuse):
+def plan(name, graph, tool):
+    """What the passes make of a graph whose weights need not be there."""
+    status, text, _, _ = call([tool, "check", graph], 600)
+    if status:
+        return {"name": name, "status": "unsupported", "reason": " | ".join(text.strip().splitlines()[:20])[:2000]}
+    status, text, seconds, memory = call([tool, "explain", graph], 600)
+    if status:
+        return {"name": name, "status": "failed", "reason": last_line(text)}
+    kinds = {k: (int(a), int(b)) for k, a, b in re.findall(r"^(\w+) +(\d+) +(\d+)$", text, re.MULTILINE)}
+    result = {"name": name, "status": "planned", "operators_in_file": kinds["all"][0], "operators": kinds["all"][1],
+              "shape_operators": sum(kinds.get(k, (0, 0))[1] for k in ("Shape", "Size", "ConstantOfShape"))}
+    for label, key in (("operators, kernels", "kernels"), ("kernels to instantiate", "distinct_kernels"),
+                       ("bytes of intermediates, arena", "arena_bytes")):
+        last = re.search(rf"^{label} .*?([\d,]+)$", text, re.MULTILINE)
+        result[key] = int(last[1].replace(",", "")) if last else None
+    if result["shape_operators"]:
+        result |= {"status": "wrong", "reason": "operators that only compute shapes are left"}
+    return result | {"plan_s": round(seconds, 2), "plan_mb": round(memory)}
+
+
+def run(name, graph, work, tool, a):
     """Yields one result for each set of sizes."""
-    if name in LARGE:
-        status, text, seconds, memory = call([tool, "check", graph], 600)
-        yield {"name": name, "status": "unsupported" if status else "checked", "reason": last_line(text),
-               "check_s": round(seconds, 2), "check_mb": round(memory)}
+    if a.plan or name in LARGE:
+        yield plan(name, graph, tool)
         return
     folder = work / name
     progress(f"{name}: weights")
@@ -195,7 +213,7 @@ def run(name, graph, work, tool, timed, reuse):
         yield {"name": name, "status": "unsupported", "reason": " | ".join(text.strip().splitlines()[:20])[:2000]}
         return
     progress(f"{name}: compiling")
-    done, text, compiled = compile_program(tool, path, program, reuse)
+    done, text, compiled = compile_program(tool, path, program, a.reuse)
     if not done:
         errors = re.findall(r"(?:error|fatal error): .*", text) or [last_line(text) or "stopped after 1200 s"]
         yield {"name": name, "status": "not compiled", "reason": errors[0][:600], **compiled}
@@ -224,7 +242,7 @@ def run(name, graph, work, tool, timed, reuse):
             if not relative <= 1e-4:
                 result["status"] = "wrong"
             check_branches(path, command, values, result)
-            if timed:
+            if not a.no_time:
                 ours, theirs = measure(command, session, values)
                 result |= {"dnnkit_ms": ours, "ort_ms": round(theirs, 3), "ratio": round(ours / theirs, 3)}
         except (RuntimeError, ValueError, OSError) as failure:
@@ -239,15 +257,16 @@ def main():
     parser.add_argument("--tool", type=pathlib.Path, required=True, help="the program dnnkit")
     parser.add_argument("--no-time", action="store_true", help="compare results only")
     parser.add_argument("--reuse", action="store_true", help="run the programs that were compiled before")
+    parser.add_argument("--plan", action="store_true", help="read, check and plan only: no weights, no compiler")
     parser.add_argument("names", nargs="*", help="graphs; all of the folder when none is named")
     a = parser.parse_args()
     names = a.names or sorted(p.stem for p in a.graphs.glob("*.onnx"))
     failures = 0
     for name in names:
-        for result in run(name, a.graphs / f"{name}.onnx", a.work, a.tool, not a.no_time, a.reuse):
+        for result in run(name, a.graphs / f"{name}.onnx", a.work, a.tool, a):
             progress("")
             print(json.dumps(result), flush=True)
-            failures += result["status"] not in ("ok", "checked")
+            failures += result["status"] not in ("ok", "planned")
     return 1 if failures else 0
 
 
