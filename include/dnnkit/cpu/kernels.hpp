@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dnnkit/cost/target.hpp"
+#include "dnnkit/cpu/concat_kernel.hpp"
 #include "dnnkit/cpu/convolution_kernel.hpp"
 #include "dnnkit/cpu/map_kernel.hpp"
 #include "dnnkit/cpu/planar_kernel.hpp"
@@ -43,6 +44,8 @@ template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
   } else if constexpr (anchor.id == id_of<op::matmul>) {
     if constexpr (product_kernel<Net, R>::supported) return product_kernel<Net, R>::entry;
     else return point_kernel<Net, R>::entry;
+  } else if constexpr (anchor.id == id_of<op::concat>) {
+    return concat_kernel<Net, R>::entry;
   } else if constexpr (anchor.id == id_of<op::max_pool> || anchor.id == id_of<op::average_pool>) {
     if constexpr (pool_kernel<Net, R>::supported) return pool_kernel<Net, R>::entry;
     else return point_kernel<Net, R>::entry;

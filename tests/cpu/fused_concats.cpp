@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
+// OPTIONS: -O1
+// Joined tensors: along the axis vectors run in, and across it; with what is computed before and behind.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/op/builtin.hpp"
+#include "tests/support/fused_groups.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+using harness::check_model;
+
+namespace {
+
+constexpr dk::tensor stored(dk::builder& g, dk::tensor x, const char* name, std::int64_t channels) {
+  return dk::conv(x, g.weight(name, {channels, x.size(1), 3, 3}), {.pads = {1, 1, 1, 1}});
+}
+
+template <std::int64_t Joined> struct images {  // channels last: axis 1 is the contiguous one
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {1, 3, dk::sym("H", {1, 9}), 6});
+    const dk::tensor a = stored(g, x, "a", 21), b = stored(g, x, "b", Joined == 1 ? 40 : 21);
+    const dk::tensor c = dk::relu(b * g.weight("s", {b.size(1), 1, 1}));
+    const dk::tensor y = dk::concat({a, c, dk::sigmoid(a), b}, {.axis = Joined});
+    g.output("y", stored(g, y, "y", 5));
+    g.output("z", dk::max_pool(dk::relu(y) + 1.0, {.kernel_shape = {1, 1}}));
+  }
+};
+struct rows {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {dk::sym("A", {1, 5}), dk::sym("B", {0, 40})}),
+                     y = g.input("y", f32, {dk::sym("A", {1, 5}), 19});
+    g.output("last", dk::exp(dk::concat({x, y, dk::neg(x)}, {.axis = -1})));
+    g.output("first", dk::concat({x, x * 2.0}, {.axis = 0}));
+    g.output("turned",
+             dk::concat({dk::transpose(x, {.perm = {1, 0}}), dk::transpose(y, {.perm = {1, 0}})}, {.axis = 0}));
+    g.output("larger", dk::concat({dk::greater(x, g.scalar(0)), dk::less(y, g.scalar(0))}, {.axis = 1}));
+    g.output("counts", dk::concat({dk::cast(x, {.to = dk::i64}), dk::cast(y, {.to = dk::i64})}, {.axis = 1}));
+  }
+};
+
+TEST_CASE("images") {
+  check_model<images<1>>("channels");
+  check_model<images<2>>("rows");
+}
+TEST_CASE("matrices") { check_model<rows>("matrices"); }
+
+}  // namespace
