@@ -7,6 +7,26 @@
 
 namespace dnnkit::cpu {
 
+// Fetches the pixels of the same columns that the next output row is the first to read, a plane at a time. Planes lie
+// too far apart for the processor to guess: without it, every tile waits for memory once a plane.
+template <bool EachK, int Vectors> struct fetch_next_row {
+  const float* address;
+  index_t plane_stride;
+
+  [[gnu::always_inline]] void next() noexcept {
+    if constexpr (EachK) fetch();
+  }
+  [[gnu::always_inline]] void next_height() noexcept {
+    if constexpr (!EachK) fetch();
+  }
+
+ private:
+  [[gnu::always_inline]] void fetch() noexcept {
+    for (int j = 0; j < Vectors; ++j) __builtin_prefetch(address + j * float_lanes, 0, 2);
+    address += plane_stride;
+  }
+};
+
 // As conv, but activations are planes: tap (ky, kx) of output (y, x), channel c, reads input + n * image_stride + c *
 // plane_stride + (y * stride_h + ky * dilation_h) * row_stride + x + kx * dilation_w. Columns have stride 1 and there
 // is no depth. Slack: up to float_lanes - 1 floats past the last pixel that a row needs are read, so the buffer must be
@@ -91,9 +111,10 @@ struct planar_conv {
     }
   }
 
+  // A function of its own: with more around it, GCC runs out of registers in some of them.
   template <int Rows, int Vectors, class Epilogue>
-  [[gnu::always_inline]] void run_tile(const float* a, const float* b, const float* bias, index_t n, index_t oc,
-                                       index_t y, index_t x, Epilogue& epilogue) const {
+  [[gnu::noinline]] void run_tile(const float* a, const float* b, const float* bias, index_t n, index_t oc, index_t y,
+                                  index_t x, Epilogue& epilogue) const {
     constexpr index_t taps = A.taps();
     const k_loop channels{A.group_in(), taps * Rows, plane_stride};
     const k_loop kernel_rows{A.kernel_h, A.kernel_w * Rows, A.dilation_h * row_stride};
@@ -101,6 +122,8 @@ struct planar_conv {
     const k_walk walk = taps == 1
                             ? k_walk{.depth = {}, .height = {}, .width = {}, .run = channels}
                             : k_walk{.depth = {}, .height = channels, .width = kernel_rows, .run = kernel_columns};
+    const fetch_next_row<taps == 1, Vectors> ahead{b + ((A.kernel_h - 1) * A.dilation_h + A.stride_h) * row_stride,
+                                                   plane_stride};
     // An epilogue that can start a tile finds its addresses once; another is told the position of each vector.
     const auto place = [&] {
       if constexpr (requires { epilogue.tile(n, oc, y, x); }) return epilogue.tile(n, oc, y, x);
@@ -118,7 +141,7 @@ struct planar_conv {
       }
     };
     dnnkit::cpu::tile<Rows, Vectors>(
-        a, 1, b, walk, fetch_nothing{}, [&](int i, int) { return float_vec(bias ? bias[i] : 0.0f); }, finish);
+        a, 1, b, walk, ahead, [&](int i, int) { return float_vec(bias ? bias[i] : 0.0f); }, finish);
   }
 };
 
