@@ -21,5 +21,6 @@ int explain(int argc, char** argv);
 int dot(int argc, char** argv);
 int generate(int argc, char** argv);
 int build(int argc, char** argv);
+int operators(int argc, char** argv);
 
 }  // namespace dnnkit::tool

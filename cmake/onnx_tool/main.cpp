@@ -19,10 +19,11 @@ constexpr std::array commands{
     command{"dot", "draw a model's kernels as Graphviz text", dnnkit::tool::dot},
     command{"generate", "write a model as C++ source", dnnkit::tool::generate},
     command{"build", "compile a model to a program", dnnkit::tool::build},
+    command{"operators", "list the operators of ONNX that are supported", dnnkit::tool::operators},
 };
 
 void usage(std::ostream& out) {
-  out << "usage: dnnkit COMMAND MODEL.onnx [options]\n\n";
+  out << "usage: dnnkit COMMAND [MODEL.onnx] [options]\n\n";
   for (const command& c : commands) out << "  " << c.name << std::string(10 - c.name.size(), ' ') << c.summary << "\n";
   out << "\n`dnnkit COMMAND --help` tells the options of one.\n";
 }

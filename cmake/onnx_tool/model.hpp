@@ -2,7 +2,6 @@
 // A model as the commands use it: read, imported, run.
 #pragma once
 
-#include <cxxopts.hpp>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -10,6 +9,11 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#define CXXOPTS_NO_REGEX true  // <regex> takes longer to compile than a command
+#define CXXOPTS_VECTOR_DELIMITER \
+  '\0'  // --input is given as often as there are inputs; files may have commas in their names
+#include <cxxopts.hpp>
 
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/onnx/import_result.hpp"

@@ -3,9 +3,12 @@
 // operator of the set by reflection.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
+#include <vector>
 
 #include "dnnkit/onnx/convert_attention.hpp"
 #include "dnnkit/onnx/convert_attributes.hpp"
@@ -142,19 +145,33 @@ inline const std::map<std::string_view, converter>& special_converters() {
 }
 
 // Operators that are only ever computed while importing.
+inline constexpr std::array<std::string_view, 3> computed_while_importing{"Shape", "Size", "ConstantOfShape"};
 inline void convert_never(node_context&) { node_context::refuse("an element that decides a shape is not known"); }
+
+inline const std::map<std::string_view, converter>& reflected_converters() {
+  static const std::map<std::string_view, converter> table = reflected(builtin_ops);
+  return table;
+}
+
+// Every name for which converter_of() has a converter.
+inline std::vector<std::string_view> converted_operators() {
+  std::set<std::string_view> names(computed_while_importing.begin(), computed_while_importing.end());
+  for (const auto& [name, convert] : special_converters()) names.insert(name);
+  for (const auto& [name, convert] : reflected_converters()) names.insert(name);
+  return {names.begin(), names.end()};
+}
 
 }  // namespace detail
 
 // The converter of one of ONNX's own operators, null when it is not supported.
 inline converter converter_of(std::string_view operator_type) {
-  if (operator_type == "Shape" || operator_type == "Size" || operator_type == "ConstantOfShape")
-    return detail::convert_never;
+  const auto& never = detail::computed_while_importing;
+  if (std::find(never.begin(), never.end(), operator_type) != never.end()) return detail::convert_never;
   const auto& special = detail::special_converters();
   if (const auto found = special.find(operator_type); found != special.end()) return found->second;
-  static const std::map<std::string_view, converter> table = detail::reflected(builtin_ops);
-  const auto found = table.find(operator_type);
-  return found == table.end() ? nullptr : found->second;
+  const auto& reflected = detail::reflected_converters();
+  const auto found = reflected.find(operator_type);
+  return found == reflected.end() ? nullptr : found->second;
 }
 
 }  // namespace dnnkit::onnx

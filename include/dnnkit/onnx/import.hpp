@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/onnx/import_result.hpp"
@@ -18,7 +19,10 @@ namespace dnnkit::onnx {
 namespace detail {
 
 class import_walk;
-template <class Walk> struct importer { static import_result run(const onnx::model& m, import_options options); };
+template <class Walk> struct importer {
+  static import_result run(const onnx::model& m, import_options options);
+  static std::vector<std::string_view> operators();  // that it imports, by name
+};
 #ifdef DNNKIT_ONNX_ELSEWHERE  // a program of several files may compile the importer in one of them
 extern template struct importer<import_walk>;
 #endif

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -53,6 +54,13 @@ class import_walk {
   }
 
   import_state& state() { return state_; }
+
+  static std::vector<std::string_view> operators() {
+    std::vector<std::string_view> names = converted_operators();
+    names.insert(names.end(), std::begin(control_flow), std::end(control_flow));
+    std::sort(names.begin(), names.end());
+    return names;
+  }
 
  private:
   static constexpr std::int64_t least_opset = 1, most_opset = 28;
@@ -351,7 +359,10 @@ class import_walk {
   }
 
   // --- control flow
-  static bool is_control_flow(std::string_view type) { return type == "If" || type == "Loop" || type == "Scan"; }
+  static constexpr std::string_view control_flow[] = {"If", "Loop", "Scan"};
+  static bool is_control_flow(std::string_view type) {
+    return std::find(std::begin(control_flow), std::end(control_flow), type) != std::end(control_flow);
+  }
   std::vector<value_reference> import_control_flow(scope& names, const onnx::node& n) {
     node_context c(state_, names, n, names.opset_of(n.domain));
     if (names.depth >= most_depth) throw refusal{"subgraphs are nested too deeply"};
@@ -437,6 +448,8 @@ template <class Walk> import_result importer<Walk>::run(const onnx::model& m, im
     return result;
   }
 }
+
+template <class Walk> std::vector<std::string_view> importer<Walk>::operators() { return Walk::operators(); }
 
 }  // namespace detail
 

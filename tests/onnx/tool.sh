@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The command-line tool: each command on a small model, whose outputs are those of ONNX Runtime.
+#   bash tests/onnx/tool.sh TOOL MODELS      (the program dnnkit; the folder of small.onnx; writes into the current folder)
+set -euo pipefail
+tool=$1 small=$2/small.onnx unsupported=$2/unsupported.onnx
+wanted="-1.2568543 -0.68858957"
+
+fail() { printf 'failed: %s\n' "$*" >&2; exit 1; }
+# says STATUS WORDS COMMAND...: the command ends with this status and prints each of the words, which commas separate.
+says() {
+  local status=$1 words=$2 found=0 word
+  shift 2
+  "$@" >said.txt 2>&1 || found=$?
+  [ "$found" -eq "$status" ] || fail "$*: exit status $found, expected $status: $(cat said.txt)"
+  IFS=, read -ra words <<<"$words"
+  for word in "${words[@]}"; do grep -qF -- "$word" said.txt || fail "$*: does not say '$word': $(cat said.txt)"; done
+}
+# npy FILE SHAPE NUMBER...: an array of 32-bit floats.
+npy() {
+  perl -e '($path, $shape, @x) = @ARGV;
+    $header = sprintf("%-117s\n", "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: ($shape), }");
+    open($f, ">:raw", $path); print $f "\x93NUMPY\x01\x00", pack("v", length $header), $header, pack("f<*", @x);' -- "$@"
+}
+# holds FILE NUMBER...: the floats in a .npy file, up to 1e-5.
+holds() {
+  perl -e '($path, @x) = @ARGV; local $/; open($f, "<:raw", $path) or die "no file $path\n"; $_ = <$f>;
+    @y = unpack("f<*", substr($_, 10 + unpack("v", substr($_, 8, 2))));
+    die "$path has ", scalar @y, " numbers: @y\n" if @x != @y;
+    for $i (0 .. $#x) { die "$path holds @y, expected @x\n" unless abs($x[$i] - $y[$i]) < 1e-5 }' -- "$@" || exit 1
+}
+
+says 0 "check,run,compare,explain,dot,generate,build,operators" "$tool" --help
+for command in check run compare explain dot generate build; do says 0 "dnnkit $command,--help,--dim" "$tool" $command --help; done
+says 0 "dnnkit operators" "$tool" operators --help
+says 2 "no command 'frob',usage" "$tool" frob "$small"
+says 2 "no model was named" "$tool" check
+says 2 "absent.onnx" "$tool" check absent.onnx
+
+says 0 "input x: f32 [1, 2, 4, 4],output y: f32 [1, 2],5 operators of 5 kinds, all supported" "$tool" check "$small"
+says 1 "Frobnicate 'first',Wobble 'third',2 problems" "$tool" check "$unsupported"
+says 0 "| computed |,Conv,GlobalAveragePool" "$tool" operators
+says 0 "input x: f32 [1, 2, 4, 4],GlobalAveragePool,in the file,all,kernel" "$tool" explain "$small"
+says 0 "digraph,Conv" "$tool" dot "$small"
+
+npy x.npy "1, 2, 4, 4" $(perl -e 'print join(" ", map { $_ / 16 - 1 } 0 .. 31)')
+says 2 "input 'x': no value was given" "$tool" run "$small"
+for passes in on off; do
+  says 0 "y: f32 [1,2]" "$tool" run "$small" --input x=x.npy --output "$passes" --passes $passes
+  holds $passes/y.npy $wanted
+done
+
+says 0 "0 of the largest magnitude" "$tool" compare "$small" --input x=x.npy
+says 0 "1 compared" "$tool" compare "$small" --input x=x.npy --reference off
+mkdir -p wrong
+npy wrong/y.npy "1, 2" -1.25 -0.6885
+says 1 "the first that deviates: Gemm" "$tool" compare "$small" --input x=x.npy --reference wrong
+
+says 0 "written/small.hpp" "$tool" generate "$small" -o written
+grep -q "struct small {" written/small.hpp || fail "small.hpp has no model"
+grep -q "small_weights()" written/small_weights.hpp || fail "small_weights.hpp has no function"
+grep -q "run_program" written/main.cpp || fail "main.cpp is no program"
+
+says 0 "program" "$tool" build "$small" -o program --flags "-O1"
+says 0 "input  x: f32 [1, 2, 4, 4]" ./program --help
+says 0 "" ./program --input x=x.npy --output built --time 3 --threads 2
+tail -1 said.txt | grep -qE '^[0-9.]+$' || fail "the last line is no time: $(tail -1 said.txt)"
+holds built/y.npy $wanted
