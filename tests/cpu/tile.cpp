@@ -13,6 +13,11 @@ using namespace dnnkit::cpu;
 
 namespace {
 
+struct fetch_nothing {
+  void next() noexcept {}
+  void next_height() noexcept {}
+};
+
 template <int Rows, int Vectors> void check(const k_walk& walk, index_t row_stride) {
   const auto extent = [&](auto step) {
     index_t last = 0;
