@@ -19,6 +19,7 @@
 #include "dnnkit/onnx/import_result.hpp"
 #include "dnnkit/onnx/known_elements.hpp"
 #include "dnnkit/onnx/model.hpp"
+#include "dnnkit/onnx/stored_tensors.hpp"
 #include "dnnkit/op/cast.hpp"
 #include "dnnkit/op/dims.hpp"
 #include "dnnkit/op/movement.hpp"
@@ -37,7 +38,6 @@ struct imported_value {
   tensor_type type;
   tensor data;                                        // in the graph, once something reads it there
   const tensor_data* stored = nullptr;                // where the file keeps its elements
-  std::string stored_name;                            // what the file calls them
   std::shared_ptr<const known_elements> known;        // as far as its elements are known
   std::vector<std::shared_ptr<imported_value>> from;  // what it was computed from
   bool is_input = false;                              // of the model
@@ -48,7 +48,7 @@ using value_reference = std::shared_ptr<imported_value>;
 struct scope {
   std::map<std::string, value_reference, std::less<>> values;
   const scope* outer = nullptr;
-  std::map<std::string, attribute, std::less<>> function_attributes;  // what ref_attr_name means in a function
+  std::map<std::string, const attribute*, std::less<>> function_attributes;  // what ref_attr_name means in a function
   const std::vector<opset_import>* opsets = nullptr;
   std::string prefix;  // of the names of nodes and weights
   std::size_t depth = 0;
@@ -61,7 +61,7 @@ struct scope {
   const attribute* function_attribute(std::string_view name) const {
     for (const scope* s = this; s != nullptr; s = s->outer)
       if (const auto found = s->function_attributes.find(name); found != s->function_attributes.end())
-        return &found->second;
+        return found->second;
     return nullptr;
   }
   // The version of a domain's operators; 0 when the model does not import it.
@@ -75,7 +75,7 @@ struct scope {
 
 class import_state {
  public:
-  import_state(const onnx::model& m, const import_options& o) : model(m), options(o) {}
+  import_state(const onnx::model& m, const import_options& o) : model(m), options(o), stored_(m) {}
 
   const onnx::model& model;
   const import_options& options;
@@ -186,12 +186,10 @@ class import_state {
     return t;
   }
 
-  // One weight for each tensor of the file, by the file's name for it; tensors that share a name (of different
-  // functions) are told apart by where they are used.
+  // One weight for each tensor of the file.
   tensor weight(imported_value& v) {
     dnnkit::graph& g = graph.value();
-    std::string name = v.stored_name;
-    if (const auto same = weights.find(name); same != weights.end() && same->second != v.stored) name = v.name;
+    const std::string& name = stored_.name_of(*v.stored);
     if (name.empty()) throw refusal{"a tensor of the file has no name"};
     const auto [found, is_new] = weights.emplace(name, v.stored);
     if (!is_new && found->second != v.stored) throw refusal{"two tensors of the file are called '" + name + "'"};
@@ -199,6 +197,7 @@ class import_state {
     return {&graph, weight_ids_.find(name)->second};
   }
 
+  stored_tensors stored_;
   builder* scratch_ = nullptr;
   std::map<std::string, value_id, std::less<>> weight_ids_;
   std::set<const imported_value*> visited_;

@@ -179,7 +179,6 @@ class import_walk {
       auto v = std::make_shared<imported_value>();
       v->name = names.prefix + std::string(t.name);
       v->stored = &t;
-      v->stored_name = std::string(t.name);
       const auto type = dtype_of(t.data_type);
       if (!type) report(v->name, "initializer", "element type " + data_type_name(t.data_type) + " is not supported");
       else if (t.dims.size() > max_rank) report(v->name, "initializer", "a rank above 8 is not supported");
@@ -242,7 +241,6 @@ class import_walk {
       if (n.outputs[i].empty()) continue;
       value_reference v = results[i] ? results[i] : std::make_shared<imported_value>();
       if (v->name.empty()) v->name = names.prefix + std::string(n.outputs[i]);
-      if (v->stored != nullptr && v->stored_name.empty()) v->stored_name = std::string(n.outputs[i]);
       if (v->understood && v->from.empty() && !v->is_input && !v->known && v->stored == nullptr)
         for (std::string_view input : n.inputs)
           if (!input.empty() && names.find(input) != v) v->from.push_back(names.find(input));
@@ -345,11 +343,11 @@ class import_walk {
     inner.opsets = &f.opset_imports;
     inner.depth = names.depth + 1;
     inner.prefix = names.prefix + std::string(name_of(n)) + "/";
-    for (const attribute& a : f.default_attributes) inner.function_attributes.insert_or_assign(std::string(a.name), a);
+    for (const attribute& a : f.default_attributes) inner.function_attributes.insert_or_assign(std::string(a.name), &a);
     for (const attribute& a : n.attributes) {
-      if (a.ref_attr_name.empty()) inner.function_attributes.insert_or_assign(std::string(a.name), a);
+      if (a.ref_attr_name.empty()) inner.function_attributes.insert_or_assign(std::string(a.name), &a);
       else if (const attribute* given = names.function_attribute(a.ref_attr_name))
-        inner.function_attributes.insert_or_assign(std::string(a.name), *given);
+        inner.function_attributes.insert_or_assign(std::string(a.name), given);
     }
     if (n.inputs.size() > f.inputs.size()) throw refusal{"has more inputs than its function"};
     for (std::size_t i = 0; i < f.inputs.size() && i < n.inputs.size(); ++i)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,15 +18,17 @@
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/onnx/model.hpp"
 #include "dnnkit/onnx/read_model.hpp"
+#include "dnnkit/onnx/stored_tensors.hpp"
 #include "dnnkit/onnx/tensor_bytes.hpp"
 #include "dnnkit/weights/weight_file.hpp"
 
 namespace dnnkit {
 
 // The initializers of the model, and the values of its Constant nodes under the names of their outputs; those of
-// subgraphs too. Elements stay where they are, in the mapped model or in the mapped external data, unless the model
-// spells them out in typed fields. A tensor that cannot be read (an element type dnnkit does not have, a missing or
-// truncated external file, a name given twice) is refused when it is asked for, the others are there.
+// subgraphs and functions too (onnx/stored_tensors.hpp says under which names). Elements stay where they are, in the
+// mapped model or in the mapped external data, unless the model spells them out in typed fields. A tensor that cannot
+// be read (an element type dnnkit does not have, a missing or truncated external file, a name given twice) is refused
+// when it is asked for, the others are there.
 class onnx_weights : public weight_file {
  public:
   // Maps the model; throws dnnkit::error when that is none. External data is looked for in its folder.
@@ -46,14 +49,18 @@ class onnx_weights : public weight_file {
     explicit contents(onnx::file f) : file(std::move(f)) {}
     onnx::file file;
     std::vector<onnx::tensor_bytes> elements;
+    std::deque<std::string> names;
   };
-  using tensor_list = std::map<std::string_view, const onnx::tensor_data*>;
+  // A name that two tensors have stands for null.
+  using tensor_list = std::map<std::string, const onnx::tensor_data*>;
 
   explicit onnx_weights(const std::shared_ptr<contents>& c) : weight_file(c->file.name(), c) {
     std::vector<stored_tensor> tensors;
     std::vector<unreadable_tensor> unreadable;
+    const onnx::stored_tensors stored(c->file.model());
     tensor_list named;
-    collect(c->file.model().graph, named);
+    for (const auto& [name, data] : stored.entries())
+      if (const auto [at, is_new] = named.emplace(name, data); !is_new) at->second = nullptr;
     for (const auto& [tensor, data] : named) {
       if (!data) {
         unreadable.push_back({std::string(tensor), "two tensors of the model have this name"});
@@ -62,25 +69,10 @@ class onnx_weights : public weight_file {
       try {
         c->elements.push_back(c->file.elements(*data));
         tensors.push_back(c->elements.back().tensor());
-        tensors.back().name = tensor;
+        tensors.back().name = c->names.emplace_back(tensor);
       } catch (const error& refusal) { unreadable.push_back({std::string(tensor), sentence(refusal)}); }
     }
     assign(std::move(tensors), std::move(unreadable));
-  }
-
-  // A name that two tensors have stands for null.
-  static void collect(const onnx::graph& g, tensor_list& named) {
-    const auto enter = [&](std::string_view tensor, const onnx::tensor_data& data) {
-      if (const auto [at, is_new] = named.emplace(tensor, &data); !is_new) at->second = nullptr;
-    };
-    for (const onnx::tensor_data& t : g.initializers) enter(t.name, t);
-    for (const onnx::node& n : g.nodes) {
-      const onnx::attribute* value = n.op_type == "Constant" && !n.outputs.empty() ? n.find("value") : nullptr;
-      if (value && value->type == onnx::attribute_type::tensor && !value->tensors.empty())
-        enter(n.outputs.front(), value->t());
-      for (const onnx::attribute& a : n.attributes)
-        for (const onnx::graph& inner : a.graphs) collect(inner, named);
-    }
   }
 
   // What is wrong with a tensor, without its name, which whoever asked for it knows.
