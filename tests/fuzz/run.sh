@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Runs the libFuzzer targets of this folder. Usage: bash tests/fuzz/run.sh [SECONDS] [TARGET ...]: so long for each target,
-# 60 by default; all of them, or those named (safetensors, onnx, npy, ...). Each starts from tests/fuzz/seeds/<target>; onnx
-# also from the small files of ONNX's own test data, where that is installed (Debian: libonnx-testdata).
+# 60 by default; all of them, or those named (safetensors, onnx, npy, ...). Each starts from tests/fuzz/seeds/<target>; onnx and
+# onnx_import also from the small files of ONNX's own test data, where that is installed (Debian: libonnx-testdata).
 # The last line is `N passed, N failed`; an input that failed stays in build/fuzz/<target>.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -26,10 +26,13 @@ for target in "${targets[@]}"; do
   seeds=()
   [ -d "tests/fuzz/seeds/$target" ] && seeds+=("tests/fuzz/seeds/$target")
   mkdir -p "$corpus/corpus"
-  if [ "$target" = onnx ] && [ -d "$test_data" ]; then
+  kinds=()  # of files in the test data that the target reads
+  if [ "$target" = onnx ]; then kinds=(-name '*.onnx' -o -name '*.pb'); fi
+  if [ "$target" = onnx_import ]; then kinds=(-name '*.onnx'); fi
+  if [ "${#kinds[@]}" -gt 0 ] && [ -d "$test_data" ]; then
     if [ ! -d "$corpus/test_data" ]; then
       mkdir "$corpus/test_data"
-      find "$test_data" -type f \( -name '*.onnx' -o -name '*.pb' \) -size -8 -print0 |
+      find "$test_data" -type f \( "${kinds[@]}" \) -size -8 -print0 |
         while IFS= read -r -d '' file; do
           cp "$file" "$corpus/test_data/$(printf '%s' "${file#"$test_data"/}" | tr / _)"
         done
