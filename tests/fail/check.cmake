@@ -44,6 +44,10 @@ execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE output
 if(status EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} compiles; it must not")
 endif()
+if(compiler_tag STREQUAL CLANG)  # which shows the text of a wrong model in pieces, as template arguments
+  string(REGEX REPLACE "\"}, fixed_string<[0-9]+>{\"" "" output "${output}")
+  string(REPLACE "\\'" "'" output "${output}")
+endif()
 set(missing FALSE)
 math(EXPR last "${expectations} - 1")
 foreach(index RANGE ${last})

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The condition of Where is a tensor of truth values.
-// EXPECT-GCC: input 0 is f32, expected bool
-// EXPECT-CLANG: Where \'Where\': input 0 is f32,
+// EXPECT: input 0 is f32, expected bool
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;

@@ -65,6 +65,7 @@ template <std::size_t N> struct fixed_string {
 template <std::size_t N> constexpr fixed_string<N + 1> to_fixed(std::string_view first_characters) {
   fixed_string<N + 1> s;
   for (std::size_t i = 0; i < N; ++i) s.chars[i] = first_characters[i];
+  s.chars[N] = '\0';  // it is zero, but clang shows as text only what ends in a zero that was written
   return s;
 }
 
