@@ -11,7 +11,7 @@ foreach(way IN ITEMS find_package fetch_content)
            COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DDNNKIT_SOURCE=${PROJECT_SOURCE_DIR} -DDNNKIT_BUILD=${PROJECT_BINARY_DIR}
                    -DSCRATCH=${scratch_${way}} -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER}
                    -DGENERATOR_OF_MODELS=${generator} -P ${CMAKE_CURRENT_LIST_DIR}/run.cmake)
-  set_tests_properties(consumer/${way} PROPERTIES LABELS consumer TIMEOUT 900)
+  set_tests_properties(consumer/${way} PROPERTIES LABELS consumer TIMEOUT 900 COST 1000)  # first: they take longest
 endforeach()
 set_tests_properties(consumer/find_package PROPERTIES FIXTURES_SETUP generator_of_models)
 set_tests_properties(consumer/fetch_content PROPERTIES FIXTURES_REQUIRED generator_of_models)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The libFuzzer targets: tests/fuzz/<name>.cpp is the program fuzz_<name>, under the address and undefined-behaviour sanitizers.
+# A line `// SUPPORT: one two` in it adds tests/support/one.cpp and two.cpp.
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   message(FATAL_ERROR "DNNKIT_FUZZ needs clang: libFuzzer is part of it")
 endif()
@@ -7,7 +8,12 @@ file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
 add_custom_target(fuzz)
 foreach(source IN LISTS fuzz_sources)
   cmake_path(GET source STEM name)
-  dnnkit_program(fuzz_${name} ${source})
+  file(STRINGS ${source} support REGEX "^// SUPPORT:")
+  string(REGEX REPLACE "^// SUPPORT: *" "" support "${support}")
+  separate_arguments(support)
+  list(TRANSFORM support PREPEND ${CMAKE_CURRENT_LIST_DIR}/../support/)
+  list(TRANSFORM support APPEND .cpp)
+  dnnkit_program(fuzz_${name} ${source} ${support})
   set(sanitizers -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all)
   target_compile_options(fuzz_${name} PRIVATE -O1 -g1 ${sanitizers})
   target_link_options(fuzz_${name} PRIVATE ${sanitizers})

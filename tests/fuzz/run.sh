@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Runs the libFuzzer targets of this folder. Usage: bash tests/fuzz/run.sh [SECONDS] [TARGET ...]: so long for each target,
-# 60 by default; all of them, or those named (safetensors, onnx, npy, ...). Each starts from tests/fuzz/seeds/<target>; onnx and
+# 60 by default; all of them, or those named (safetensors, onnx, npy, passes, ...). Each starts from tests/fuzz/seeds/<target>; onnx and
 # onnx_import also from the small files of ONNX's own test data, where that is installed (Debian: libonnx-testdata).
 # The last line is `N passed, N failed`; an input that failed stays in build/fuzz/<target>.
 set -euo pipefail

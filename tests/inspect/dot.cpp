@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // dot: the text is well-formed, and every operator, kernel and edge of both example networks is in it.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/inspect/dot.hpp"

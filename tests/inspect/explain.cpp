@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // explain: names, counts, sizes and reasons of both example networks, against numbers worked out by hand.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/inspect/explain.hpp"

@@ -25,7 +25,9 @@ struct random_options {
 class random_graph {
  public:
   constexpr random_graph(dnnkit::builder& b, std::uint64_t seed, random_options options = {})
-      : b_(b), r_(seed), options_(options) {}
+      : random_graph(b, random_source(seed), options) {}
+  constexpr random_graph(dnnkit::builder& b, random_source choices, random_options options = {})
+      : b_(b), r_(choices), options_(options) {}
 
   constexpr void build() {
     make_inputs();

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Random numbers that constant expressions can draw too: splitmix64, a sequence fixed by its seed alone.
+// Random numbers that constant expressions can draw too: splitmix64, a sequence fixed by its seed alone. Bytes may be
+// given that decide the first choices, one each: so a fuzzer turns what it mutates into choices.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 class random_source {
  public:
   constexpr explicit random_source(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) {}
+  // The bytes must outlive the source.
+  constexpr explicit random_source(std::span<const std::uint8_t> choices) : random_source(choices.size()) {
+    choices_ = choices;
+  }
 
   constexpr std::uint64_t next() {
+    if (!choices_.empty()) {
+      const std::uint64_t choice = choices_[0];
+      choices_ = choices_.subspan(1);
+      return choice * 0x0101010101010101u;  // a fraction, too, is that part of 255
+    }
     state_ += 0x9e3779b97f4a7c15u;
     std::uint64_t z = state_;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -30,4 +41,5 @@ class random_source {
 
  private:
   std::uint64_t state_;
+  std::span<const std::uint8_t> choices_;
 };

@@ -82,18 +82,21 @@ template <class... Ops> struct evaluation_table<op_set<Ops...>> { static const e
 
 #ifdef DNNKIT_EVALUATOR_ELSEWHERE  // a program of several files may compile the library's own operators in one of them
 extern template struct evaluation_table<builtin_set>;
-inline constexpr bool builtin_entries_elsewhere = true;
+constexpr bool builtin_entries_elsewhere = true;
 #else
-inline constexpr bool builtin_entries_elsewhere = false;
+constexpr bool builtin_entries_elsewhere = false;
 #endif
 
-template <class Op> evaluation_entry evaluation_entry_of() {
-  constexpr std::size_t position = builtin_entries_elsewhere ? builtin_set::find(id_of<Op>) : builtin_set::size;
+// Files that compile the library's own operators and files that do not are linked together: which of them a function
+// is for is part of its type.
+template <class Op, bool BuiltinElsewhere> evaluation_entry evaluation_entry_of() {
+  constexpr std::size_t position = BuiltinElsewhere ? builtin_set::find(id_of<Op>) : builtin_set::size;
   if constexpr (position != builtin_set::size) return evaluation_table<builtin_set>::entries()[position];
   else return {&evaluate_node_as<Op>, &known_attributes<Op>};
 }
 template <class... Ops> const evaluation_entry* evaluation_table<op_set<Ops...>>::entries() {
-  static const std::array<evaluation_entry, sizeof...(Ops)> table{evaluation_entry_of<Ops>()...};
+  static const std::array<evaluation_entry, sizeof...(Ops)> table{
+      evaluation_entry_of<Ops, builtin_entries_elsewhere>()...};
   return table.data();
 }
 
