@@ -35,8 +35,8 @@ host_tensor random_tensor(random_source& random, dtype type, std::vector<std::in
 // multiplication and addition; more than that is another sum.
 template <class Op> void check(const Op& op, std::vector<const host_tensor*> inputs, std::vector<std::int64_t> dims) {
   host_tensor direct(inputs[0]->type, dims), defined = direct;
-  REQUIRE(detail::evaluate_directly(op, {inputs, &direct}));
-  detail::evaluate_definition(op, {inputs, &defined});
+  detail::evaluate_directly<element_kinds::any>(op, {inputs, &direct});
+  detail::evaluate_definition<element_kinds::any>(op, {inputs, &defined});
   CHECK(direct.integers == defined.integers);  // exact, whatever wraps around
   REQUIRE(direct.reals.size() == defined.reals.size());
   double worst = 0;
@@ -116,8 +116,19 @@ TEST_CASE("matrix products") {
   }
 }
 
-TEST_CASE("other operators are left to their definitions") {
-  const host_tensor a(f32, {2, 2});
-  host_tensor y(f32, {2, 2});
-  CHECK(!detail::evaluate_directly(op::relu{}, {{&a}, &y}));
+template <class Op>
+concept has_direct_loop = requires(const Op& op, detail::operands o) {
+  detail::evaluate_directly<element_kinds::any>(op, o);
+};
+static_assert(has_direct_loop<op::conv> && has_direct_loop<op::matmul> && !has_direct_loop<op::relu>);
+
+TEST_CASE("elements of kinds that are not compiled for are refused") {
+  const host_tensor a(i32, {2, 2});
+  host_tensor y(i32, {2, 2});
+  const detail::operands o{{&a, &a}, &y};
+  CHECK_THROWS_WITH_AS(detail::evaluate_directly<element_kinds::floating>(op::matmul{}, o),
+                       doctest::Contains("operator MatMul: the evaluator is not compiled for this element type"),
+                       error);
+  CHECK_THROWS_WITH_AS(detail::evaluate_operator<element_kinds::floating>(op::add{}, o),
+                       doctest::Contains("operator Add: the evaluator is not compiled for this element type"), error);
 }

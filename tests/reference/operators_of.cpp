@@ -20,7 +20,8 @@ struct plain {
   }
 };
 // in the order of the library's list, each once
-static_assert(std::is_same_v<dk::operators_of<plain>, dk::op_set<dk::op::mul, dk::op::relu>>);
+static_assert(
+    std::is_same_v<dk::operators_of<plain>, dk::operators_on<dk::element_kinds::floating, dk::op::mul, dk::op::relu>>);
 
 struct halve {
   static constexpr std::string_view name = "Halve";
@@ -34,7 +35,17 @@ struct with_own {
     g.output("y", dk::relu(dk::apply(halve{}, g.input("x", dk::f32, {2}))));
   }
 };
-static_assert(std::is_same_v<dk::operators_of<with_own>, dk::op_set<dk::op::relu, halve>>);
+static_assert(
+    std::is_same_v<dk::operators_of<with_own>, dk::operators_on<dk::element_kinds::floating, dk::op::relu, halve>>);
+
+struct mixed {
+  static constexpr void build(dk::builder& g) {
+    const auto x = g.input("x", dk::i64, {2});
+    g.output("y", dk::cast(x + x, {.to = dk::f32}));
+  }
+};
+static_assert(
+    std::is_same_v<dk::operators_of<mixed>, dk::operators_on<dk::element_kinds::number, dk::op::add, dk::op::cast>>);
 
 struct composite {
   static constexpr void build(dk::builder& g) {

@@ -26,6 +26,9 @@ enum class element_kinds : std::uint8_t { floating = 1, integral = 2, number = 3
 constexpr bool has(element_kinds set, element_kinds member) {
   return (static_cast<unsigned>(set) & static_cast<unsigned>(member)) != 0;
 }
+constexpr element_kinds operator|(element_kinds a, element_kinds b) {
+  return static_cast<element_kinds>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
 constexpr element_kinds kind_of(dtype t) {
   return is_floating(t) ? element_kinds::floating : is_integral(t) ? element_kinds::integral : element_kinds::logical;
 }

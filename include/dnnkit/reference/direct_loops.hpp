@@ -8,11 +8,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "dnnkit/core/error.hpp"
 #include "dnnkit/op/convolution.hpp"
+#include "dnnkit/op/element_types.hpp"
 #include "dnnkit/op/matmul.hpp"
 #include "dnnkit/op/window.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
@@ -24,6 +27,12 @@ struct operands {
   std::vector<const host_tensor*> inputs;
   host_tensor* output;
 };
+
+// Of kinds of elements that the evaluator is not compiled for.
+template <class Op> [[noreturn]] void refuse_element_type(const Op&, const host_tensor& t) {
+  throw error("the evaluator is not compiled for this element type", "operator " + std::string(Op::name), {},
+              std::string(name(t.type)));
+}
 
 // What sums are kept in: double, or for integers, which wrap around, std::uint64_t.
 template <class T> const T* terms_of(const host_tensor& t) {
@@ -162,17 +171,16 @@ template <class T> void direct_matmul(const operands& o) {
   }
 }
 
-// Computes the output if there is a direct loop for the operator.
-inline bool evaluate_directly(const auto&, const operands&) { return false; }
-inline bool evaluate_directly(const op::conv& op, const operands& o) {
+// Computes the output of the operators for which there is a direct loop; Kinds: those that inputs may be of.
+template <element_kinds Kinds> void evaluate_directly(const op::conv& op, const operands& o) {
   if (o.inputs[0]->floating()) direct_convolution<double>(op, o).run();
-  else direct_convolution<std::uint64_t>(op, o).run();
-  return true;
+  else if constexpr (has(Kinds, element_kinds::integral)) direct_convolution<std::uint64_t>(op, o).run();
+  else refuse_element_type(op, *o.inputs[0]);
 }
-inline bool evaluate_directly(const op::matmul&, const operands& o) {
+template <element_kinds Kinds> void evaluate_directly(const op::matmul& op, const operands& o) {
   if (o.inputs[0]->floating()) direct_matmul<double>(o);
-  else direct_matmul<std::uint64_t>(o);
-  return true;
+  else if constexpr (has(Kinds, element_kinds::integral)) direct_matmul<std::uint64_t>(o);
+  else refuse_element_type(op, *o.inputs[0]);
 }
 
 }  // namespace dnnkit::detail

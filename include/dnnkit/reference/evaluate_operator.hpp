@@ -254,59 +254,65 @@ template <class Op, class... X> void evaluate_form(const Op& op, const operands&
   else evaluate_rows(op, o, x...);
 }
 
-// Calls f(std::type_identity<T>{}) with the type that elements of `type` are computed with, if the operator accepts it.
-template <class Op> void with_common_type(dtype type, auto f) {
-  if (is_floating(type)) {
-    if constexpr (has(accepts<Op>, element_kinds::floating)) return f(std::type_identity<double>{});
-  } else if (type == u64) {
-    if constexpr (has(accepts<Op>, element_kinds::integral)) return f(std::type_identity<std::uint64_t>{});
-  } else if (is_integral(type)) {
-    if constexpr (has(accepts<Op>, element_kinds::integral)) return f(std::type_identity<std::int64_t>{});
-  } else if constexpr (has(accepts<Op>, element_kinds::logical)) return f(std::type_identity<bool>{});
-  throw std::logic_error("dnnkit: an element type the operator does not accept");
+// Calls f(std::type_identity<T>{}) with the type that elements of `type` are computed with, if the operator accepts it
+// and it is among Kinds, those to compile for.
+template <element_kinds Kinds, class Op> void with_common_type(const Op& op, const host_tensor& t, auto f) {
+  constexpr auto compiled = [](element_kinds kind) { return has(accepts<Op>, kind) && has(Kinds, kind); };
+  if (t.floating()) {
+    if constexpr (compiled(element_kinds::floating)) return f(std::type_identity<double>{});
+  } else if (t.type == u64) {
+    if constexpr (compiled(element_kinds::integral)) return f(std::type_identity<std::uint64_t>{});
+  } else if (is_integral(t.type)) {
+    if constexpr (compiled(element_kinds::integral)) return f(std::type_identity<std::int64_t>{});
+  } else if constexpr (compiled(element_kinds::logical)) return f(std::type_identity<bool>{});
+  refuse_element_type(op, t);
 }
 
 // Chooses, input by input, the type its elements are computed with, and then calls evaluate_form. Common is the type of
 // the inputs that share one, void until the first of them.
-template <class Common, class Op, class... X> void evaluate_typed(const Op& op, const operands& o, const X&... x) {
+template <element_kinds Kinds, class Common, class Op, class... X>
+void evaluate_typed(const Op& op, const operands& o, const X&... x) {
   constexpr std::size_t i = sizeof...(X);
   if (i == o.inputs.size()) {
     if constexpr (i >= least_inputs<Op>()) return evaluate_form(op, o, x...);
   } else if constexpr (i < most_inputs<Op>()) {
     const host_tensor* t = o.inputs[i];
     if (!t) {
-      if constexpr (i >= least_inputs<Op>()) return evaluate_typed<Common>(op, o, x..., absent{});
+      if constexpr (i >= least_inputs<Op>()) return evaluate_typed<Kinds, Common>(op, o, x..., absent{});
     } else if constexpr (element_of<Op>(i) == element::logical)
-      return evaluate_typed<Common>(op, o, x..., elements_of<bool>(*t));
+      return evaluate_typed<Kinds, Common>(op, o, x..., elements_of<bool>(*t));
     else if constexpr (element_of<Op>(i) == element::index)
-      return evaluate_typed<Common>(op, o, x..., elements_of<std::int64_t>(*t));
-    else if constexpr (!std::is_void_v<Common>) return evaluate_typed<Common>(op, o, x..., elements_of<Common>(*t));
+      return evaluate_typed<Kinds, Common>(op, o, x..., elements_of<std::int64_t>(*t));
+    else if constexpr (!std::is_void_v<Common>)
+      return evaluate_typed<Kinds, Common>(op, o, x..., elements_of<Common>(*t));
     else
-      return with_common_type<Op>(
-          t->type, [&]<class T>(std::type_identity<T>) { evaluate_typed<T>(op, o, x..., elements_of<T>(*t)); });
+      return with_common_type<Kinds>(
+          op, *t, [&]<class T>(std::type_identity<T>) { evaluate_typed<Kinds, T>(op, o, x..., elements_of<T>(*t)); });
   }
   throw std::logic_error("dnnkit: inputs that the operator does not take");
 }
 
 // Chooses the type the inputs of common type are computed with.
-template <class Op> void evaluate_whole(const Op& op, const operands& o) {
+template <element_kinds Kinds, class Op> void evaluate_whole(const Op& op, const operands& o) {
   std::size_t common = 0;
   while (common < o.inputs.size() && (element_of<Op>(common) != element::common || !o.inputs[common])) ++common;
-  const dtype type = common < o.inputs.size() ? o.inputs[common]->type : o.output->type;
-  with_common_type<Op>(type, [&]<class T>(std::type_identity<T>) { evaluate_whole_as<T>(op, o); });
+  const host_tensor& typed = common < o.inputs.size() ? *o.inputs[common] : *o.output;
+  with_common_type<Kinds>(op, typed, [&]<class T>(std::type_identity<T>) { evaluate_whole_as<T>(op, o); });
 }
 
-// Computes the output of an operator from its scalar definition; its shape inference has accepted the inputs.
-template <class Op> void evaluate_definition(const Op& op, const operands& o) {
-  if constexpr (Op::kind == form::whole) evaluate_whole(op, o);
+// Computes the output of an operator from its scalar definition; its shape inference has accepted the inputs. Kinds:
+// the common type of the inputs is one of these; others are refused (dnnkit::error).
+template <element_kinds Kinds, class Op> void evaluate_definition(const Op& op, const operands& o) {
+  if constexpr (Op::kind == form::whole) evaluate_whole<Kinds>(op, o);
   else if constexpr (is_variadic<Op>)
-    with_common_type<Op>(o.inputs[0]->type, [&]<class T>(std::type_identity<T>) { evaluate_variadic<T>(op, o); });
-  else evaluate_typed<void>(op, o);
+    with_common_type<Kinds>(op, *o.inputs[0], [&]<class T>(std::type_identity<T>) { evaluate_variadic<T>(op, o); });
+  else evaluate_typed<Kinds, void>(op, o);
 }
 
 // The same, by a direct loop where there is one.
-template <class Op> void evaluate_operator(const Op& op, const operands& o) {
-  if (!evaluate_directly(op, o)) evaluate_definition(op, o);
+template <element_kinds Kinds, class Op> void evaluate_operator(const Op& op, const operands& o) {
+  if constexpr (requires { evaluate_directly<Kinds>(op, o); }) evaluate_directly<Kinds>(op, o);
+  else evaluate_definition<Kinds>(op, o);
 }
 
 }  // namespace dnnkit::detail

@@ -49,12 +49,16 @@ inline weight_source no_weights() {
 // Called with every value as soon as it is known.
 using value_observer = std::function<void(value_id, const host_tensor&)>;
 
+// Operators whose inputs are of these kinds only, so that nothing is compiled for others: operators_of<Model> is one.
+template <element_kinds Kinds, class... Ops> struct operators_on : op_set<Ops...> {};
+
 namespace detail {
 
-template <class Op> void evaluate_node_as(const vector<std::int64_t>& attributes, const operands& o) {
+template <class Op, element_kinds Kinds>
+void evaluate_node_as(const vector<std::int64_t>& attributes, const operands& o) {
   if constexpr (Op::kind == form::composite || Op::kind == form::constant)
     throw std::logic_error("dnnkit: a form without a scalar definition");
-  else evaluate_operator(decode<Op>(attributes.data()), o);
+  else evaluate_operator<Kinds>(decode<Op>(attributes.data()), o);
 }
 
 // The operator's attributes with every expression over symbols replaced by its value.
@@ -79,6 +83,9 @@ struct evaluation_entry {
 
 template <class Set> struct evaluation_table;
 template <class... Ops> struct evaluation_table<op_set<Ops...>> { static const evaluation_entry* entries(); };
+template <element_kinds Kinds, class... Ops> struct evaluation_table<operators_on<Kinds, Ops...>> {
+  static const evaluation_entry* entries();
+};
 
 #ifdef DNNKIT_EVALUATOR_ELSEWHERE  // a program of several files may compile the library's own operators in one of them
 extern template struct evaluation_table<builtin_set>;
@@ -89,14 +96,20 @@ constexpr bool builtin_entries_elsewhere = false;
 
 // Files that compile the library's own operators and files that do not are linked together: which of them a function
 // is for is part of its type.
-template <class Op, bool BuiltinElsewhere> evaluation_entry evaluation_entry_of() {
+template <class Op, element_kinds Kinds, bool BuiltinElsewhere> evaluation_entry evaluation_entry_of() {
   constexpr std::size_t position = BuiltinElsewhere ? builtin_set::find(id_of<Op>) : builtin_set::size;
   if constexpr (position != builtin_set::size) return evaluation_table<builtin_set>::entries()[position];
-  else return {&evaluate_node_as<Op>, &known_attributes<Op>};
+  else return {&evaluate_node_as<Op, Kinds>, &known_attributes<Op>};
 }
 template <class... Ops> const evaluation_entry* evaluation_table<op_set<Ops...>>::entries() {
   static const std::array<evaluation_entry, sizeof...(Ops)> table{
-      evaluation_entry_of<Ops, builtin_entries_elsewhere>()...};
+      evaluation_entry_of<Ops, element_kinds::any, builtin_entries_elsewhere>()...};
+  return table.data();
+}
+template <element_kinds Kinds, class... Ops>
+const evaluation_entry* evaluation_table<operators_on<Kinds, Ops...>>::entries() {
+  static const std::array<evaluation_entry, sizeof...(Ops)> table{
+      evaluation_entry_of<Ops, Kinds, builtin_entries_elsewhere>()...};
   return table.data();
 }
 
@@ -304,7 +317,7 @@ class evaluation {
 
 // The outputs of `g`, in its order, for `inputs` in its order. Symbols take their values from the inputs' shapes.
 // Throws dnnkit::error for a wrong number of inputs, a wrong shape or element type, a symbol out of its bounds or with
-// two values, a missing weight, and an operator that is not in Set.
+// two values, a missing weight, and an operator that is not in Set (an op_set, or operators_on).
 template <class Set = builtin_set>
 std::vector<host_tensor> evaluate(const graph& g, const std::vector<host_tensor>& inputs,
                                   const weight_source& weights = no_weights(), const value_observer& observe = {}) {
