@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-TURNS = 3
+TURNS = 11
 PEER = """
 import resource, sys, time
 import numpy, onnxruntime

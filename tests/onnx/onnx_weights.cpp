@@ -18,6 +18,7 @@
 #include "dnnkit/weights/host_weights.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/onnx_messages.hpp"
+#include "tests/support/resident_memory.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace dk = dnnkit;
@@ -124,6 +125,40 @@ TEST_CASE("a session is opened with a model's weights, mapped or in memory") {
         std::string::npos);
   mapped.run(x, y);  // what is mapped stays
   CHECK(y == std::array<float, 3>{11, 22, 36});
+}
+
+TEST_CASE("elements that are not needed leave memory, whether the model has them or a file beside it") {
+  constexpr std::size_t count = 1 << 18;
+  const temporary_folder folder;
+  std::string near, far;
+  for (std::size_t i = 0; i < count; ++i) {
+    near += wire::fixed(static_cast<float>(i));
+    far += wire::fixed(-static_cast<float>(i));
+  }
+  wire graph;
+  graph.message(5, message::tensor("near", 1, {count}).text(9, near));
+  graph.message(5,
+                message::tensor("far", 1, {count}).message(13, message::external("location", "w.bin")).integer(14, 1));
+  write_file(folder / "m.onnx", message::model(graph).bytes());
+  write_file(folder / "w.bin", far);
+  const dk::onnx_weights weights(folder / "m.onnx");
+  const auto all_right = [&] {
+    std::size_t right = 0;
+    const std::vector<float> n = dk::read_values<float>(weights.at("near")),
+                             f = dk::read_values<float>(weights.at("far"));
+    for (std::size_t i = 0; i < count; ++i)
+      right += n[i] == static_cast<float>(i) && f[i] == -static_cast<float>(i) ? 1 : 0;
+    return right == count;
+  };
+  CHECK(all_right());
+  const auto resident = [&](const char* name) { return resident_bytes(folder / name).value_or(0); };
+  const std::size_t near_before = resident("m.onnx"), far_before = resident("w.bin");
+  weights.evict(weights.at("near"));
+  if (near_before > 0) CHECK(resident("m.onnx") < near_before / 8);
+  CHECK(resident("w.bin") == far_before);
+  weights.evict(weights.at("far"));
+  CHECK(resident("w.bin") == 0);
+  CHECK(all_right());
 }
 
 TEST_CASE("the reference evaluator reads them too") {

@@ -8,6 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +19,8 @@
 #include "dnnkit/cpu/kernels.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/runtime/session.hpp"
+#include "dnnkit/weights/host_bytes.hpp"
+#include "dnnkit/weights/weight_file.hpp"
 #include "tests/support/harness.hpp"
 
 namespace dk = dnnkit;
@@ -78,6 +84,61 @@ TEST_CASE("what is kept beside the file is small and aligned") {
   CHECK(weights.tables()->bytes() < 4096);
   for (std::size_t s = 0; s < net::plan.steps.size(); ++s)
     CHECK(reinterpret_cast<std::uintptr_t>(weights.tables()->packed(s)) % 64 == 0);
+}
+
+namespace {
+
+// The weights of `data` each in memory of its own, `shift` bytes from where their elements ought to lie, and how often
+// each was said not to be needed.
+struct listening {
+  std::vector<std::pair<std::string, std::vector<std::byte>>> parts;
+  std::size_t shift = 0;
+  mutable std::map<std::string, int> evicted;
+
+  void evict(std::span<const std::byte> data) const {
+    for (const auto& [name, bytes] : parts)
+      if (bytes.data() + shift == data.data()) ++evicted[name];
+  }
+};
+struct listened_weights {
+  std::shared_ptr<listening> memory = std::make_shared<listening>();
+  std::vector<dk::stored_tensor> tensors;
+
+  explicit listened_weights(std::size_t shift) {
+    memory->shift = shift;
+    for (const auto& [name, values] : data().weights) {
+      std::vector<std::byte> bytes(shift, std::byte{0});
+      const std::vector<std::byte> elements = dk::element_bytes(values);
+      bytes.insert(bytes.end(), elements.begin(), elements.end());
+      const auto& kept = memory->parts.emplace_back(name, std::move(bytes)).second;
+      tensors.push_back({name, values.type, values.dims, std::span(kept).subspan(shift)});
+    }
+  }
+  dk::weight_file file() const { return {"list", tensors, memory}; }
+};
+
+}  // namespace
+
+TEST_CASE("what is not needed again leaves memory: its file hears of it, what was computed from it goes") {
+  const listened_weights list(0);
+  const dk::packed_weights<net> weights(list.file());
+  // b and m are read in place whenever the network runs
+  CHECK(list.memory->evicted == std::map<std::string, int>{{"w", 1}});
+  const std::size_t panels = 3 * 16 * sizeof(float), constants = 64 + 64;
+  CHECK(weights.tables()->bytes() <= panels + constants + 64);
+  for (std::size_t b = 0; b < net::plan.buffers.size(); ++b) {
+    const dk::buffer& x = net::plan.buffers[b];
+    const bool passes = x.where == dk::storage::setup || net::plan.text_of(x.name) == "w";
+    if (passes || x.where == dk::storage::weight) CHECK((weights.tables()->data(b) == nullptr) == passes);
+  }
+}
+
+TEST_CASE("misaligned weights are copied, and the file's are not needed") {
+  const listened_weights list(1);
+  const dk::packed_weights<net> weights(list.file());
+  CHECK(list.memory->evicted["w"] > 0);
+  CHECK(list.memory->evicted["b"] == 1);
+  CHECK(list.memory->evicted["m"] == 0);  // bytes are never misaligned
 }
 
 TEST_CASE("constants are written as their type") {

@@ -68,6 +68,25 @@ TEST_CASE("two tensors of one name are refused") {
         }) == "list, tensor 'x': tensor appears twice");
 }
 
+TEST_CASE("memory that can do something about it hears what need not be there") {
+  struct counting {
+    std::array<std::byte, 8> bytes{};
+    mutable std::vector<std::size_t> evicted;  // offset and size of each
+    void evict(std::span<const std::byte> data) const {
+      evicted.push_back(static_cast<std::size_t>(data.data() - bytes.data()));
+      evicted.push_back(data.size());
+    }
+  };
+  const auto memory = std::make_shared<const counting>();
+  const std::span<const std::byte> data = memory->bytes;
+  const dk::weight_file file("list", {{"x", dk::u8, {3}, data.first(3)}, {"y", dk::u8, {5}, data.last(5)}}, memory);
+  file.evict(file.at("y"));
+  file.evict(file.at("x"));
+  CHECK(memory->evicted == std::vector<std::size_t>{3, 5, 0, 3});
+  list().evict(list().at("b"));  // the caller's memory
+  CHECK(values == std::array<float, 3>{1, 2, 3});
+}
+
 TEST_CASE("the memory lives as long as the file, wherever that moves") {
   auto memory = std::make_shared<std::vector<std::byte>>(4);
   const std::weak_ptr<std::vector<std::byte>> watched = memory;

@@ -134,6 +134,7 @@ template <class Net, std::size_t R> struct convolution_recipe {
   template <class C> static void pack(const kernel_call& call) {
     const conv_attributes a = attributes_of(false);
     std::vector<float> plain, b;  // ONNX's OIHW
+    plain.reserve(static_cast<std::size_t>(a.out_channels * a.group_in() * a.taps()));
     for (index_t oc = 0; oc < a.out_channels; ++oc) {
       for (index_t ic = 0; ic < a.group_in(); ++ic)
         for (index_t tap = 0; tap < a.taps(); ++tap) plain.push_back(weight_at(call, oc, ic, tap));

@@ -27,6 +27,7 @@ struct kernel_entry {
   std::int64_t (*scratch_bytes)(const kernel_call&) noexcept;  // reads the extents only; null: none
   void (*pack)(const kernel_call&) noexcept;  // writes `packed` from the setup operands, once; null: nothing to pack
   std::int64_t packed_bytes;
+  std::uint32_t packed_inputs = 0;  // bit i: input i of the anchor is read by pack() alone
   // Recipes with a windowed operand: the output rows [first, last) (dimension 2), instead of prepare and run. Null for
   // the others.
   void (*run_rows)(const kernel_call&, index_t first, index_t last) noexcept = nullptr;

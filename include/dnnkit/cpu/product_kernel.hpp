@@ -291,7 +291,8 @@ template <class Net, std::size_t R> struct product_kernel {
                                       prepares ? prepare : nullptr,
                                       prepares ? scratch_bytes : nullptr,
                                       pack_once ? pack : nullptr,
-                                      packed_bytes};
+                                      packed_bytes,
+                                      pack_once ? 0b10u : 0u};
 };
 
 }  // namespace dnnkit::cpu

@@ -47,6 +47,7 @@ class onnx_weights : public weight_file {
  private:
   struct contents {
     explicit contents(onnx::file f) : file(std::move(f)) {}
+    void evict(std::span<const std::byte> data) const noexcept { file.evict(data); }
     onnx::file file;
     std::vector<onnx::tensor_bytes> elements;
     std::deque<std::string> names;

@@ -40,6 +40,12 @@ class file {
   // The elements of a tensor of this model; valid while this object lives. Throws dnnkit::error: see tensor_bytes.
   tensor_bytes elements(const tensor_data& t) { return {t, external_, name_}; }
 
+  // These elements, a part of the model or of its external data, need not be in memory for now (mapped_file).
+  void evict(std::span<const std::byte> elements) const noexcept {
+    if (mapped_) mapped_->evict(elements);
+    external_.evict(elements);
+  }
+
  private:
   file(mapped_file mapped, std::string name, std::filesystem::path folder)
       : file(mapped.bytes(), std::move(name), std::move(folder)) {

@@ -56,6 +56,11 @@ class external_files {
     return all.subspan(static_cast<std::size_t>(x.offset), size);
   }
 
+  // See mapped_file; bytes of none of these files are left alone.
+  void evict(std::span<const std::byte> part) const noexcept {
+    for (const auto& [location, file] : files_) file.evict(part);
+  }
+
  private:
   std::span<const std::byte> map(std::string_view location, const std::string& culprit) {
     if (const auto known = files_.find(location); known != files_.end()) return known->second.bytes();

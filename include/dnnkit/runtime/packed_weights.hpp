@@ -18,6 +18,7 @@
 #include "dnnkit/cpu/kernel.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
+#include "dnnkit/runtime/preparation.hpp"
 #include "dnnkit/weights/weight_file.hpp"
 
 namespace dnnkit {
@@ -58,23 +59,30 @@ inline void write_element(dtype type, std::int64_t code, std::byte* to) {
 class packed_tables {
  public:
   // `kernels`: one entry for each recipe of `plan`; both outlive this object. The file is kept: weights that kernels
-  // read as they are stay in it. Throws dnnkit::error listing every tensor that is missing or has another shape or
-  // type.
+  // read as they are stay in it; what is read for the last time leaves memory at once. Throws dnnkit::error listing
+  // every tensor that is missing or has another shape or type.
   packed_tables(const plan_view& plan, std::span<const cpu::kernel_entry> kernels, weight_file file)
       : file_(std::move(file)), data_(plan.buffers.size(), nullptr), packed_(plan.steps.size(), nullptr) {
     find_weights(plan);
-    place(plan, kernels);
-    write_constants(plan);
-    run_setup(plan, kernels);
-    for (std::size_t i = 0; i < plan.steps.size(); ++i)
-      if (const auto& k = kernels[plan.steps[i].kernel]; k.pack != nullptr)
-        k.pack(call_of(plan, plan.steps[i], packed_[i]));
+    const preparation order(plan, kernels);
+    place(plan, kernels, order);
+    std::vector<aligned_memory> passing(plan.buffers.size());  // of what no kernel reads when it runs
+    for (std::size_t i = 0; i < order.actions().size(); ++i) {
+      const preparation::action& a = order.actions()[i];
+      const step& s = preparation::step_of(plan, a);
+      for (std::int32_t b : plan.numbers_of(s.operands)) provide(plan, static_cast<std::size_t>(b), passing);
+      if (a.packs) kernels[s.kernel].pack(call_of(plan, s, packed_[a.step]));
+      else run_setup(plan, s, kernels[s.kernel]);
+      for (std::int32_t b : plan.numbers_of(s.operands))
+        if (order.ends_with(static_cast<std::size_t>(b), i)) dismiss(plan, static_cast<std::size_t>(b), passing);
+    }
   }
 
   packed_tables(packed_tables&&) = default;
   packed_tables(const packed_tables&) = delete;
 
-  // Data of buffer b when it is a weight, a constant or computed from such; else null.
+  // Data of buffer b when it is a weight, a constant or computed from such, and kernels read it when they run; else
+  // null.
   std::byte* data(std::size_t b) const noexcept { return data_[b]; }
   // Packed weights of step s; null when it has none.
   std::byte* packed(std::size_t s) const noexcept { return packed_[s]; }
@@ -95,6 +103,15 @@ class packed_tables {
   static std::size_t bytes_of(const buffer& b) {
     return static_cast<std::size_t>(b.elements.value()) * size_of(b.type.type);
   }
+  static bool is_prepared(const buffer& b) {
+    return b.where == storage::weight || b.where == storage::constant || b.where == storage::setup;
+  }
+  const stored_tensor& stored(const plan_view& plan, const buffer& b) const { return file_.at(plan.text_of(b.name)); }
+  // Can its data be read where the file has it?
+  bool is_in_place(const plan_view& plan, const buffer& b) const {
+    return b.where == storage::weight &&
+           reinterpret_cast<std::uintptr_t>(stored(plan, b).data.data()) % size_of(b.type.type) == 0;
+  }
 
   void find_weights(const plan_view& plan) {
     std::vector<required_tensor> required;
@@ -104,8 +121,8 @@ class packed_tables {
     file_.check_all(required);
   }
 
-  // One block of memory for constants, results of the setup, misaligned weights and packed panels.
-  void place(const plan_view& plan, std::span<const cpu::kernel_entry> kernels) {
+  // One block of memory for what is kept: constants, results of the setup, misaligned weights, packed panels.
+  void place(const plan_view& plan, std::span<const cpu::kernel_entry> kernels, const preparation& order) {
     std::size_t bytes = 0;
     constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
     const auto reserve = [&](std::size_t n) {
@@ -116,38 +133,57 @@ class packed_tables {
     std::vector<std::size_t> buffer_at(plan.buffers.size(), nowhere), packed_at(plan.steps.size(), nowhere);
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
       const buffer& b = plan.buffers[i];
-      if (b.where == storage::constant || b.where == storage::setup) buffer_at[i] = reserve(bytes_of(b));
-      if (b.where == storage::weight) {
-        const std::span<const std::byte> stored = file_.at(plan.text_of(b.name)).data;
-        if (reinterpret_cast<std::uintptr_t>(stored.data()) % size_of(b.type.type) != 0)
-          buffer_at[i] = reserve(stored.size());
-        else data_[i] = const_cast<std::byte*>(stored.data());  // operands are untyped pointers; weights are only read
-      }
+      if (order.is_kept(i) && is_prepared(b) && !is_in_place(plan, b)) buffer_at[i] = reserve(bytes_of(b));
     }
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       if (const std::int64_t n = kernels[plan.steps[i].kernel].packed_bytes; n > 0)
         packed_at[i] = reserve(static_cast<std::size_t>(n));
     memory_ = aligned_memory(bytes);
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
-      if (buffer_at[i] == nowhere) continue;
-      data_[i] = memory_.data() + buffer_at[i];
-      if (plan.buffers[i].where != storage::weight) continue;
-      const std::span<const std::byte> stored = file_.at(plan.text_of(plan.buffers[i].name)).data;
-      std::memcpy(data_[i], stored.data(), stored.size());
+      if (!order.is_kept(i) || !is_prepared(plan.buffers[i])) continue;
+      if (buffer_at[i] != nowhere) data_[i] = memory_.data() + buffer_at[i];
+      fill(plan, i);
     }
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       if (packed_at[i] != nowhere) packed_[i] = memory_.data() + packed_at[i];
   }
 
-  void write_constants(const plan_view& plan) {
-    for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
-      const buffer& b = plan.buffers[i];
-      if (b.where != storage::constant) continue;
-      const std::size_t each = size_of(b.type.type);
-      for (std::size_t e = 0; e < bytes_of(b) / each; ++e)
-        detail::write_element(b.type.type, plan.constants[b.data.first + (b.data.count == 1 ? 0 : e)],
-                              data_[i] + e * each);
+  // Sees to it that buffer b can be read, or written when the setup computes it.
+  void provide(const plan_view& plan, std::size_t b, std::vector<aligned_memory>& passing) {
+    const buffer& x = plan.buffers[b];
+    if (data_[b] != nullptr || !is_prepared(x)) return;
+    if (!is_in_place(plan, x)) {
+      passing[b] = aligned_memory(bytes_of(x));
+      data_[b] = passing[b].data();
     }
+    fill(plan, b);
+  }
+  void dismiss(const plan_view& plan, std::size_t b, std::vector<aligned_memory>& passing) {
+    const buffer& x = plan.buffers[b];
+    if (!is_prepared(x)) return;
+    data_[b] = nullptr;
+    passing[b] = {};
+    if (x.where == storage::weight) file_.evict(stored(plan, x));
+  }
+
+  // What is known of buffer b before the setup, in the memory it has; without any, in the file.
+  void fill(const plan_view& plan, std::size_t b) {
+    const buffer& x = plan.buffers[b];
+    if (x.where == storage::constant) write_constant(plan, x, data_[b]);
+    if (x.where != storage::weight) return;
+    const stored_tensor& t = stored(plan, x);
+    if (is_in_place(plan, x)) {
+      data_[b] = const_cast<std::byte*>(t.data.data());  // operands are untyped pointers; weights are only read
+    } else if (!t.data.empty()) {
+      std::memcpy(data_[b], t.data.data(), t.data.size());
+      file_.evict(t);
+    }
+  }
+
+  static void write_constant(const plan_view& plan, const buffer& b, std::byte* to) {
+    const std::size_t each = size_of(b.type.type);
+    for (std::size_t e = 0; e < bytes_of(b) / each; ++e)
+      detail::write_element(b.type.type, plan.constants[b.data.first + (b.data.count == 1 ? 0 : e)], to + e * each);
   }
 
   cpu::kernel_call call_of(const plan_view& plan, const step& s, std::byte* packed) {
@@ -156,20 +192,17 @@ class packed_tables {
     return {operands_.data(), nullptr, packed, nullptr};
   }
 
-  void run_setup(const plan_view& plan, std::span<const cpu::kernel_entry> kernels) {
-    for (const step& s : plan.setup_steps) {
-      const cpu::kernel_entry& k = kernels[s.kernel];
-      if (s.extents.count != 0)
-        throw error("what is computed from weights alone has a symbolic shape", std::string(plan.text_of(s.name)));
-      cpu::kernel_call call = call_of(plan, s, nullptr);
-      const aligned_memory packed(static_cast<std::size_t>(k.packed_bytes));
-      const aligned_memory scratch(k.scratch_bytes ? static_cast<std::size_t>(k.scratch_bytes(call)) : 0);
-      call.packed = packed.data();
-      call.scratch = scratch.data();
-      if (k.pack != nullptr) k.pack(call);
-      if (k.prepare != nullptr) k.prepare(call, 0, k.prepare_units(call));
-      k.run(call, 0, k.units(call));
-    }
+  void run_setup(const plan_view& plan, const step& s, const cpu::kernel_entry& k) {
+    if (s.extents.count != 0)
+      throw error("what is computed from weights alone has a symbolic shape", std::string(plan.text_of(s.name)));
+    cpu::kernel_call call = call_of(plan, s, nullptr);
+    const aligned_memory packed(static_cast<std::size_t>(k.packed_bytes));
+    const aligned_memory scratch(k.scratch_bytes ? static_cast<std::size_t>(k.scratch_bytes(call)) : 0);
+    call.packed = packed.data();
+    call.scratch = scratch.data();
+    if (k.pack != nullptr) k.pack(call);
+    if (k.prepare != nullptr) k.prepare(call, 0, k.prepare_units(call));
+    k.run(call, 0, k.units(call));
   }
 
   weight_file file_;

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -77,6 +78,22 @@ class mapped_file {
   }
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+  // Gives back the memory of every page that `part` fills: its bytes stay where they are, and are read from the file
+  // again when somebody asks for them. Bytes of another file, or of none, are left alone.
+  void evict(std::span<const std::byte> part) const noexcept {
+#ifdef MADV_DONTNEED  // not of POSIX, whose posix_madvise() does nothing in Linux
+    const auto address = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p); };
+    const std::uintptr_t file = address(bytes_.data()), from = address(part.data());
+    if (from < file || from > file + bytes_.size() || part.size() > file + bytes_.size() - from) return;
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t first = (from + page - 1) / page * page, last = (from + part.size()) / page * page;
+    // A hint: failing is fine.
+    if (first < last) static_cast<void>(::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED));
+#else
+    static_cast<void>(part);
+#endif
+  }
 
  private:
   std::span<const std::byte> bytes_;

@@ -31,13 +31,33 @@ struct unreadable_tensor {
   std::string name, problem;
 };
 
+// What the data of a file's tensors lies in: kept alive, and told which parts of it need not be in memory for now,
+// which a type that can do something about it hears as evict(). Nothing when the memory is the caller's.
+class tensor_storage {
+ public:
+  tensor_storage(std::nullptr_t = nullptr) noexcept {}
+  template <class T> tensor_storage(std::shared_ptr<T> owner) noexcept : owner_(std::move(owner)) {
+    if constexpr (requires(const T& x, std::span<const std::byte> data) { x.evict(data); })
+      evict_ = [](const void* x, std::span<const std::byte> data) noexcept { static_cast<const T*>(x)->evict(data); };
+  }
+
+  // The data can still be read, which may take longer the next time.
+  void evict(std::span<const std::byte> data) const noexcept {
+    if (evict_ != nullptr && owner_ != nullptr) evict_(owner_.get(), data);
+  }
+
+ private:
+  std::shared_ptr<const void> owner_;
+  void (*evict_)(const void*, std::span<const std::byte>) noexcept = nullptr;
+};
+
 // Readers of a format (safetensors, onnx_weights) derive from it, so that either can be handed over where a weight_file
 // is taken; the part that knows the format stays behind.
 class weight_file {
  public:
   // `storage` keeps the memory alive that the tensors' data lies in; without it the caller does. `name` stands for the
   // path in messages. Throws dnnkit::error when two tensors have the same name.
-  weight_file(std::string name, std::vector<stored_tensor> tensors, std::shared_ptr<const void> storage = {},
+  weight_file(std::string name, std::vector<stored_tensor> tensors, tensor_storage storage = {},
               std::vector<unreadable_tensor> unreadable = {})
       : weight_file(std::move(name), std::move(storage)) {
     assign(std::move(tensors), std::move(unreadable));
@@ -65,6 +85,9 @@ class weight_file {
     if (const unreadable_tensor* u = find_unreadable(tensor)) throw error(u->problem, where(tensor));
     throw error("tensor is missing", where(tensor), {}, names_text());
   }
+
+  // The tensor's data is not needed in memory for now. It stays where it is, and readable.
+  void evict(const stored_tensor& tensor) const noexcept { storage_.evict(tensor.data); }
 
   // The tensor, once its dtype and shape are as given; throws dnnkit::error otherwise.
   const stored_tensor& check(std::string_view tensor, dtype type, const std::vector<std::int64_t>& extents) const {
@@ -100,8 +123,7 @@ class weight_file {
 
  protected:
   // Without tensors, for readers that have yet to find them.
-  weight_file(std::string name, std::shared_ptr<const void> storage)
-      : name_(std::move(name)), storage_(std::move(storage)) {}
+  weight_file(std::string name, tensor_storage storage) : name_(std::move(name)), storage_(std::move(storage)) {}
 
   std::string where(std::string_view tensor) const { return name_ + ", tensor " + detail::quoted(tensor); }
 
@@ -133,7 +155,7 @@ class weight_file {
   }
 
   std::string name_;
-  std::shared_ptr<const void> storage_;
+  tensor_storage storage_;
   std::vector<stored_tensor> tensors_;
   std::vector<std::size_t> by_name_;  // positions in tensors_
   std::vector<unreadable_tensor> unreadable_;
