@@ -6,12 +6,14 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dnnkit/graph.hpp"
@@ -33,6 +35,32 @@ struct model {  // y = 2 x + w, z = the number of each row's largest element
 };
 using net = dk::compile<model>;
 
+// The folder where the programs find their files and leave what they write.
+struct files {
+  temporary_folder folder;
+
+  files() {
+    const std::array<float, 3> w{1, 0, -1};
+    const std::array tensors{dk::stored_tensor{"w", dk::f32, {3}, std::as_bytes(std::span(w))}};
+    dk::save_safetensors(folder / "w.safetensors", tensors);
+    save<float>("x.npy", dk::f32, {2, 3}, {1, 2, 3, 6, 5, 4});
+    save<float>("long.npy", dk::f32, {9, 3}, std::vector<float>(27));
+    save<float>("wide.npy", dk::f32, {2, 4}, std::vector<float>(8));
+    save<double>("double.npy", dk::f64, {2, 3}, std::vector<double>(6));
+  }
+  std::string operator()(std::string_view name) const { return (folder / name).string(); }
+
+ private:
+  template <class T>
+  void save(const char* name, dk::dtype type, std::vector<std::int64_t> shape, const std::vector<T>& x) const {
+    dk::save_npy(folder / name, {name, type, shape, std::as_bytes(std::span(x))});
+  }
+};
+const files in_folder;
+
+// "x=NAME": an input, of that file.
+std::string input(std::string_view name) { return "x=" + in_folder(name); }
+
 struct outcome {
   int status = 0;
   std::string out, err;
@@ -47,38 +75,20 @@ outcome run(std::vector<std::string> words, bool with_weights = true) {
   auto* const cerr = std::cerr.rdbuf(err.rdbuf());
   const int status = dk::run_program<net>(
       static_cast<int>(words.size()), argv.data(),
-      {with_weights ? "w.safetensors" : "missing.safetensors",
+      {in_folder(with_weights ? "w.safetensors" : "missing.safetensors"),
        [](const std::filesystem::path& path) -> dk::weight_file { return dk::safetensors(path); }});
   std::cout.rdbuf(cout);
   std::cerr.rdbuf(cerr);
   return {status, out.str(), err.str()};
 }
 
-template <class T>
-void save(const char* path, dk::dtype type, std::vector<std::int64_t> shape, const std::vector<T>& x) {
-  dk::save_npy(path, {path, type, shape, std::as_bytes(std::span(x))});
-}
-
-struct files {
-  files() {
-    const std::array<float, 3> w{1, 0, -1};
-    const std::array tensors{dk::stored_tensor{"w", dk::f32, {3}, std::as_bytes(std::span(w))}};
-    dk::save_safetensors("w.safetensors", tensors);
-    save<float>("x.npy", dk::f32, {2, 3}, {1, 2, 3, 6, 5, 4});
-    save<float>("long.npy", dk::f32, {9, 3}, std::vector<float>(27));
-    save<float>("wide.npy", dk::f32, {2, 4}, std::vector<float>(8));
-    save<double>("double.npy", dk::f64, {2, 3}, std::vector<double>(6));
-  }
-};
-const files written;
-
 }  // namespace
 
 TEST_CASE("outputs are written; symbols follow from the inputs") {
-  const outcome o = run({"--input", "x=x.npy", "--output", "results", "--threads=2"});
+  const outcome o = run({"--input", input("x.npy"), "--output", in_folder("results"), "--threads=2"});
   CHECK(o.err == "");
   CHECK(o.status == 0);
-  const dk::npy y("results/deep_y.npy"), z("results/z.npy");
+  const dk::npy y(in_folder("results/deep_y.npy")), z(in_folder("results/z.npy"));
   CHECK(y.tensor().shape == std::vector<std::int64_t>{2, 3});
   const std::array<float, 6> expected{3, 4, 5, 13, 10, 7};
   CHECK(std::memcmp(y.tensor().data.data(), expected.data(), sizeof expected) == 0);
@@ -88,21 +98,21 @@ TEST_CASE("outputs are written; symbols follow from the inputs") {
 }
 
 TEST_CASE("the median time is the last line") {
-  const outcome o = run({"--input", "x=x.npy", "--time", "3", "--dim", "N=2"});
+  const outcome o = run({"--input", input("x.npy"), "--time", "3", "--dim", "N=2"});
   CHECK(o.status == 0);
   CHECK(std::stod(o.out) >= 0);
 }
 
 TEST_CASE("a trace has every kernel once") {
-  const outcome o = run({"--input", "x=x.npy", "--trace", "trace.json"});
+  const outcome o = run({"--input", input("x.npy"), "--trace", in_folder("trace.json")});
   CHECK(o.err == "");
   CHECK(o.status == 0);
-  const std::string json = read_file("trace.json");
+  const std::string json = read_file(in_folder("trace.json"));
   CHECK(json_syntax::valid(json));
   std::size_t events = 0;
   for (std::size_t at = json.find("\"kernel\":"); at != json.npos; at = json.find("\"kernel\":", at + 1)) ++events;
   CHECK(events == net::kernels);
-  CHECK(run({"--input", "x=x.npy", "--trace", "no/such/folder/trace.json"}).status == 1);
+  CHECK(run({"--input", input("x.npy"), "--trace", in_folder("no/such/folder/trace.json")}).status == 1);
 }
 
 TEST_CASE("help names inputs, outputs and kernels") {
@@ -120,17 +130,17 @@ TEST_CASE("what is wrong is said, and the status is 1") {
     CHECK_MESSAGE(o.err.find(what) != o.err.npos, o.err);
   };
   fails({}, "--input x");
-  fails({"--input", "x=x.npy", "--input", "u=x.npy"}, "--input u");
-  fails({"--input", "x=x.npy", "--input", "x=x.npy"}, "given twice");
-  fails({"--input", "x=wide.npy"}, "wide.npy");
-  fails({"--input", "x=double.npy"}, "double.npy");
-  fails({"--input", "x=long.npy"}, "N");
-  fails({"--input", "x=none.npy"}, "none.npy");
-  fails({"--input", "x=x.npy", "--dim", "N=3"}, "x.npy");
-  fails({"--input", "x=x.npy", "--dim", "M=3"}, "M");
-  fails({"--input", "x=x.npy", "--time", "0"}, "--time");
-  fails({"--input", "x=x.npy", "--threads", "none"}, "--threads");
+  fails({"--input", input("x.npy"), "--input", "u=" + in_folder("x.npy")}, "--input u");
+  fails({"--input", input("x.npy"), "--input", input("x.npy")}, "given twice");
+  fails({"--input", input("wide.npy")}, "wide.npy");
+  fails({"--input", input("double.npy")}, "double.npy");
+  fails({"--input", input("long.npy")}, "N");
+  fails({"--input", input("none.npy")}, "none.npy");
+  fails({"--input", input("x.npy"), "--dim", "N=3"}, "x.npy");
+  fails({"--input", input("x.npy"), "--dim", "M=3"}, "M");
+  fails({"--input", input("x.npy"), "--time", "0"}, "--time");
+  fails({"--input", input("x.npy"), "--threads", "none"}, "--threads");
   fails({"--input"}, "--input");
   fails({"--speed", "3"}, "--speed");
-  CHECK(run({"--input", "x=x.npy"}, false).status == 1);
+  CHECK(run({"--input", input("x.npy")}, false).status == 1);
 }
