@@ -27,6 +27,7 @@ namespace {
 struct picture {
   std::map<std::string, std::string> labels;  // of nodes, by identifier
   std::map<std::string, int> clusters;        // of nodes: which cluster, 0 for none
+  std::vector<std::string> titles;            // of clusters
   std::vector<std::pair<std::string, std::string>> edges;
   std::set<std::string> edge_labels;
   int cluster_count = 0, depth = 0;
@@ -64,6 +65,7 @@ picture read(const std::string& text) {
       continue;
     }
     REQUIRE(line.ends_with(";"));
+    if (line.starts_with("label=")) p.titles.push_back(label_of(line));
     if (const std::size_t arrow = line.find(" -> "); arrow != std::string::npos) {
       const std::size_t end = line.find(" [");
       p.edges.emplace_back(line.substr(0, arrow), line.substr(arrow + 4, end - arrow - 4));
@@ -116,6 +118,27 @@ template <class Net> picture check() {
   return p;
 }
 
+// A branch within a branch.
+struct branches {
+  static constexpr void build(dk::builder& g) {
+    const auto x = g.input("x", dk::f32, {1, 4});
+    const auto outer = g.input("outer", dk::boolean, {1}), inner = g.input("inner", dk::boolean, {1});
+    const auto weight = [&](const char* name) { return g.weight(name, {4, 4}); };
+    g.named("deep");
+    const auto deep = dk::matmul(x, weight("a"));
+    g.named("shallow");
+    const auto shallow = dk::matmul(x, weight("b"));
+    g.named("inner join");
+    const auto joined = dk::combine(dk::reshape(inner, {}), deep, shallow);
+    g.named("other");
+    const auto other = dk::matmul(x, weight("c"));
+    g.named("outer join");
+    const auto y = dk::combine(dk::reshape(outer, {}), joined, other);
+    g.named("last");
+    g.output("y", dk::softmax(y));
+  }
+};
+
 struct quoted {
   static constexpr void build(dk::builder& g) {
     const auto x = g.input("an \"input\" \\", dk::f32, {4});
@@ -136,6 +159,20 @@ TEST_CASE("wdsr") {
   const picture p = check<dk::compile<models::wdsr>>();
   CHECK(p.edge_labels.count("f32 [1, 144, H, W]") == 1);
   CHECK(p.edge_labels.count("f32 [1, 3, 2*H, 2*W]") == 1);
+}
+
+TEST_CASE("what a branch alone needs says on which conditions it runs") {
+  const picture p = check<dk::compile<branches>>();
+  const auto titled = [&](std::string_view name) {
+    for (const std::string& t : p.titles)
+      if (t.find(": " + std::string(name)) != t.npos) return t.substr(t.find(": ") + 2);
+    return std::string("no kernel");
+  };  // "\n" read without its backslash
+  CHECK(titled("deep") == "deepnif outer and inner");
+  CHECK(titled("shallow") == "shallownif outer and not inner");
+  CHECK(titled("other") == "othernif not outer");
+  CHECK(titled("last") == "last");
+  CHECK(p.titles.size() == static_cast<std::size_t>(p.cluster_count));
 }
 
 TEST_CASE("names are quoted") {

@@ -13,6 +13,7 @@
 #include "dnnkit/compile.hpp"
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/inspect/compiled_graph.hpp"
+#include "dnnkit/inspect/names.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit {
@@ -60,6 +61,7 @@ class dot_writer {
     kernel k{std::string(setup ? "s" : "k").append(std::to_string(number)),
              (setup ? "setup" : std::to_string(number)) + ": ", setup, compiled.views_of(s), compiled.group_of(s)};
     k.title += plan_.text_of(s.name);
+    if (const std::string conditions = conditions_of(plan_, s); !conditions.empty()) k.title += "\nif " + conditions;
     const auto nodes = compiled.nodes_of(s);
     k.nodes.insert(k.nodes.end(), nodes.begin(), nodes.end());
     kernels_.push_back(std::move(k));
@@ -120,7 +122,7 @@ class dot_writer {
 }  // namespace detail
 
 // Net (a dk::compile<...>) as a Graphviz digraph, for `dot -Tsvg`. Kernels that run once, when a session is made, have
-// dashed outlines; weights and constants are left out.
+// dashed outlines; what a branch alone needs says on which conditions it runs; weights and constants are left out.
 template <class Net> std::string dot() {
   const auto compiled = detail::compiled_graph::of<Net>();
   return detail::dot_writer(compiled).run();

@@ -61,7 +61,7 @@ class explanation {
   void add_step(const step& s, bool setup) {
     line("operators", list_of(compiled_.nodes_of(s)));
     if (const auto views = compiled_.views_of(s); !views.empty()) line("views", list_of(views));
-    if (const auto guards = plan_.numbers_of(s.guards); !guards.empty()) line("runs only if", conditions(guards));
+    if (const std::string conditions = conditions_of(plan_, s); !conditions.empty()) line("runs only if", conditions);
     if (const fusion_group* group = compiled_.group_of(s)) line("mapping type", std::string(name_of(group->type)));
     dim read = 0, written = 0;
     for (std::int32_t b : operands(s, false)) {
@@ -82,13 +82,6 @@ class explanation {
     out_ += "\n";
   }
 
-  std::string conditions(std::span<const std::int32_t> guards) const {
-    std::string s;
-    for (std::size_t k = 0; k < guards.size(); k += 2)
-      (s += k == 0 ? "" : " and ") +=
-          std::string(guards[k + 1] != 0 ? "" : "not ") + std::string(plan_.text_of(buffer_at(guards[k]).name));
-    return s;
-  }
   const buffer& buffer_at(std::int32_t b) const { return plan_.buffers[static_cast<std::size_t>(b)]; }
   // The buffers a step reads or writes, each once.
   std::vector<std::int32_t> operands(const step& s, bool written) const {

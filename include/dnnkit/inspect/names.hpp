@@ -29,6 +29,17 @@ inline std::string describe(const graph& g, node_id n) {
   return std::string(x.op->name) + (name.empty() || name == x.op->name ? "" : " '" + std::string(name) + "'");
 }
 
+// What must hold for a step to run: "gate and not other"; empty when it always does.
+inline std::string conditions_of(const plan_view& plan, const step& s) {
+  std::string text;
+  const auto guards = plan.numbers_of(s.guards);
+  for (std::size_t k = 0; k < guards.size(); k += 2)
+    (text += k == 0 ? "" : " and ") +=
+        std::string(guards[k + 1] != 0 ? "" : "not ") +
+        std::string(plan.text_of(plan.buffers[static_cast<std::size_t>(guards[k])].name));
+  return text;
+}
+
 // "channels last, halo axis 2: 1+1 axis 3: 1+1"
 inline std::string describe(const buffer_layout& l) {
   std::size_t in_order = 0, channels_last = 0;
