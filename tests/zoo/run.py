@@ -11,10 +11,10 @@ import json
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
@@ -41,24 +41,29 @@ def progress(text):
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
+# Runs a command and appends a line: its exit status and the memory of its largest process in KB. What Linux says of a
+# process's memory includes what its parent had when it was started: so the parent must be a small one, not this script.
+SMALL_PARENT = """
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:])
+print(f"\\n{status} {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}")
+"""
+
+
 def call(words, limit):
     """Runs a command; returns its exit status, what it printed, seconds, and the largest process's memory in MB."""
-    with tempfile.TemporaryFile("w+") as out:
-        begin = time.monotonic()
-        child = subprocess.Popen([str(w) for w in words], stdout=out, stderr=subprocess.STDOUT)
-        try:
-            while True:
-                pid, status, usage = os.wait4(child.pid, os.WNOHANG)
-                if pid:
-                    break
-                if time.monotonic() - begin > limit:
-                    child.kill()
-                time.sleep(0.02)
-        finally:
-            child.returncode = 0
-        seconds = time.monotonic() - begin
-        out.seek(0)
-        return os.waitstatus_to_exitcode(status), out.read(), seconds, usage.ru_maxrss / 1024
+    begin = time.monotonic()
+    child = subprocess.Popen([sys.executable, "-S", "-c", SMALL_PARENT, *map(str, words)], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    try:
+        text, _ = child.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        return -signal.SIGKILL, child.communicate()[0], time.monotonic() - begin, 0
+    seconds = time.monotonic() - begin
+    text, _, last = text.rstrip("\n").rpartition("\n")
+    status, memory = map(int, last.split())
+    return status, text, seconds, memory / 1024
 
 
 def last_line(text):
