@@ -5,11 +5,22 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
-#include <tuple>
+#include <utility>
 
 #include "dnnkit/op/op_info.hpp"
 
 namespace dnnkit {
+
+namespace detail {
+
+// A type by its position in a list: one conversion to a base class, however long the list is. (std::tuple_element
+// instantiates a template for each step on the way.)
+template <std::size_t I, class T> struct numbered { using type = T; };
+template <class Indices, class... T> struct numbered_list;
+template <std::size_t... I, class... T> struct numbered_list<std::index_sequence<I...>, T...> : numbered<I, T>... {};
+template <std::size_t I, class T> numbered<I, T> type_at(const numbered<I, T>&);
+
+}  // namespace detail
 
 template <class... Ops> struct op_set {
   static constexpr std::size_t size = sizeof...(Ops);
@@ -29,7 +40,9 @@ template <class... Ops> struct op_set {
       if (ids[i] == id) return i;
     return size;
   }
-  template <std::size_t I> using at = std::tuple_element_t<I, std::tuple<Ops...>>;
+  template <std::size_t I>
+  using at = typename decltype(detail::type_at<I>(
+      std::declval<detail::numbered_list<std::index_sequence_for<Ops...>, Ops...>>()))::type;
 
   template <class... More> constexpr op_set<Ops..., More...> operator+(op_set<More...>) const { return {}; }
 };
