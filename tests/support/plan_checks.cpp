@@ -136,7 +136,7 @@ class plan_check {
     } else if (ref.from == dk::source::constant) {
       if (ref.index >= r.constants.count) fail("a constant out of range");
     } else if (ref.from == dk::source::anchor) {
-      if (r.anchor == nullptr) fail("a result of an anchor that is not there");
+      if (r.anchor.id == dk::operator_id::none) fail("a result of an anchor that is not there");
     } else fail("an operand that is left out");
   }
 

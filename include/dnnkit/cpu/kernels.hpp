@@ -30,7 +30,7 @@ template <class Net, std::size_t R> constexpr bool runs_planar() {
 
 // The kernel of recipe R of a network.
 template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
-  constexpr const op_info& anchor = *Net::plan.recipes[R].anchor;
+  constexpr operator_tag anchor = Net::plan.recipes[R].anchor;
   if constexpr (anchor.id == operator_id::none) {
     return map_kernel<Net, R>::entry;
   } else if constexpr (anchor.kind == form::row || anchor.kind == form::reduction) {

@@ -164,10 +164,10 @@ template <class Net, std::size_t R> struct tree {
     } else {
       constexpr movement_step m = Net::plan.movement[l.movement.first + Step];
       const movement_context<m.in_shape, m.out_shape> context{call};
-      if constexpr (m.op->id == operator_id::none) {
+      if constexpr (m.op.id == operator_id::none) {
         return load_element<L, Step + 1>(call, broadcast_coordinates(context, 0, c));
       } else {
-        using Op = typename find_operator<Net, m.op->id>::type;
+        using Op = typename find_operator<Net, m.op.id>::type;
         constexpr Op op = decode<Op>(Net::plan.attributes.data() + m.attributes.first);
         return op.at(context, c, [&](const coordinates& in) { return load_element<L, Step + 1>(call, in); });
       }
@@ -261,7 +261,7 @@ template <class Net, std::size_t R> struct tree {
     }
     template <std::size_t K> [[gnu::always_inline]] void compute(auto n) {
       constexpr recipe_node x = access::template node<K>;
-      using Op = typename find_operator<Net, x.op->id>::type;
+      using Op = typename find_operator<Net, x.op.id>::type;
       constexpr Op op = decode<Op>(Net::plan.attributes.data() + x.attributes.first);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         using result = std::remove_reference_t<decltype(std::get<K>(frame))>;

@@ -28,8 +28,8 @@ inline std::string microseconds(std::int64_t ns) {
 
 // The operators of a recipe: its anchor, then those computed element by element.
 inline std::string operators_of_recipe(const plan_view& plan, const recipe& r) {
-  std::string s(r.anchor->name);
-  for (const recipe_node& n : plan.part<recipe_node>(plan.nodes, r.nodes)) (s += s.empty() ? "" : " ") += n.op->name;
+  std::string s(r.anchor.name);
+  for (const recipe_node& n : plan.part<recipe_node>(plan.nodes, r.nodes)) (s += s.empty() ? "" : " ") += n.op.name;
   return s.empty() ? "copy" : s;
 }
 

@@ -29,10 +29,21 @@ struct view_axis {
   dim size, stride;
 };
 
+// Which operator type a kernel is compiled for: all that it needs of op_info. By value, because a plan that pointed to
+// op_info would bring all that builds and prints graphs into every program.
+struct operator_tag {
+  operator_id id = operator_id::none;
+  form kind{};
+  std::string_view name;
+
+  constexpr operator_tag() = default;
+  constexpr operator_tag(const op_info& info) : id(info.id), kind(info.kind), name(info.name) {}
+};
+
 // A movement operator evaluated by its at(), for loads that no strided view can express; coordinates pass through the
 // list from the first to the last and then through the view.
 struct movement_step {
-  const op_info* op = &no_operator;
+  operator_tag op;
   slice_of attributes, in_shape, out_shape;
 };
 
@@ -56,7 +67,7 @@ struct recipe_constant {
 };
 
 struct recipe_node {
-  const op_info* op = &no_operator;
+  operator_tag op;
   slice_of attributes, inputs;
   dtype type = dtype::f32;
 };
@@ -70,7 +81,7 @@ struct recipe_output {
 };
 
 struct recipe {
-  const op_info* anchor = &no_operator;
+  operator_tag anchor;
   slice_of anchor_attributes, anchor_inputs;
   slice_of anchor_shapes;  // pool `shapes`: one slice of `dims` for each anchor input
   dtype anchor_type = dtype::f32;

@@ -36,7 +36,7 @@ class recipe_builder {
     r.constants.first = count(p_.recipe_constants);
     const node* anchor = group_.anchor == none ? nullptr : &g_.node_at(group_.anchor);
     if (anchor != nullptr) {
-      r.anchor = anchor->op;
+      r.anchor = *anchor->op;
       r.anchor_type = g_.at(anchor->output).type.type;
       r.anchor_attributes = store_attributes(*anchor);
       vector<operand_ref> inputs;
@@ -218,7 +218,7 @@ class recipe_builder {
       else if (g_.at(in).type.dims == g_.at(v).type.dims) inputs.push_back(resolve(in, way));
       else inputs.push_back(resolve(in, in_front({turn::expand, none, v, in}, way)));
     }
-    p_.nodes.push_back({n.op, store_attributes(n), store(inputs), g_.at(v).type.type});
+    p_.nodes.push_back({*n.op, store_attributes(n), store(inputs), g_.at(v).type.type});
     known_.push_back({v, region_, way, number_of_nodes_});
     return {source::node, number_of_nodes_++};
   }
@@ -245,13 +245,13 @@ class recipe_builder {
     for (std::size_t k = way.size(); k-- > done;) {
       const transform& t = way[k];
       if (t.how == turn::expand) {
-        steps.push_back({&no_operator, {}, store(g_.at(t.from).type.dims), store(g_.at(t.to).type.dims)});
+        steps.push_back({{}, {}, store(g_.at(t.from).type.dims), store(g_.at(t.to).type.dims)});
         continue;
       }
       if (t.how == turn::backward) throw "dnnkit: a view behind an anchor could not be pulled back";
       const node& n = g_.node_at(t.n);
       steps.push_back(
-          {n.op, store_attributes(n), store(g_.at(g_.input_of(n, 0)).type.dims), store(g_.at(n.output).type.dims)});
+          {*n.op, store_attributes(n), store(g_.at(g_.input_of(n, 0)).type.dims), store(g_.at(n.output).type.dims)});
     }
     l.movement = {count(p_.movement), static_cast<std::uint32_t>(steps.size())};
     p_.movement.append(steps.begin(), steps.end());
@@ -324,7 +324,7 @@ class recipe_builder {
   }
 
   constexpr bool equal(const recipe& a, const recipe& b) const {
-    return a.anchor->id == b.anchor->id && a.windowed == b.windowed && a.anchor_type == b.anchor_type &&
+    return a.anchor.id == b.anchor.id && a.windowed == b.windowed && a.anchor_type == b.anchor_type &&
            a.loads.count == b.loads.count && a.nodes.count == b.nodes.count && same_dims(a.space, b.space) &&
            same_attributes(a.anchor_attributes, b.anchor_attributes) && same_refs(a.anchor_inputs, b.anchor_inputs) &&
            same(p_.shapes, a.anchor_shapes, b.anchor_shapes, [&](slice_of x, slice_of y) { return same_dims(x, y); }) &&
@@ -334,7 +334,7 @@ class recipe_builder {
                 }) &&
            same(p_.nodes, a.nodes, b.nodes,
                 [&](const recipe_node& x, const recipe_node& y) {
-                  return x.op->id == y.op->id && x.type == y.type && same_attributes(x.attributes, y.attributes) &&
+                  return x.op.id == y.op.id && x.type == y.type && same_attributes(x.attributes, y.attributes) &&
                          same_refs(x.inputs, y.inputs);
                 }) &&
            same(p_.loads, a.loads, b.loads,
@@ -343,7 +343,7 @@ class recipe_builder {
                          x.setup == y.setup && x.whole == y.whole && x.external == y.external && x.before == y.before &&
                          x.after == y.after && same_axes(x.axes, y.axes) &&
                          same(p_.movement, x.movement, y.movement, [&](const movement_step& m, const movement_step& o) {
-                           return m.op->id == o.op->id && same_attributes(m.attributes, o.attributes) &&
+                           return m.op.id == o.op.id && same_attributes(m.attributes, o.attributes) &&
                                   same_dims(m.in_shape, o.in_shape) && same_dims(m.out_shape, o.out_shape);
                          });
                 }) &&
