@@ -76,6 +76,24 @@ constexpr bool sizes_are_computed_with() {
 }
 static_assert(sizes_are_computed_with());
 
+// Dimensions asked for before the graph grows are those afterwards, wherever its values have moved.
+constexpr bool dims_outlive_further_nodes() {
+  builder g;
+  const tensor x = g.input("x", f32, {2, sym{"L"}});
+  const auto& before = x.dims();
+  const tensor_type* place = &g.value().at(x.id()).type;
+  tensor y = x;
+  while (&g.value().at(x.id()).type == place) y = apply(op::relu{}, y);
+  return before == x.dims() && before[0] == dim(2) && y.dims() == before;
+}
+static_assert(dims_outlive_further_nodes());
+// Pointers into a copy that is gone do not compile.
+template <class T>
+concept has_iterators = requires(T x) {
+  static_cast<T&&>(x).begin(), static_cast<T&&>(x).end();
+};
+static_assert(has_iterators<shape&> && has_iterators<const shape&> && !has_iterators<shape>);
+
 TEST_CASE("the assertions above are the test") {}
 
 }  // namespace

@@ -35,10 +35,13 @@ template <class T, std::size_t N> struct static_vector {
   constexpr const T& operator[](std::integral auto i) const { return items[i]; }
   constexpr T& back() { return items[count - 1]; }
   constexpr const T& back() const { return items[count - 1]; }
-  constexpr T* begin() { return items; }
-  constexpr T* end() { return items + count; }
-  constexpr const T* begin() const { return items; }
-  constexpr const T* end() const { return items + count; }
+  constexpr T* begin() & { return items; }
+  constexpr T* end() & { return items + count; }
+  constexpr const T* begin() const& { return items; }
+  constexpr const T* end() const& { return items + count; }
+  // of a temporary they would point nowhere; `for (T x : temporary())` asks a variable
+  void begin() const&& = delete;
+  void end() const&& = delete;
 
   // Throws std::length_error (a compile error in a constant expression) beyond N elements.
   constexpr void push_back(const T& x) {

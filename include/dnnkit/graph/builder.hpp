@@ -26,12 +26,14 @@ class tensor {
   constexpr value_id id() const { return id_; }
   // false for tensor{}, which stands for an optional input left out
   constexpr bool present() const { return id_ != none; }
-  constexpr const shape& dims() const;
+  constexpr shape dims() const;                 // a copy: those in the graph move when nodes are appended
   constexpr dim size(std::int64_t axis) const;  // negative axes count from the end
-  constexpr std::int64_t rank() const { return static_cast<std::int64_t>(dims().size()); }
+  constexpr std::int64_t rank() const { return static_cast<std::int64_t>(in_graph().dims.size()); }
   constexpr dtype type() const;
 
  private:
+  constexpr const tensor_type& in_graph() const;
+
   builder* owner_ = nullptr;
   value_id id_ = none;
 };
@@ -176,10 +178,11 @@ class builder {
   slice_of next_name_, default_name_;
 };
 
-constexpr const shape& tensor::dims() const { return owner_->value().at(id_).type.dims; }
-constexpr dtype tensor::type() const { return owner_->value().at(id_).type.type; }
+constexpr const tensor_type& tensor::in_graph() const { return owner_->value().at(id_).type; }
+constexpr shape tensor::dims() const { return in_graph().dims; }
+constexpr dtype tensor::type() const { return in_graph().type; }
 constexpr dim tensor::size(std::int64_t axis) const {
-  return dims()[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)];
+  return in_graph().dims[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)];
 }
 
 // Applies an operator of any type, the library's or the user's own.

@@ -139,7 +139,8 @@ template <class T> struct named_tensor {
         perm.push_back(static_cast<std::int64_t>(j));
         const std::int64_t n = t.dims()[i].value();
         t = dnnkit::transpose(t, {.perm = perm});
-        shape joined(t.dims().begin(), t.dims().end() - 2);
+        shape joined = t.dims();
+        joined.resize(joined.size() - 2);
         joined.push_back(n * n);
         reshape(joined);
         const auto last = static_cast<std::int64_t>(joined.size()) - 1;
@@ -195,8 +196,9 @@ template <class T, class Keep> constexpr named_tensor<T> contract(named_tensor<T
   a.order(joined(sorted, rows, inner));
   b.order(joined(sorted, inner, columns));
   named_tensor<T> y{a.t, joined(sorted, rows, columns)};
-  shape left(a.t.dims().begin(), a.t.dims().begin() + sorted.size()), whole;
-  shape right(b.t.dims().begin(), b.t.dims().begin() + sorted.size());
+  shape left = a.t.dims(), right = b.t.dims(), whole;
+  left.resize(sorted.size());
+  right.resize(sorted.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) whole.push_back(left[i] == dim(1) ? right[i] : left[i]);
   for (std::size_t i = 0; i < rows.size(); ++i) whole.push_back(a.t.dims()[sorted.size() + i]);
   for (std::size_t i = 0; i < columns.size(); ++i) whole.push_back(b.t.dims()[sorted.size() + inner.size() + i]);
