@@ -128,6 +128,25 @@ TEST_CASE("inputs that decide shapes are named, and bound") {
   CHECK(problems(import(m, options)).find("the value given is i32 [2], the model says i64 [2]") != std::string::npos);
 }
 
+TEST_CASE("extents are given by the names that the model has for them") {
+  graph_of g;
+  g.input("x", f32, {"N", "2*H", ""}).output("y").node("Relu", {"x"}, {"y"});
+  const auto m = model_of(g);
+  onnx::import_options options;
+  options.sizes = {{"N", 2}, {"2*H", 6}, {"x.2", 5}};
+  const auto r = import(m, options);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_input(r.graph) == "[2, 6, 5]");
+  options.sizes = {{"N", 2}, {"H", 3}};
+  CHECK(problems(import(m, options)) ==
+        "no extent of an input is called 'H', to which 3 was given; those that are no numbers: '2*H', 'N', 'x.2'\n");
+  graph_of known;
+  known.input("x", f32, {3}).output("y").node("Relu", {"x"}, {"y"});
+  options.sizes = {{"N", 3}};
+  CHECK(problems(import(model_of(known), options)) ==
+        "no extent of an input is called 'N', to which 3 was given; all of them are numbers\n");
+}
+
 TEST_CASE("functions of the model are inlined, with attributes and defaults") {
   graph_of g;
   g.input("x", f32, {2}).output("y").output("z");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -403,7 +404,26 @@ class import_walk {
   std::size_t nodes_ = 0;
 };
 
+// What is wrong with the names of the sizes given: those that are no extent of an input.
+inline std::vector<import_problem> unknown_sizes(const onnx::model& m, const import_options& options) {
+  std::set<std::string, std::less<>> known;
+  for (const value_info& i : m.graph.inputs)
+    for (std::size_t d = 0; i.shape && d < i.shape->size(); ++d)
+      if (!(*i.shape)[d].value) known.insert(name_of_extent(i, d));
+  std::string names;
+  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + dnnkit::detail::quoted(name);
+  std::vector<import_problem> problems;
+  for (const auto& [name, size] : options.sizes)
+    if (!known.contains(name))
+      problems.push_back({"", "",
+                          "no extent of an input is called " + dnnkit::detail::quoted(name) + ", to which " +
+                              std::to_string(size) + " was given; " +
+                              (names.empty() ? "all of them are numbers" : "those that are no numbers: " + names)});
+  return problems;
+}
+
 template <class Walk> import_result importer<Walk>::run(const onnx::model& m, import_options options) {
+  const std::vector<import_problem> unknown = unknown_sizes(m, options);
   for (const value_info& i : m.graph.inputs)  // symbols that are extents of inputs whose values are known
     if (const auto bound = options.bind.find(i.name); bound != options.bind.end() && i.shape)
       for (std::size_t d = 0; d < i.shape->size() && d < bound->second.dims.size(); ++d)
@@ -434,7 +454,8 @@ template <class Walk> import_result importer<Walk>::run(const onnx::model& m, im
                             "extents that must be equal cannot be shown to be: " + table.print(e.left).str() + " and " +
                                 table.print(e.right).str()});
     import_result result;
-    result.problems = std::move(s.problems);
+    result.problems = unknown;
+    result.problems.insert(result.problems.end(), s.problems.begin(), s.problems.end());
     result.inputs_to_bind.assign(s.inputs_to_bind.begin(), s.inputs_to_bind.end());
     if (!result.ok()) return result;
     table.collects_equations = false;
