@@ -136,8 +136,8 @@ TEST_CASE("what is wrong is said, and the status is 1") {
   fails({"--input", input("double.npy")}, "double.npy");
   fails({"--input", input("long.npy")}, "N");
   fails({"--input", input("none.npy")}, "none.npy");
-  fails({"--input", input("x.npy"), "--dim", "N=3"}, "x.npy");
-  fails({"--input", input("x.npy"), "--dim", "M=3"}, "M");
+  fails({"--input", input("x.npy"), "--dim", "N=3"}, "3, from --dim N");
+  fails({"--input", input("x.npy"), "--dim", "M=3"}, "one of N");
   fails({"--input", input("x.npy"), "--time", "0"}, "--time");
   fails({"--input", input("x.npy"), "--threads", "none"}, "--threads");
   fails({"--input"}, "--input");

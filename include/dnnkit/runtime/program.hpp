@@ -27,6 +27,7 @@
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/inspect/trace.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
+#include "dnnkit/runtime/program_symbols.hpp"
 #include "dnnkit/runtime/session.hpp"
 #include "dnnkit/runtime/thread_pool.hpp"
 #include "dnnkit/weights/npy.hpp"
@@ -54,7 +55,7 @@ inline constexpr std::string_view program_usage =
 
 struct program_arguments {
   std::map<std::string, std::filesystem::path, std::less<>> inputs;
-  std::map<std::string, std::int64_t, std::less<>> sizes;
+  program_symbols::sizes sizes;
   std::optional<std::filesystem::path> output, weights, trace;
   std::size_t threads = 1, repetitions = 0;
   bool help = false;
@@ -118,12 +119,11 @@ template <class Net> class network_program {
 
   void run(const program_weights& weights) {
     read_inputs();
-    bind_symbols();
+    find_symbols();
     const std::filesystem::path path = arguments_.weights ? *arguments_.weights : std::filesystem::path(weights.path);
     const packed_weights<Net> packed(weights.open(path));
     session<Net> s(packed);
     bind(s);
-    check_inputs();
     make_outputs(s);
     thread_pool pool(arguments_.threads);
     call(s, pool);
@@ -174,46 +174,28 @@ template <class Net> class network_program {
       if (!known) throw error("the network has no input of this name", "--input " + name, "one of\n" + usage());
     }
   }
-  // Symbols that are dimensions of inputs have the values that these have.
-  void bind_symbols() {
+  void find_symbols() {
+    std::vector<program_symbols::input> shapes;
+    for (std::size_t i = 0; i < inputs; ++i)
+      shapes.push_back({"--input " + name_of(plan.inputs[i]) + "=" + files_[i].tensor().name, describe(plan.inputs[i]),
+                        at(plan.inputs[i]).type.dims, files_[i].tensor().shape});
     const symbol_table table = symbols();
-    for (std::size_t i = 0; i < inputs; ++i) {
-      const shape& dims = at(plan.inputs[i]).type.dims;
-      for (std::size_t d = 0; d < dims.size(); ++d)
-        if (const auto x = table.linear_of(dims[d]))
-          if (const auto value = x->solve(files_[i].tensor().shape[d]))
-            arguments_.sizes.emplace(table.symbols[x->symbol].name.str(), *value);
-    }
+    values_ = program_symbols(table, arguments_.sizes, shapes).values();
   }
   template <class Session> void bind(Session& s) const {
     if constexpr (!Net::is_static) {
       std::vector<binding> bindings;
-      for (const auto& [name, value] : arguments_.sizes) bindings.push_back({name, value});
+      for (std::size_t k = 0; k < values_.size(); ++k) bindings.push_back({plan.symbols[k].name.view(), values_[k]});
       s.bind(bindings);
-    }
-  }
-  void check_inputs() const {
-    const symbol_table table = symbols();
-    std::vector<std::int64_t> values;
-    for (const symbol& s : plan.symbols) values.push_back(arguments_.sizes.at(s.name.str()));
-    for (std::size_t i = 0; i < inputs; ++i) {
-      const shape& dims = at(plan.inputs[i]).type.dims;
-      const stored_tensor& t = files_[i].tensor();
-      for (std::size_t d = 0; d < dims.size(); ++d)
-        if (table.evaluate(dims[d], values.data()) != t.shape[d])
-          throw error("has another shape than the input", files_[i].tensor().name.data(), describe(plan.inputs[i]),
-                      tensor_text(t.dtype, t.shape));
     }
   }
   void make_outputs(const session<Net>& s) {
     const symbol_table table = symbols();
-    std::vector<std::int64_t> values;
-    for (const symbol& x : plan.symbols) values.push_back(arguments_.sizes.at(x.name.str()));
     for (std::size_t i = 0; i < outputs; ++i) {
       const buffer& b = at(plan.results[i]);
       memory_.emplace_back(static_cast<std::size_t>(s.output_elements(i)) * size_of(b.type.type));
       shapes_.emplace_back();
-      for (dim d : b.type.dims) shapes_.back().push_back(table.evaluate(d, values.data()));
+      for (dim d : b.type.dims) shapes_.back().push_back(table.evaluate(d, values_.data()));
     }
   }
 
@@ -265,6 +247,7 @@ template <class Net> class network_program {
 
   program_arguments arguments_;
   std::vector<npy> files_;
+  std::vector<std::int64_t> values_;  // of the plan's symbols
   std::vector<aligned_memory> memory_;
   std::vector<std::vector<std::int64_t>> shapes_;
 };
