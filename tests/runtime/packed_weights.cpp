@@ -141,6 +141,28 @@ TEST_CASE("misaligned weights are copied, and the file's are not needed") {
   CHECK(list.memory->evicted["m"] == 0);  // bytes are never misaligned
 }
 
+namespace {
+
+struct picture_of_weights {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = dk::conv(g.weight("picture", {1, 3, 6, 11}), g.weight("filter", {2, 3, 3, 3}));
+    g.output("y", g.input("x", f32, {1, 2, 4, 9}) + y);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a convolution of weights stays within them") {
+  using network = dk::compile<picture_of_weights>;
+  REQUIRE(network::plan.setup_steps.size() == 1);
+  std::vector<float> picture(3 * 6 * 11, 1), filter(2 * 3 * 9, 0.5f), x(72, 1),
+      y(72);  // nothing behind the last element
+  dk::session<network> s(dk::weight_file("list", {{"picture", f32, {1, 3, 6, 11}, std::as_bytes(std::span(picture))},
+                                                  {"filter", f32, {2, 3, 3, 3}, std::as_bytes(std::span(filter))}}));
+  s.run(x, y);
+  CHECK(y == std::vector<float>(72, 14.5f));
+}
+
 TEST_CASE("constants are written as their type") {
   const auto written = [](dk::dtype type, std::int64_t code) {
     std::vector<std::byte> to(dk::size_of(type), std::byte{0xee});

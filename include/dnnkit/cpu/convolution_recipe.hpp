@@ -67,9 +67,10 @@ template <class Net, std::size_t R> struct convolution_recipe {
     return source_load.whole;
   }
   static constexpr bool stored_channels_last = stored_along(1);
-  // Vectors along rows read up to one vector past the end of a row, which only the library's own memory has room for.
+  // Vectors along rows read up to one vector past the end of a row, which the arena and scratch memory have room
+  // for; a file or what was computed from one has not.
   static constexpr bool may_be_planar = axes <= 2 && stride(2) == 1;
-  static constexpr bool stored_planar = stored_along(access::rank - 1) && !source_load.external;
+  static constexpr bool stored_planar = stored_along(access::rank - 1) && !source_load.external && !source_load.setup;
   // Where the first tap of the first output reads an input stored so.
   static const float* first_tap(const kernel_call& call) {
     constexpr dim offset = source_load.offset;
