@@ -68,7 +68,8 @@ TEST_CASE("typed fields become elements of the element type") {
   tensor_data t = of(dk::f32, {2});
   t.float_data = {1.5f, -2};
   CHECK(values<float>(read(t)) == std::vector<float>{1.5f, -2});
-  CHECK(read(t).copied());
+  CHECK(read(t).data().data() == std::as_bytes(std::span(t.float_data)).data());  // where they are
+  CHECK(!read(t).copied());
   t = of(dk::f64, {1, 2});
   t.double_data = {0.1, 4};
   CHECK(values<double>(read(t)) == std::vector<double>{0.1, 4});
@@ -86,6 +87,7 @@ TEST_CASE("typed fields become elements of the element type") {
     tensor_data narrow = of(type, {1});
     narrow.int32_data = {x};
     CHECK(values<decltype(expected)>(read(narrow)) == std::vector<decltype(expected)>{expected});
+    CHECK(read(narrow).copied() == (type != dk::i32));
   };
   from_int32(dk::i32, -2'147'483'647 - 1, std::int32_t{-2'147'483'647 - 1});
   from_int32(dk::i16, -32'768, std::int16_t{-32'768});
@@ -98,11 +100,12 @@ TEST_CASE("typed fields become elements of the element type") {
 }
 
 TEST_CASE("a copy stays in place when its owner moves") {
-  tensor_data t = of(dk::f32, {1});
-  t.float_data = {3};
+  tensor_data t = of(dk::i16, {1});
+  t.int32_data = {3};
   tensor_bytes first = read(t);
   const tensor_bytes second = std::move(first);
-  CHECK(values<float>(second) == std::vector<float>{3});
+  t.int32_data = {4};
+  CHECK(values<std::int16_t>(second) == std::vector<std::int16_t>{3});
 }
 
 TEST_CASE("scalars and empty tensors") {

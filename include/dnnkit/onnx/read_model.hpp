@@ -89,13 +89,13 @@ class tensor_file {
   }
   tensor_file(std::string name, std::span<const std::byte> bytes, std::optional<std::filesystem::path> folder)
       : external_(std::move(folder)) {
-    tensor_data t;
-    detail::read_tensor(wire_message(bytes, name), t);
-    elements_.emplace(t, external_, name);
+    detail::read_tensor(wire_message(bytes, name), data_);
+    elements_.emplace(data_, external_, name);
   }
 
   std::optional<mapped_file> mapped_;
   external_files external_;
+  tensor_data data_;
   std::optional<tensor_bytes> elements_;
 };
 

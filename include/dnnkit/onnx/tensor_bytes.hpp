@@ -75,8 +75,9 @@ class external_files {
   std::map<std::string, mapped_file, std::less<>> files_;
 };
 
-// A tensor with its elements: views of the file where that has them as they are used (raw_data, external data), else a
-// copy in the element type (typed fields). Views are valid as long as the bytes the model was read from and `files`.
+// A tensor with its elements: views of where they are as they are used (raw_data and external data in the file, typed
+// fields of the element type in the tensor_data), else a copy in the element type. Views are valid as long as the bytes
+// the model was read from, the tensor_data and `files`.
 class tensor_bytes {
  public:
   // `where` is named in errors ("model.onnx"). Throws dnnkit::error when the element type is one dnnkit does not have
@@ -100,7 +101,7 @@ class tensor_bytes {
       check_size(t.raw_data->size(), size);
       tensor_.data = *t.raw_data;
     } else {
-      copy_typed(t, size);
+      take_typed(t, size);
     }
     if (*type == boolean) normalize_booleans();
   }
@@ -139,36 +140,36 @@ class tensor_bytes {
     refuse(t.string_data, "string_data");
   }
 
-  void copy_typed(const tensor_data& t, std::size_t size) {
+  void take_typed(const tensor_data& t, std::size_t size) {
     switch (tensor_.dtype) {
       case dtype::f32:
-        return copy<float>(t, t.float_data, size);
+        return take<float>(t, t.float_data, size);
       case dtype::f64:
-        return copy<double>(t, t.double_data, size);
+        return take<double>(t, t.double_data, size);
       case dtype::i32:
-        return copy<std::int32_t>(t, t.int32_data, size);
+        return take<std::int32_t>(t, t.int32_data, size);
       case dtype::i16:
-        return copy<std::int16_t>(t, t.int32_data, size);
+        return take<std::int16_t>(t, t.int32_data, size);
       case dtype::i8:
-        return copy<std::int8_t>(t, t.int32_data, size);
+        return take<std::int8_t>(t, t.int32_data, size);
       case dtype::u16:
-        return copy<std::uint16_t>(t, t.int32_data, size);
+        return take<std::uint16_t>(t, t.int32_data, size);
       case dtype::u8:
       case dtype::boolean:
-        return copy<std::uint8_t>(t, t.int32_data, size);
+        return take<std::uint8_t>(t, t.int32_data, size);
       case dtype::f16:
       case dtype::bf16:
-        return copy<std::uint16_t>(t, t.int32_data, size);  // their bits
+        return take<std::uint16_t>(t, t.int32_data, size);  // their bits
       case dtype::i64:
-        return copy<std::int64_t>(t, t.int64_data, size);
+        return take<std::int64_t>(t, t.int64_data, size);
       case dtype::u32:
-        return copy<std::uint32_t>(t, t.uint64_data, size);
+        return take<std::uint32_t>(t, t.uint64_data, size);
       case dtype::u64:
-        return copy<std::uint64_t>(t, t.uint64_data, size);
+        return take<std::uint64_t>(t, t.uint64_data, size);
     }
   }
 
-  template <class To, class From> void copy(const tensor_data& t, const std::vector<From>& field, std::size_t size) {
+  template <class To, class From> void take(const tensor_data& t, const std::vector<From>& field, std::size_t size) {
     require_only(t, &field);
     // compared as elements: `size` may be far more than the file has
     if (field.size() != size / sizeof(To))
@@ -176,16 +177,19 @@ class tensor_bytes {
           "number of elements differs", culprit_,
           std::to_string(size / sizeof(To)) + " for " + dnnkit::detail::tensor_text(tensor_.dtype, tensor_.shape),
           std::to_string(field.size()));
-    copy_.resize(size);
-    for (std::size_t i = 0; i < field.size(); ++i) {
-      const auto x = static_cast<To>(field[i]);
-      if constexpr (!std::is_same_v<To, From>)
+    if constexpr (std::is_same_v<To, From>) {
+      tensor_.data = std::as_bytes(std::span(field));
+    } else {
+      copy_.resize(size);
+      for (std::size_t i = 0; i < field.size(); ++i) {
+        const auto x = static_cast<To>(field[i]);
         if (static_cast<From>(x) != field[i])
           throw error("element does not fit the element type", culprit_, std::string(name(tensor_.dtype)),
                       std::to_string(field[i]) + " at " + std::to_string(i));
-      std::memcpy(copy_.data() + i * sizeof(To), &x, sizeof(To));
+        std::memcpy(copy_.data() + i * sizeof(To), &x, sizeof(To));
+      }
+      tensor_.data = copy_;
     }
-    tensor_.data = copy_;
   }
 
   // Bytes other than 0 and 1, which some writers leave, are no bool of C++.
