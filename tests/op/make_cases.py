@@ -773,6 +773,36 @@ for shape, axis, block in [((3, 8), 1, 4), ((6, 2, 3), 0, 2), ((2, 9), -1, 3)]:
     case("quantization", "DequantizeLinear", [q, s, z], {"axis": axis, "block_size": block},
          expected=((q.astype(np.int32) - repeat(z).astype(np.int32)).astype(np.float32) * repeat(s)).astype(np.float32))
 
+# --- signed shifts, remainders of reals, blocks in the other order, zero norms, halves of transforms
+for dtype in [np.int8, np.int16, np.int32, np.int64]:
+    width = 8 * np.dtype(dtype).itemsize
+    a = np.array([-8, -1, 100, np.iinfo(dtype).min, -8, 4, -8, 4, np.iinfo(dtype).max, 0], dtype)
+    b = np.array([1, 1, 3, 1, width, width + 1, -1, -1, width - 2, 2], dtype)
+    inside = (b >= 0) & (b < width)
+    case("bits", "BitShift", [a, b], {"direction": 1}, expected=np.where(inside, a >> np.where(inside, b, 0), np.where(a < 0, -1, 0)).astype(dtype))
+    case("bits", "BitShift", [a, b], {"direction": 0}, expected=np.where(inside, a << np.where(inside, b, 0), 0).astype(dtype))
+a = np.array([0, -0.0, 0, -0.0, -3, 3, -1, 1, np.inf, -np.inf, 1, 1, np.nan, 1, -4.3, 7.2, 5, 4.3, -7.2, 8, 6, -6], np.float32)
+b = np.array([-2, 2, 2, -2, np.inf, np.inf, -np.inf, -np.inf, 2, 2, 0, -0.0, 2, np.nan, 2.1, -3.4, 8, -2.1, 3.4, 5, -3, 3], np.float32)
+for dtype in [np.float32, np.float64]:
+    with np.errstate(invalid="ignore"):
+        case("arithmetic", "Mod", [a.astype(dtype), b.astype(dtype)], {"fmod": False}, expected=np.mod(a.astype(dtype), b.astype(dtype)))
+a, b = f(4, 5, low=-9, high=9), f(5, low=-3, high=3)
+case("arithmetic", "Mod", [a, b], {"fmod": False}, expected=np.mod(a, b))
+for block in (2, 3):
+    x = f(2, 3, 2 * block, 3 * block)
+    y = x.reshape(2, 3, 2, block, 3, block).transpose(0, 1, 3, 5, 2, 4).reshape(2, 3 * block * block, 2, 3)
+    case("block_rearrangement", "SpaceToDepth", [x], {"blocksize": block, "mode": 1}, expected=y)
+x = f(3, 4, 2)
+x[1, :, 0] = 0
+x[:, 2, :] = 0
+for p in (1, 2):
+    for axis in (1, -1):
+        case("local_normalization", "LpNormalization", [x], {"p": p, "axis": axis})
+for shape, axis, length in [((2, 5, 3), 1, None), ((2, 5, 3), 1, 9), ((6, 2), 0, 7), ((2, 4, 3), 2, 8)]:
+    x = f(*shape, 2)
+    y = np.fft.irfft(x[..., 0] + 1j * x[..., 1], length, axis=axis)[..., None].astype(np.float32)
+    case("spectral", "DFT", [x], {"axis": axis, "inverse": True, "onesided": True, **({"dft_length": length} if length else {})}, expected=y)
+
 
 def save(path, tensors, metadata):
     order = sorted(tensors, key=lambda n: (-tensors[n].dtype.itemsize, n))

@@ -42,13 +42,6 @@ inline void convert_dequantize_linear(node_context& c) {
   node_context::require(c.integer("output_dtype", 0) == 0, "attribute 'output_dtype' is not supported");
   c.out(0, c.apply(attributes_from<op::dequantize_linear>(c), given_inputs(c)));
 }
-// Shifts of signed integers to the right, which opset 28 allows, fill with the sign: not supported.
-inline void convert_bit_shift(node_context& c) {
-  const op::bit_shift shift = attributes_from<op::bit_shift>(c);
-  node_context::require(shift.direction == shift_direction::left || !info(c.type(0)).is_signed,
-                        "shifts of signed integers to the right are not supported");
-  c.out(0, c.apply(shift, c.all_inputs()));
-}
 
 inline void convert_dynamic_quantize_linear(node_context& c) {
   const tensor x = c.in(0);

@@ -136,7 +136,6 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"DynamicQuantizeLinear", convert_dynamic_quantize_linear},
       {"QuantizeLinear", convert_quantize_linear},
       {"DequantizeLinear", convert_dequantize_linear},
-      {"BitShift", convert_bit_shift},
       {"ConvInteger", convert_conv_integer},
       {"QLinearConv", convert_qlinear_conv},
       {"Gemm", convert_gemm},

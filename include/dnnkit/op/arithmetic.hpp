@@ -92,7 +92,7 @@ struct max {
   template <class T> static constexpr T apply(T a, T b) { return maximum(a, b); }
 };
 
-// The remainder of a / b: with the sign of b for integers (fmod = false), with that of a for any number (fmod = true).
+// The remainder of a / b, with the sign of b (fmod = false) or that of a (fmod = true).
 struct mod {
   bool fmod = false;
 
@@ -101,20 +101,26 @@ struct mod {
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{};
   static constexpr void attributes(auto& self, auto&& visit) { visit("fmod", self.fmod); }
-  constexpr void infer(inference& c) const {
-    if (c.require(fmod || !is_floating(c.type(0)), "floating-point numbers need fmod = true"))
-      c.out_broadcast(c.type(0));
-  }
 
   template <class T> T apply(T a, T b) const {
     if constexpr (holds_reals<T>()) {
-      using std::fmod;
-      return fmod(a, b);
+      const T r = remainder(a, b);
+      if (fmod) return r;
+      const T zero = select(b < T(0), T(-0.0f), T(0));
+      const T moved = select(b < T(0), select(r > T(0), r + b, r), select(r < T(0), r + b, r));
+      return select(r == T(0), zero, moved);
     } else {
       const T r = T(modular(a) - modular(quotient(a, b)) * modular(b));
       if (fmod) return r;
       return select((r < T(0)) == (b < T(0)), r, select(r == T(0), r, T(modular(r) + modular(b))));
     }
+  }
+
+ private:
+  // (a function of its own, as `fmod` names the attribute above)
+  template <class T> static T remainder(T a, T b) {
+    using std::fmod;
+    return fmod(a, b);
   }
 };
 

@@ -15,7 +15,8 @@ enum class shift_direction : std::int64_t { left, right };
 
 namespace op {
 
-// Unsigned integers a shifted by b bits; shifts by the width of the type or more give 0.
+// Integers a shifted by b bits; to the right, signed ones are filled with their sign. Shifts by the width of the type
+// or more, and by negative numbers, leave nothing but what is filled in.
 struct bit_shift {
   shift_direction direction = shift_direction::left;
 
@@ -27,9 +28,9 @@ struct bit_shift {
 
   template <class T> constexpr T apply(T a, T b) const {
     constexpr int width = sizeof(T) * 8;
-    if (b < T(0) || static_cast<std::uint64_t>(b) >= width) return 0;
-    const auto bits = static_cast<std::make_unsigned_t<T>>(a);
-    return static_cast<T>(direction == shift_direction::left ? bits << b : bits >> b);
+    const bool left = direction == shift_direction::left;
+    if (b < T(0) || static_cast<std::uint64_t>(b) >= width) return static_cast<T>(!left && a < T(0) ? -1 : 0);
+    return static_cast<T>(left ? static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << b) : static_cast<T>(a >> b));
   }
 };
 

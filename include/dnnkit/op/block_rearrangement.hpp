@@ -33,10 +33,11 @@ constexpr shape permuted(const shape& s, const int_list& perm) {
 
 namespace op {
 
+// Of a block's position and the channel, which is the outer part of the number of a channel of blocks? dcr: the
+// position
 enum class depth_to_space_mode : std::int64_t { dcr, crd };
 
-// [N, C b b, H, W] -> [N, C, H b, W b]: blocks of channels become blocks of pixels (dcr: the block's position is the
-// outer part of the channel, crd: the inner part).
+// [N, C b b, H, W] -> [N, C, H b, W b]: blocks of channels become blocks of pixels.
 struct depth_to_space {
   std::int64_t blocksize = 1;
   depth_to_space_mode mode = depth_to_space_mode::dcr;
@@ -80,15 +81,18 @@ struct depth_to_space {
   }
 };
 
-// [N, C, H b, W b] -> [N, b b C, H, W], the block's position being the outer part of the channel: the inverse of
-// DepthToSpace in mode dcr
+// [N, C, H b, W b] -> [N, C b b, H, W]: the inverse of DepthToSpace in the same mode
 struct space_to_depth {
   std::int64_t blocksize = 1;
+  depth_to_space_mode mode = depth_to_space_mode::dcr;
 
   static constexpr std::string_view name = "SpaceToDepth";
   static constexpr form kind = form::movement;
   static constexpr traits properties = detail::shuffle;
-  static constexpr void attributes(auto& self, auto&& visit) { visit("blocksize", self.blocksize); }
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("blocksize", self.blocksize);
+    visit("mode", self.mode);
+  }
 
   constexpr void infer(inference& c) const {
     if (!c.require_rank(0, 4, 4)) return;
@@ -99,18 +103,19 @@ struct space_to_depth {
     c.out(c.type(0), {c.in(0)[0], c.size(0, 1) * (blocksize * blocksize), height, width});
   }
   constexpr bool forward(const movement& m, view& v) const {
-    const depth_to_space inverse{blocksize};
+    const depth_to_space inverse{blocksize, mode};
     const shape blocks = detail::permuted(inverse.blocks(m.out, m.in), inverse.interleave());
     return detail::through_blocks(m.algebra, v, blocks, detail::inverse_of(inverse.interleave()), m.out);
   }
   constexpr bool backward(const movement& m, view& v) const {
-    const depth_to_space inverse{blocksize};
+    const depth_to_space inverse{blocksize, mode};
     return detail::through_blocks(m.algebra, v, inverse.blocks(m.out, m.in), inverse.interleave(), m.in);
   }
   constexpr auto at(const auto& c, const coordinates& o, auto x) const {
-    const std::int64_t depth = c.in(0, 1), block = o[1] / depth;
-    return x(
-        coordinates{o[0], o[1] % depth, o[2] * blocksize + block / blocksize, o[3] * blocksize + block % blocksize});
+    const std::int64_t depth = c.in(0, 1), places = blocksize * blocksize;
+    const bool outer = mode == depth_to_space_mode::dcr;
+    const std::int64_t block = outer ? o[1] / depth : o[1] % places, channel = outer ? o[1] % depth : o[1] / places;
+    return x(coordinates{o[0], channel, o[2] * blocksize + block / blocksize, o[3] * blocksize + block % blocksize});
   }
 };
 

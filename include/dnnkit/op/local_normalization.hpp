@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/arithmetic.hpp"
+#include "dnnkit/op/comparison.hpp"
 #include "dnnkit/op/normalization.hpp"
 #include "dnnkit/op/reduction.hpp"
 
@@ -71,7 +73,11 @@ struct lp_normalization {
   }
   template <class T> constexpr T expand(const vector<T>& in) const {
     const row_axes along{axis};
-    return in[0] / (p == 1 ? dnnkit::reduce_l1(in[0], {.axes = along}) : dnnkit::reduce_l2(in[0], {.axes = along}));
+    const T norm = p == 1 ? dnnkit::reduce_l1(in[0], {.axes = along}) : dnnkit::reduce_l2(in[0], {.axes = along});
+    auto& owner = norm.owner();
+    const T nothing = owner.scalar(0, norm.type());
+    const T endless = owner.scalar(std::numeric_limits<double>::infinity(), norm.type());
+    return in[0] / dnnkit::where(dnnkit::equal(norm, nothing), endless, norm);  // 0 / 0 is to be 0
   }
 };
 

@@ -27,7 +27,8 @@ template <class T> T unit_root(std::int64_t k, std::int64_t n, T sign, std::int6
 namespace op {
 
 // x [..., n, ..., 1 or 2] (real, or real and imaginary parts) -> [..., m, ..., 2] along `axis`: the transform of length
-// dft_length (0: that of the axis; x is cut off or continued by zeros); onesided: the first half and one of it.
+// dft_length (0: that of the axis; x is cut off or continued by zeros); onesided: the first half and one of it. The
+// inverse of that takes such a half [..., h, ..., 2] to the real elements [..., m, ..., 1] (0: 2 (h - 1) of them).
 struct dft {
   std::int64_t axis = 1;
   bool inverse = false, onesided = false;
@@ -50,33 +51,41 @@ struct dft {
     const dim parts = c.in(0)[c.rank(0) - 1];
     if (!c.require(parts == dim(1) || parts == dim(2), "the last extent must be 1 or 2") ||
         !c.require(static_cast<std::size_t>(a) + 1 < c.rank(0), "the axis must not be the last one") ||
-        !c.require(!(onesided && (inverse || parts == dim(2))),
-                   "onesided needs real elements and the forward transform"))
+        !c.require(!onesided || parts == dim(inverse ? 2 : 1),
+                   "onesided needs real elements, or complex ones for the inverse transform"))
       return;
     shape s = c.in(0);
     const auto along = static_cast<std::size_t>(a);
+    if (onesided && inverse && dft_length == dim(0)) {
+      if (!c.require(c.table().range(s[along]).max > 1, "half a transform has two elements at least")) return;
+      s[along] = (c.number(s[along]) - 1) * 2;
+    }
     if (!(dft_length == dim(0))) s[along] = dft_length;
-    if (onesided) s[along] = c.number(s[along]) / 2 + 1;
-    s[s.size() - 1] = 2;
+    if (onesided && !inverse) s[along] = c.number(s[along]) / 2 + 1;
+    s[s.size() - 1] = onesided && inverse ? 1 : 2;
     c.out(c.type(0), s);
   }
   template <class C> auto at(const C& c, const coordinates& o, auto x) const {
     using real = typename C::real;
     const std::size_t along = axis_position(axis, c.rank(0)), last = c.rank(0) - 1;
     const std::int64_t given = c.in(0, along), part = o[last];
-    const std::int64_t length = dft_length == dim(0) ? given : value_of(c, dft_length);
+    const bool halved = onesided && inverse;  // what x leaves out are the conjugates of all but its first and middle
+    const std::int64_t length = halved ? c.out(along) : dft_length == dim(0) ? given : value_of(c, dft_length);
+    const std::int64_t count = halved ? length / 2 + 1 : length;
     const real sign = inverse ? real(1) : real(-1);
     real sum = 0;
     coordinates i = o;
-    for (std::int64_t n = 0; n < given && n < length; ++n) {
+    for (std::int64_t n = 0; n < given && n < count; ++n) {
       const std::int64_t turns = o[along] * n % length;
       i[along] = n;
       i[last] = 0;
-      sum += static_cast<real>(x(i)) * detail::unit_root<real>(turns, length, sign, part);
-      if (c.in(0, last) == 1) continue;
-      i[last] = 1;  // (a + b i) r: real part - b r'', imaginary part + b r'
-      const real imaginary = static_cast<real>(x(i)) * detail::unit_root<real>(turns, length, sign, 1 - part);
-      sum += part == 0 ? -imaginary : imaginary;
+      real v = static_cast<real>(x(i)) * detail::unit_root<real>(turns, length, sign, part);
+      if (c.in(0, last) == 2) {
+        i[last] = 1;  // (a + b i) r: real part - b r'', imaginary part + b r'
+        const real imaginary = static_cast<real>(x(i)) * detail::unit_root<real>(turns, length, sign, 1 - part);
+        v += part == 0 ? -imaginary : imaginary;
+      }
+      sum += halved && n > 0 && 2 * n != length ? 2 * v : v;
     }
     return inverse ? sum / static_cast<real>(length) : sum;
   }
