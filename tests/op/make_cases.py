@@ -803,6 +803,14 @@ for shape, axis, length in [((2, 5, 3), 1, None), ((2, 5, 3), 1, 9), ((6, 2), 0,
     y = np.fft.irfft(x[..., 0] + 1j * x[..., 1], length, axis=axis)[..., None].astype(np.float32)
     case("spectral", "DFT", [x], {"axis": axis, "inverse": True, "onesided": True, **({"dft_length": length} if length else {})}, expected=y)
 
+# --- the greatest of samples
+for c, name in enumerate(ROI):
+    for ratio in (0, 2):
+        rois = np.array([[0, 0, 3, 4], [1.5, 2, 4.5, 3], [-1, 0.3, 9, 5]], np.float32)
+        common = {"output_height": 2, "output_width": 3, "sampling_ratio": ratio, "spatial_scale": 0.8}
+        case("roi_align", "RoiAlign", [f(2, 2, 6, 7), rois, i64(0, 1, 1)], {"coordinate_transformation_mode": c, "mode": 1, **common},
+             {"coordinate_transformation_mode": name, "mode": "max", **common})
+
 
 def save(path, tensors, metadata):
     order = sorted(tensors, key=lambda n: (-tensors[n].dtype.itemsize, n))

@@ -2,6 +2,7 @@
 // Pooling of regions of images at places between elements: ONNX's RoiAlign.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -13,7 +14,8 @@
 
 namespace dnnkit {
 
-// What a bin makes of its samples. ONNX: avg, max
+// What a bin makes of its samples: their mean, or the greatest of the parts that each is the sum of (an element times
+// its share), as ONNX has it. ONNX: avg, max
 enum class roi_pooling : std::int64_t { average, best };
 // Is the middle of an element half an element behind its edge, or on it?
 enum class roi_coordinates : std::int64_t { half_pixel, output_half_pixel };
@@ -63,9 +65,13 @@ struct roi_align {
     real result = 0;
     for (std::int64_t i = 0; i < down.samples; ++i)
       for (std::int64_t j = 0; j < across.samples; ++j) {
-        const real v = sampled<real>(c, image, o[1], down.at(o[2], i), across.at(o[3], j), x);
-        if (mode == roi_pooling::average) result += v;
-        else if ((i == 0 && j == 0) || v > result) result = v;
+        const corners<real> v = sampled<real>(c, image, o[1], down.at(o[2], i), across.at(o[3], j), x);
+        if (mode == roi_pooling::average) {
+          result += v[0] + v[1] + v[2] + v[3];
+          continue;
+        }
+        const real best = *std::max_element(v.begin(), v.end());
+        if ((i == 0 && j == 0) || best > result) result = best;
       }
     const std::int64_t samples = down.samples * across.samples;
     return mode == roi_pooling::average && samples > 0 ? result / static_cast<real>(samples) : result;
@@ -90,11 +96,12 @@ struct roi_align {
       return first + size * (static_cast<T>(bin) + (static_cast<T>(sample) + T(0.5)) / static_cast<T>(samples));
     }
   };
-  // Between the four elements around (py, px); 0 more than an element outside.
+  // The four elements around (py, px), each times its share in what lies between them; 0 more than an element outside.
+  template <class T> using corners = std::array<T, 4>;
   template <class T>
-  static T sampled(const auto& c, std::int64_t image, std::int64_t channel, T py, T px, const auto& x) {
+  static corners<T> sampled(const auto& c, std::int64_t image, std::int64_t channel, T py, T px, const auto& x) {
     const std::int64_t height = c.in(0, 2), width = c.in(0, 3);
-    if (py < -1 || py > static_cast<T>(height) || px < -1 || px > static_cast<T>(width)) return 0;
+    if (py < -1 || py > static_cast<T>(height) || px < -1 || px > static_cast<T>(width)) return {};
     const auto clamped = [](T p, std::int64_t n) {
       return p < 0 ? T(0) : p > static_cast<T>(n - 1) ? static_cast<T>(n - 1) : p;
     };
@@ -105,8 +112,8 @@ struct roi_align {
     const auto value = [&](std::int64_t i, std::int64_t j) {
       return static_cast<T>(x(coordinates{image, channel, i < height ? i : height - 1, j < width ? j : width - 1}));
     };
-    return (1 - down) * ((1 - across) * value(row, column) + across * value(row, column + 1)) +
-           down * ((1 - across) * value(row + 1, column) + across * value(row + 1, column + 1));
+    return {(1 - down) * (1 - across) * value(row, column), (1 - down) * across * value(row, column + 1),
+            down * (1 - across) * value(row + 1, column), down * across * value(row + 1, column + 1)};
   }
 };
 
