@@ -102,3 +102,22 @@ TEST_CASE("Scan reads slices in order, or in reverse") {
   CHECK(y[0].reals == std::vector<double>{9, 12});
   CHECK(y[1].reals == std::vector<double>{5, 6, 8, 10, 9, 12});
 }
+
+TEST_CASE("Scan of opset 8 has a batch, each element of which is scanned on its own") {
+  graph_of round, g;
+  round.input("sum", f32, {1}).input("row", f32, {1}).output("next").output("seen");
+  round.node("Add", {"sum", "row"}, {"next"}).node("Identity", {"next"}, {"seen"});
+  g.input("x", f32, {2, 3, 1}).output("y").output("all").initializer(reals("first", {100, 200}, {2, 1}));
+  g.node("Scan", {"", "first", "x"}, {"y", "all"}, {body("body", round.g), integer("num_scan_inputs", 1)});
+  const auto m = model_of(g, 8);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  const auto y = run(r, std::vector<host_tensor>{host_tensor({2, 3, 1}, {1, 2, 3, 4, 5, 6})});
+  CHECK(y[0].dims == std::vector<std::int64_t>{2, 1});
+  CHECK(y[0].reals == std::vector<double>{106, 215});
+  CHECK(y[1].dims == std::vector<std::int64_t>{2, 3, 1});
+  CHECK(y[1].reals == std::vector<double>{101, 103, 106, 204, 209, 215});
+  graph_of lengths = g;
+  lengths.input("n", i64, {2}).g.nodes[0].inputs[0] = "n";
+  CHECK(problems(import(lengths, 8)) == "Scan 'y': sequences of different lengths are not supported\n");
+}

@@ -106,9 +106,18 @@ inline void convert_attention(node_context& c) {
   }
   std::optional<tensor> valid;  // [B, 1, 1, 1]
   if (c.has(6)) valid = p.reshape(c.in(6), {c.dims(6)[0], 1, 1, 1});
-  if (c.flag("is_causal", false)) {
+  const bool causal = c.flag("is_causal", false);
+  const std::int64_t left = c.integer("left_window_size", -1), right = c.integer("right_window_size", -1);
+  constexpr std::int64_t widest = std::int64_t{1} << 40;
+  node_context::require(left >= -1 && left <= widest && right >= -1 && right <= widest,
+                        "a window must be of size 0 or more, or -1 for none");
+  if (causal || left >= 0 || right >= 0) {  // a query sees keys near its place, in its order or on both sides
     const tensor offset = valid ? p.sub(*valid, p.integer(rows)) : p.integer(past);
-    allow(c.apply(op::less_or_equal{}, {p.positions(columns, false), p.add(p.positions(rows, true), offset)}));
+    const tensor places = p.add(p.positions(rows, true), offset), keys = p.positions(columns, false);
+    if (causal) allow(c.apply(op::less_or_equal{}, {keys, places}));
+    else if (right >= 0) allow(c.apply(op::less_or_equal{}, {keys, p.add(places, p.integer(right))}));
+    if (left >= 0) allow(c.apply(op::less_or_equal{}, {places, p.add(keys, p.integer(left))}));
+    may_be_empty = may_be_empty || left >= 0;  // queries may lie far behind the last key
   }
   if (valid) {
     may_be_empty = true;

@@ -125,6 +125,16 @@ inline void convert_prelu(node_context& c) {
   c.out(0, c.apply(op::prelu{}, {x, slope}));
 }
 
+// The gate's Swish times the other input, of the same shape.
+inline void convert_swiglu(node_context& c) {
+  const tensor gate = c.in(0), x = c.in(1);
+  bool equal = gate.rank() == x.rank();
+  for (std::int64_t d = 0; d < gate.rank() && equal; ++d)
+    equal = gate.size(d) == x.size(d) || c.table().note_equation(gate.size(d), x.size(d));
+  node_context::require(equal, "the inputs must have the same shape");
+  c.out(0, c.apply(op::mul{}, {c.apply(attributes_from<op::swish>(c), {gate}), x}));
+}
+
 inline void convert_constant(node_context& c) {
   const auto of_reals = [&](const std::vector<float>& x, bool scalar) {
     known_elements k{f32, {}, {}};

@@ -25,6 +25,7 @@ namespace detail {
 
 // The number of elements from the bounds, which must be known; the elements themselves by start and delta.
 inline void convert_range(node_context& c) {
+  node_context::require(c.integer("stash_type", 1) == 1, "only stash_type = 1 is supported");
   const auto bound = [&](std::size_t i, std::string_view what) {
     const known_elements& k = c.elements(i, what);
     node_context::require(k.items.size() == 1, "start, limit and delta must be one number each");

@@ -19,6 +19,7 @@
 #include "dnnkit/onnx/convert_rows.hpp"
 #include "dnnkit/onnx/convert_selection.hpp"
 #include "dnnkit/onnx/convert_signal.hpp"
+#include "dnnkit/onnx/convert_state.hpp"
 #include "dnnkit/onnx/convert_windows.hpp"
 #include "dnnkit/op/builtin.hpp"
 
@@ -65,6 +66,7 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"Clip", convert_clip},
       {"Dropout", convert_dropout},
       {"PRelu", convert_prelu},
+      {"SwiGLU", convert_swiglu},
       {"Constant", convert_constant},
       {"Reshape", convert_reshape},
       {"Squeeze", convert_squeeze},
@@ -82,6 +84,8 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"RMSNormalization", convert_rms_normalization},
       {"RotaryEmbedding", convert_rotary_embedding},
       {"Attention", convert_attention},
+      {"TensorScatter", convert_tensor_scatter},
+      {"CausalConvWithState", convert_causal_conv_with_state},
       {"Conv", convert_conv},
       {"ConvTranspose", convert_conv_transpose},
       {"AveragePool", convert_average_pool},

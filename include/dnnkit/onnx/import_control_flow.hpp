@@ -132,14 +132,88 @@ template <class Walk> std::vector<value_reference> import_loop(Walk& walk, scope
   return state;
 }
 
-// Inputs: carried values, then tensors that are read slice by slice; body: carried, slices -> carried, scanned.
+// What a Scan asks for: how many of its values are read slice by slice, carried and stacked, and in which order.
+struct scan_form {
+  const onnx::graph& body;
+  std::size_t read, carried, scanned;
+  std::vector<std::int64_t> axes, directions, output_directions;
+};
+
+// All rounds over the tensors to read, which begin with the values carried: body: carried, slices -> carried, scanned.
+template <class Walk>
+std::vector<value_reference> scan_rounds(Walk& walk, scope& names, node_context& c, const scan_form& form,
+                                         std::vector<value_reference> state, const std::vector<tensor>& inputs,
+                                         const std::string& prefix) {
+  std::vector<std::vector<value_reference>> scans(form.scanned);
+  const auto along = [&](std::size_t i) {
+    const std::int64_t rank = inputs[i].rank(), a = form.axes[i] < 0 ? form.axes[i] + rank : form.axes[i];
+    node_context::require(a >= 0 && a < rank, "scan_input_axes names an axis the input lacks");
+    return a;
+  };
+  const dim length = inputs[0].size(along(0));
+  node_context::require(length.is_known() && length.value() <= static_cast<std::int64_t>(most_rounds_of_a_loop),
+                        "a scan over an extent that is not known, or too long, is not supported");
+  for (std::int64_t round = 0; round < length.value(); ++round) {
+    std::vector<value_reference> arguments = state;
+    for (std::size_t i = 0; i < form.read; ++i) {
+      node_context::require(inputs[i].size(along(i)) == length, "the extents to scan differ");
+      const std::int64_t at = form.directions[i] != 0 ? length.value() - 1 - round : round;
+      const tensor slice = c.apply(op::split{along(i), at, 1}, {inputs[i]});
+      arguments.push_back(value_of(c.apply(op::squeeze{{along(i)}}, {slice})));
+    }
+    const auto results = walk.run_body(names, form.body, arguments, prefix + std::to_string(round));
+    for (const value_reference& v : results)
+      if (!v) return {};
+    for (std::size_t i = 0; i < form.carried; ++i) state[i] = results[i];
+    for (std::size_t i = 0; i < form.scanned; ++i) {
+      auto& all = scans[i];
+      all.insert(form.output_directions[i] != 0 ? all.begin() : all.end(), results[form.carried + i]);
+    }
+  }
+  for (std::size_t i = 0; i < form.scanned && state.size() < c.node.outputs.size(); ++i)
+    state.push_back(stacked(c, scans[i]));
+  return state;
+}
+
+// Opset 8: every value has a batch axis in front, and each element of the batch is scanned on its own.
+template <class Walk>
+std::vector<value_reference> scan_batch(Walk& walk, scope& names, node_context& c, const scan_form& form,
+                                        std::size_t first) {
+  const auto most = static_cast<std::int64_t>(most_rounds_of_a_loop);
+  node_context::require(c.rank(first) > 0 && c.dims(first)[0].is_known() && c.dims(first)[0].value() > 0 &&
+                            c.dims(first)[0].value() <= most,
+                        "a scan over a batch that is not known, empty or too large is not supported");
+  const std::int64_t batch = c.dims(first)[0].value();
+  std::vector<std::vector<value_reference>> results;  // of each output
+  for (std::int64_t b = 0; b < batch; ++b) {
+    const auto element = [&](std::size_t i) {
+      node_context::require(c.rank(i) > 0 && c.dims(i)[0] == dim(batch), "the extents of the batch differ");
+      return c.apply(op::squeeze{{0}}, {c.apply(op::split{0, b, 1}, {c.in(i)})});
+    };
+    std::vector<value_reference> state;
+    for (std::size_t i = 0; i < form.carried; ++i) state.push_back(value_of(element(first + i)));
+    std::vector<tensor> inputs;
+    for (std::size_t i = 0; i < form.read; ++i) inputs.push_back(element(first + form.carried + i));
+    const auto one = scan_rounds(walk, names, c, form, std::move(state), inputs, std::to_string(b) + "/");
+    if (one.empty()) return {};
+    results.resize(one.size());
+    for (std::size_t i = 0; i < one.size(); ++i) results[i].push_back(one[i]);
+  }
+  std::vector<value_reference> all;
+  for (const auto& list : results) all.push_back(stacked(c, list));
+  return all;
+}
+
+// Inputs: carried values, then tensors that are read slice by slice (opset 8: behind one that tells lengths).
 template <class Walk> std::vector<value_reference> import_scan(Walk& walk, scope& names, node_context& c) {
-  if (c.opset < 9) node_context::refuse("opset " + std::to_string(c.opset) + " is not supported");
+  const bool batched = c.opset < 9;
+  const std::size_t first = batched ? 1 : 0;
   const onnx::graph& body = body_of(c, "body");
   const std::int64_t count = c.integer("num_scan_inputs");
-  node_context::require(count > 0 && static_cast<std::size_t>(count) <= c.inputs() && body.inputs.size() == c.inputs(),
+  node_context::require(count > 0 && c.inputs() >= first && static_cast<std::size_t>(count) <= c.inputs() - first &&
+                            body.inputs.size() == c.inputs() - first,
                         "the body's inputs do not fit the scan's");
-  const auto read = static_cast<std::size_t>(count), carried = c.inputs() - read;
+  const auto read = static_cast<std::size_t>(count), carried = c.inputs() - first - read;
   node_context::require(body.outputs.size() >= carried, "the body has too few outputs");
   const std::size_t scanned = body.outputs.size() - carried;
   const auto list = [&](std::string_view name, std::size_t n) {
@@ -147,42 +221,25 @@ template <class Walk> std::vector<value_reference> import_scan(Walk& walk, scope
     node_context::require(given.size() == n, "a list of axes or directions has the wrong length");
     return given;
   };
-  const auto axes = list("scan_input_axes", read), directions = list("scan_input_directions", read);
-  const auto output_axes = list("scan_output_axes", scanned),
-             output_directions = list("scan_output_directions", scanned);
-  for (std::int64_t a : output_axes) node_context::require(a == 0, "scan_output_axes other than 0 are not supported");
+  if (batched) {
+    node_context::require(!c.has(0), "sequences of different lengths are not supported");
+    const std::vector<std::int64_t> front(read, 0), forward(scanned, 0);
+    return scan_batch(walk, names, c, {body, read, carried, scanned, front, list("directions", read), forward}, first);
+  }
+  for (std::int64_t a : list("scan_output_axes", scanned))
+    node_context::require(a == 0, "scan_output_axes other than 0 are not supported");
+  const scan_form form{body,
+                       read,
+                       carried,
+                       scanned,
+                       list("scan_input_axes", read),
+                       list("scan_input_directions", read),
+                       list("scan_output_directions", scanned)};
   std::vector<value_reference> state;
   for (std::size_t i = 0; i < carried; ++i) state.push_back(c.reference(i));
-  std::vector<std::vector<value_reference>> scans(scanned);
-  const auto along = [&](std::size_t i) {
-    const auto rank = static_cast<std::int64_t>(c.rank(carried + i));
-    const std::int64_t a = axes[i] < 0 ? axes[i] + rank : axes[i];
-    node_context::require(a >= 0 && a < rank, "scan_input_axes names an axis the input lacks");
-    return a;
-  };
-  const dim length = c.dims(carried)[along(0)];
-  node_context::require(length.is_known() && length.value() <= static_cast<std::int64_t>(most_rounds_of_a_loop),
-                        "a scan over an extent that is not known, or too long, is not supported");
-  for (std::int64_t round = 0; round < length.value(); ++round) {
-    std::vector<value_reference> arguments = state;
-    for (std::size_t i = 0; i < read; ++i) {
-      node_context::require(c.dims(carried + i)[along(i)] == length, "the extents to scan differ");
-      const std::int64_t at = directions[i] != 0 ? length.value() - 1 - round : round;
-      const tensor slice = c.apply(op::split{along(i), at, 1}, {c.in(carried + i)});
-      arguments.push_back(value_of(c.apply(op::squeeze{{along(i)}}, {slice})));
-    }
-    const auto results = walk.run_body(names, body, arguments, std::to_string(round));
-    for (const value_reference& v : results)
-      if (!v) return {};
-    for (std::size_t i = 0; i < carried; ++i) state[i] = results[i];
-    for (std::size_t i = 0; i < scanned; ++i) {
-      auto& all = scans[i];
-      all.insert(output_directions[i] != 0 ? all.begin() : all.end(), results[carried + i]);
-    }
-  }
-  for (std::size_t i = 0; i < scanned && state.size() < c.node.outputs.size(); ++i)
-    state.push_back(stacked(c, scans[i]));
-  return state;
+  std::vector<tensor> inputs;
+  for (std::size_t i = 0; i < read; ++i) inputs.push_back(c.in(carried + i));
+  return scan_rounds(walk, names, c, form, std::move(state), inputs, "");
 }
 
 }  // namespace dnnkit::onnx::detail

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Operators of newer opsets, which the importer says in terms of others: results that can be told by hand.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/onnx/converters.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/support/onnx_models.hpp"
+
+using namespace dnnkit;
+using namespace onnx_models;
+
+namespace {
+
+using list = std::vector<double>;
+
+// Attention of queries and keys that are all 0: each row is the mean of the values it sees, here 2^0, 2^1, ...
+list seen(std::int64_t rows, std::int64_t columns, const attributes& how, std::int64_t valid = 0,
+          std::int64_t past = 0) {
+  graph_of g;
+  const auto extent = [](std::int64_t n) { return declared_extent(static_cast<int>(n)); };
+  g.input("q", f32, {1, 1, extent(rows), 1}).input("k", f32, {1, 1, extent(columns), 1});
+  g.input("v", f32, {1, 1, extent(columns), 1}).output("y");
+  names inputs{"q", "k", "v"};
+  std::vector<host_tensor> given{host_tensor(f32, {1, 1, rows, 1}), host_tensor(f32, {1, 1, columns, 1}),
+                                 host_tensor(f32, {1, 1, columns, 1})};
+  for (std::int64_t i = 0; i < columns; ++i) given[2].reals[static_cast<std::size_t>(i)] = std::exp2(past + i);
+  if (past > 0) {
+    g.input("pk", f32, {1, 1, extent(past), 1}).input("pv", f32, {1, 1, extent(past), 1});
+    inputs.insert(inputs.end(), {"", "pk", "pv"});
+    for (int i = 0; i < 2; ++i) given.push_back(host_tensor(f32, {1, 1, past, 1}));
+    for (std::int64_t i = 0; i < past; ++i) given[4].reals[static_cast<std::size_t>(i)] = std::exp2(i);
+  } else if (valid > 0) {
+    g.input("valid", i64, {1});
+    inputs.insert(inputs.end(), {"", "", "", "valid"});
+    given.push_back(host_tensor::of_integers(i64, {1}, {valid}));
+  }
+  g.node("Attention", inputs, {"y"}, how);
+  const auto m = model_of(g, 25);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  return run(r, given)[0].reals;
+}
+
+TEST_CASE("windows of Attention lie around each query's place") {
+  const auto close = [](const list& found, const list& expected) {
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == doctest::Approx(expected[i]));
+  };
+  close(seen(4, 4, {integer("left_window_size", 1), integer("is_causal", 1)}), {1, 1.5, 3, 6});
+  close(seen(4, 4, {integer("left_window_size", 1), integer("right_window_size", 1)}), {1.5, 7 / 3.0, 14 / 3.0, 6});
+  close(seen(3, 4, {integer("right_window_size", 0)}), {1, 1.5, 7 / 3.0});
+  close(seen(3, 4, {integer("right_window_size", 2), integer("is_causal", 1)}), {1, 1.5, 7 / 3.0});
+  close(seen(4, 2, {integer("left_window_size", 0)}), {1.5, 2, 0, 0});  // two queries are behind all keys
+  close(seen(2, 2, {integer("left_window_size", 1), integer("is_causal", 1)}, 0, 3), {6, 12});
+  close(seen(2, 4, {integer("left_window_size", 1), integer("is_causal", 1)}, 3), {1.5, 3});  // the last two of three
+}
+
+TEST_CASE("TensorScatter writes rows over those of a cache, from a place of each element of the batch") {
+  const auto written = [](std::string_view mode, std::vector<std::int64_t> places) {
+    graph_of g;
+    g.input("cache", f32, {2, 3, 1}).input("update", f32, {2, 2, 1}).input("at", i64, {2}).output("y");
+    g.node("TensorScatter", {"cache", "update", "at"}, {"y"}, {word("mode", mode)});
+    const auto m = model_of(g, 24);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    return run(r, {host_tensor({2, 3, 1}, {1, 2, 3, 4, 5, 6}), host_tensor({2, 2, 1}, {10, 20, 30, 40}),
+                   host_tensor::of_integers(i64, {2}, places)})[0]
+        .reals;
+  };
+  CHECK(written("linear", {0, 1}) == list{10, 20, 3, 4, 30, 40});
+  CHECK(written("circular", {2, 3}) == list{20, 2, 10, 30, 40, 6});
+  CHECK_THROWS_AS(written("linear", {2, 0}), error);
+  graph_of g;
+  g.input("cache", f32, {2, 3, 2}).input("update", f32, {2, 2, 3}).output("y");
+  g.node("TensorScatter", {"cache", "update"}, {"y"});
+  CHECK(problems(import(g, 24)) == "TensorScatter 'y': the shapes of cache and update differ in more than the axis\n");
+  g.g.nodes[0].attributes = {integer("axis", 2)};
+  CHECK(problems(import(g, 24)) == "TensorScatter 'y': the update is longer than the cache\n");
+  g.g.nodes[0].attributes = {integer("axis", 0)};
+  CHECK(problems(import(g, 24)) == "TensorScatter 'y': axis must name one behind the batch\n");
+}
+
+TEST_CASE("CausalConvWithState goes on where the last run ended") {
+  const auto convolved = [](std::vector<float> weight, int k, const names& inputs, const attributes& how) {
+    graph_of g;
+    g.input("x", f32, {1, 2, 3}).input("past", f32, {1, 2, k - 1}).output("y").output("state");
+    g.initializer(reals("w", std::move(weight), {2, 1, k})).initializer(reals("b", {100, 200}, {2}));
+    g.node("CausalConvWithState", inputs, {"y", "state"}, how);
+    const auto m = model_of(g, 27);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    host_tensor past(f32, {1, 2, k - 1});
+    for (std::size_t i = 0; i < past.count(); ++i) past.reals[i] = static_cast<double>(i) + 7;
+    return run(r, {host_tensor({1, 2, 3}, {1, 2, 3, 4, 5, 6}), past});
+  };
+  auto y = convolved({10, 1, 1, 0}, 2, {"x", "w"}, {});
+  CHECK(y[0].reals == list{1, 12, 23, 0, 4, 5});
+  CHECK(y[1].dims == std::vector<std::int64_t>{1, 2, 1});
+  CHECK(y[1].reals == list{3, 6});
+  y = convolved({10, 1, 1, 0}, 2, {"x", "w", "b", "past"}, {});
+  CHECK(y[0].reals == list{171, 112, 123, 208, 204, 205});
+  CHECK(y[1].reals == list{3, 6});
+  y = convolved({1, 0, 0, 0, 0, 1, 0, 0, 0, 0}, 5, {"x", "w", "", "past"}, {});  // longer than the input
+  CHECK(y[0].reals == list{7, 8, 9, 11, 12, 13});
+  CHECK(y[1].reals == list{10, 1, 2, 3, 14, 4, 5, 6});
+  y = convolved({1, 0, 0, 0, 0, 1, 0, 0, 0, 0}, 5, {"x", "w"}, {});
+  CHECK(y[1].reals == list{0, 1, 2, 3, 0, 4, 5, 6});
+  y = convolved({2, 3}, 1, {"x", "w"}, {word("activation", "silu")});
+  CHECK(y[0].reals[0] == doctest::Approx(2 / (1 + std::exp(-2.0))));
+  CHECK(y[1].dims == std::vector<std::int64_t>{1, 2, 0});
+}
+
+TEST_CASE("SwiGLU is Swish of the gate times the other input, of the same shape") {
+  graph_of g;
+  g.input("a", f32, {2}).input("b", f32, {2}).output("y").node("SwiGLU", {"a", "b"}, {"y"}, {real("alpha", 0.5f)});
+  const auto m = model_of(g, 28);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(operators(r.graph) == "Swish Mul");
+  const auto y = run(r, {host_tensor({2}, {1, -2}), host_tensor({2}, {3, 4})})[0];
+  CHECK(y.reals[0] == doctest::Approx(3 / (1 + std::exp(-0.5))));
+  CHECK(y.reals[1] == doctest::Approx(-8 / (1 + std::exp(1.0))));
+  graph_of wrong;
+  wrong.input("a", f32, {2}).input("b", f32, {1}).output("y").node("SwiGLU", {"a", "b"}, {"y"});
+  CHECK(problems(import(wrong, 28)) == "SwiGLU 'y': the inputs must have the same shape\n");
+}
+
+}  // namespace
