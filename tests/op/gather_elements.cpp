@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dnnkit/reference/evaluator.hpp"
 #include "tests/support/inferred.hpp"
 #include "tests/support/operator_cases.hpp"
 
@@ -23,6 +24,23 @@ static_assert(inferred([](builder& g) {
 static_assert(inferred([](builder& g) {
                 return gather_nd(g.input("x", f32, {7, L}), g.input("i", i64, {2, 3}));
               }) == "GatherND 'GatherND': batch_dims and the last extent of indices exceed data's rank");
+
+static_assert(inferred([](builder& g) {
+                return gather_elements(g.input("x", f32, {2, 2}), g.input("i", i64, {3, 2}), {.axis = 1});
+              }) ==
+              "GatherElements 'GatherElements': indices are longer than data in an axis that is not the one they "
+              "count along");
+
+TEST_CASE("a symbol that makes indices longer than data raises an error") {
+  builder g;
+  const tensor x = g.input("x", f32, {2, 2}), i = g.input("i", i64, {L, 2});
+  g.output("y", gather_elements(x, i, {.axis = 1}));
+  const auto of = [](std::int64_t n) {
+    return std::vector{host_tensor({2, 2}, {1, 2, 3, 4}), host_tensor(i64, {n, 2})};
+  };
+  CHECK(evaluate(g.value(), of(2))[0].reals == std::vector<double>{1, 1, 3, 3});
+  CHECK_THROWS_AS(evaluate(g.value(), of(3)), error);
+}
 
 TEST_CASE("gather_elements: results from elsewhere, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("gather_elements");

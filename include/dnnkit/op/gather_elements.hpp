@@ -12,6 +12,25 @@
 
 namespace dnnkit {
 
+namespace detail {
+
+// indices (input 1) of data's rank (input 0) reach no further than data along the axes but `along`.
+constexpr bool check_indices_fit(inference& c, std::size_t along) {
+  for (std::size_t d = 0; d < c.rank(0); ++d)
+    if (d != along && !c.require(c.table().range(c.table().sub(c.in(1)[d], c.in(0)[d])).min <= 0,
+                                 "indices are longer than data in an axis that is not the one they count along"))
+      return false;
+  return true;
+}
+// Where in data the element of indices at o points to: extents that are symbols may not fit after all.
+template <class C> constexpr coordinates position_of(const C& c, coordinates o, std::size_t along, std::int64_t index) {
+  o[along] = index;
+  for (std::size_t d = 0; d < c.rank(0); ++d) o[d] = position_in(c, o[d], c.in(0, d));
+  return o;
+}
+
+}  // namespace detail
+
 namespace op {
 
 // data, indices of the same rank -> indices' shape: the element whose coordinate along `axis` is the index.
@@ -28,13 +47,12 @@ struct gather_elements {
 
   constexpr void infer(inference& c) const {
     std::int64_t a = axis;
-    if (c.normalise_axis(a, c.rank(0)) && c.require_rank(1, c.rank(0), c.rank(0))) c.out(c.type(0), c.in(1));
+    if (c.normalise_axis(a, c.rank(0)) && c.require_rank(1, c.rank(0), c.rank(0)) &&
+        detail::check_indices_fit(c, static_cast<std::size_t>(a)))
+      c.out(c.type(0), c.in(1));
   }
   constexpr auto at(const auto& c, const coordinates& o, auto data, auto indices) const {
-    const std::size_t along = axis_position(axis, c.rank(0));
-    coordinates i = o;
-    i[along] = position_in(c, static_cast<std::int64_t>(indices(o)), c.in(0, along));
-    return data(i);
+    return data(detail::position_of(c, o, axis_position(axis, c.rank(0)), static_cast<std::int64_t>(indices(o))));
   }
   static constexpr dim flops(const inference&) { return 0; }
 };

@@ -10,6 +10,7 @@
 
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
+#include "dnnkit/op/gather_elements.hpp"
 #include "dnnkit/op/scalar.hpp"
 
 namespace dnnkit {
@@ -70,15 +71,15 @@ struct scatter_elements {
       return;
     for (std::size_t d = 0; d < c.rank(1); ++d)
       if (!c.require_equal(c.in(1)[d], "an extent of indices", c.in(2)[d], "that of updates")) return;
-    c.out(c.type(0), c.in(0));
+    if (detail::check_indices_fit(c, static_cast<std::size_t>(a))) c.out(c.type(0), c.in(0));
   }
   void compute(const auto& c, auto y, auto data, auto indices, auto updates) const {
     const std::size_t along = axis_position(axis, c.rank(0));
     const std::int64_t all = input_count(c, 0), count = input_count(c, 1);
     for (std::int64_t n = 0; n < all; ++n) y.store(n, data[n]);
     for (std::int64_t n = 0; n < count; ++n) {
-      coordinates i = input_coordinates(c, 1, n);
-      i[along] = position_in(c, static_cast<std::int64_t>(indices[n]), c.in(0, along));
+      const coordinates i =
+          detail::position_of(c, input_coordinates(c, 1, n), along, static_cast<std::int64_t>(indices[n]));
       const std::int64_t m = linear_index(
           i, [&](std::size_t d) { return c.in(0, d); }, c.rank(0));
       y.store(m, detail::scattered(reduction, y.load(m), updates[n]));
