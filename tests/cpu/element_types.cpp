@@ -46,6 +46,7 @@ template <dk::dtype Type> struct integral {
     g.output("best", dk::arg_max(a, {.axis = 1}));
     g.output("bits", back(dk::bitwise_xor(a, dk::bitwise_not(b))));
     g.output("shifted", back(dk::bit_shift(dk::bitwise_and(a, g.scalar(15, Type)), g.scalar(2, Type))));
+    g.output("shifted back", back(dk::bit_shift(a, g.scalar(2, Type), {.direction = dk::shift_direction::right})));
     g.output("matrix", back(dk::matmul(a, dk::transpose(a))));
     g.output("moved", back(dk::transpose(dk::pad(a, {.pads = {0, 1, 1, 0}, .value = 3}))));
   }

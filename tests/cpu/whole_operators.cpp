@@ -19,6 +19,7 @@ template <bool Symbolic> struct sums {
     g.output("sum", dk::tanh(dk::cum_sum(y, {.axis = 1, .reverse = true})));
     g.output("of a view", dk::cum_sum(dk::transpose(x, {.perm = {2, 1, 0}}), {.axis = 0, .exclusive = true}));
     g.output("moved", dk::transpose(dk::cum_sum(x, {.axis = 2}), {.perm = {1, 0, 2}}));
+    g.output("product", dk::cum_prod(dk::sigmoid(x), {.axis = 1, .exclusive = true}) * 2.0);
     g.output("best", dk::top_k(x, {.k = 4, .axis = 1}));
     g.output("where", dk::top_k(y, {.k = 3, .axis = 1, .largest = false, .output = 1}));
     g.output("first", dk::hardmax(x, {.axis = 1}));
@@ -45,6 +46,9 @@ struct by_index {
     g.output("finite", dk::logical_not(dk::is_nan(dk::sqrt(x))));
     g.output("tangent", dk::tan(x) + dk::atan(x));
     g.output("remainder", dk::mod(x, g.scalar(0.3), {.fmod = true}));
+    g.output("floor remainder", dk::mod(x, g.scalar(-0.3)));
+    const dk::tensor bits = dk::apply(dk::op::bits_of_real{}, dk::exp(x));
+    g.output("halved", dk::apply(dk::op::real_of_bits{}, bits - g.scalar(1 << 23, dk::i32)) * 3.0);
   }
 };
 

@@ -128,4 +128,22 @@ TEST_CASE("SwiGLU is Swish of the gate times the other input, of the same shape"
   CHECK(problems(import(wrong, 28)) == "SwiGLU 'y': the inputs must have the same shape\n");
 }
 
+TEST_CASE("BitCast between numbers and integers of their width, and no other") {
+  const auto cast = [](const host_tensor& x, dtype to) {
+    graph_of g;
+    g.input("x", x.type, {2}).output("y").node("BitCast", {"x"}, {"y"}, {integer("to", onnx::data_type_of(to))});
+    const auto m = model_of(g, 26);
+    const auto r = import(m);
+    if (!r.ok()) throw error("refused", "BitCast", "", problems(r));
+    return run(r, {x})[0];
+  };
+  const host_tensor one({2}, {1, -0.0});
+  CHECK(cast(one, i32).integers == std::vector<std::int64_t>{0x3f800000, -0x80000000LL});
+  CHECK(cast(one, u32).integers == std::vector<std::int64_t>{0x3f800000, 0x80000000LL});
+  CHECK(cast(cast(one, u32), f32).reals == one.reals);
+  CHECK(cast(host_tensor::of_integers(i8, {2}, {-1, 3}), u8).integers == std::vector<std::int64_t>{255, 3});
+  CHECK_THROWS_AS(cast(one, i64), error);
+  CHECK_THROWS_AS(cast(host_tensor::of_integers(i16, {2}, {1, 2}), f16), error);
+}
+
 }  // namespace

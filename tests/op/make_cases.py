@@ -811,6 +811,25 @@ for c, name in enumerate(ROI):
         case("roi_align", "RoiAlign", [f(2, 2, 6, 7), rois, i64(0, 1, 1)], {"coordinate_transformation_mode": c, "mode": 1, **common},
              {"coordinate_transformation_mode": name, "mode": "max", **common})
 
+# --- products up to each element, bits as numbers
+for axis in (0, 1, -1):
+    for exclusive, reverse in [(False, False), (True, False), (False, True), (True, True)]:
+        x = f(3, 4, 2)
+        y = np.flip(x, axis) if reverse else x
+        y = np.cumprod(y, axis=axis)
+        if exclusive:
+            y = np.roll(y, 1, axis=axis)
+            y[tuple(slice(0, 1) if d == axis % 3 else slice(None) for d in range(3))] = 1
+        y = np.flip(y, axis) if reverse else y
+        case("cumulative", "CumProd", [x], {"axis": axis, "exclusive": exclusive, "reverse": reverse}, expected=y)
+for dtype in [np.int32, np.int64, np.uint32]:
+    x = ints(30, low=1, high=10, dtype=dtype)
+    case("cumulative", "CumProd", [x], {"axis": 0}, expected=np.cumprod(x, dtype=dtype))
+for real, name, whole in [(np.float32, "F32", np.int32), (np.float64, "F64", np.int64)]:
+    x = np.array([0, -0.0, 1, -1, 3.14, 1e-40, np.inf, -np.inf, np.finfo(real).max], real)
+    case("bit_cast", "BitCast.BitsOfReal", [x], {"from": DTYPES.index(name)}, expected=x.view(whole))
+    case("bit_cast", "BitCast.RealOfBits", [x.view(whole)], {"to": DTYPES.index(name)}, expected=x)
+
 
 def save(path, tensors, metadata):
     order = sorted(tensors, key=lambda n: (-tensors[n].dtype.itemsize, n))

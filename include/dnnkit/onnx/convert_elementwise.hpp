@@ -69,6 +69,20 @@ inline void convert_cast_like(node_context& c) {
   c.out(0, c.apply(op::cast{c.type(1)}, {c.in(0)}));
 }
 
+// Through the integers of the same width: what is no number is made one, and the other way about.
+inline void convert_bit_cast(node_context& c) {
+  op::cast to;
+  static_cast<void>(c.integer("to"));
+  read_attribute(c, "to", to.to);
+  const dtype from = c.type(0);
+  if (from == to.to) return c.alias(0, c.reference(0));
+  node_context::require(info(from).bytes == info(to.to).bytes, "the types are not equally wide");
+  tensor t = c.in(0);
+  if (is_floating(from)) t = c.apply(op::bits_of_real{from}, {t});
+  if (!is_floating(to.to)) return c.out(0, cast_to(c, t, to.to));
+  c.out(0, c.apply(op::real_of_bits{to.to}, {cast_to(c, t, to.to == f32 ? i32 : i64)}));
+}
+
 // The base may be of another type than the exponent; the result has the base's.
 inline void convert_pow(node_context& c) {
   const tensor base = c.in(0), exponent = broadcast_operand(c, 1);

@@ -47,10 +47,10 @@ inline void convert_range(node_context& c) {
   c.out(0, c.apply(op::range{count}, {c.in(0), c.in(2)}));
 }
 
-inline void convert_cum_sum(node_context& c) {
-  op::cum_sum sum = attributes_from<op::cum_sum>(c);
-  sum.axis = c.number(1, "the axis");
-  c.out(0, c.apply(sum, {c.in(0)}));
+template <class Op> void convert_cumulative(node_context& c) {
+  Op fold = attributes_from<Op>(c);
+  fold.axis = c.number(1, "the axis");
+  c.out(0, c.apply(fold, {c.in(0)}));
 }
 
 inline void convert_trilu(node_context& c) {

@@ -7,6 +7,7 @@
 #include "dnnkit/op/activation.hpp"
 #include "dnnkit/op/arg_reduction.hpp"
 #include "dnnkit/op/arithmetic.hpp"
+#include "dnnkit/op/bit_cast.hpp"
 #include "dnnkit/op/bits.hpp"
 #include "dnnkit/op/block_rearrangement.hpp"
 #include "dnnkit/op/box_selection.hpp"
@@ -86,6 +87,8 @@ inline constexpr auto builtin_ops = op_set<
     op::combine,
     op::dims,
     op::cast,
+    op::bits_of_real,
+    op::real_of_bits,
     op::exp,
     op::log,
     op::sqrt,
@@ -183,6 +186,7 @@ inline constexpr auto builtin_ops = op_set<
     op::scatter_elements,
     op::scatter_nd,
     op::cum_sum,
+    op::cum_prod,
     op::top_k,
     op::hardmax,
     op::compress,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums of all elements up to each: ONNX's CumSum.
+// Sums and products of all elements up to each: ONNX's CumSum and CumProd.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@ namespace dnnkit {
 
 namespace op {
 
-// Along `axis`: the sum of the elements up to and with each (exclusive: without it), from the end if reverse.
-struct cum_sum {
+// Along `axis`: the elements up to and with each (exclusive: without it) added or multiplied, from the end if reverse.
+template <class Fold> struct cumulative {
   std::int64_t axis = 0;
   bool exclusive = false, reverse = false;
 
-  static constexpr std::string_view name = "CumSum";
+  static constexpr std::string_view name = Fold::name;
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = 1;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.map = mapping::many_to_many, .laws = algebra::linear};
+  static constexpr traits properties{.map = mapping::many_to_many, .laws = Fold::laws};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("axis", self.axis);
     visit("exclusive", self.exclusive);
@@ -35,16 +35,16 @@ struct cum_sum {
     if (c.normalise_axis(a, c.rank(0))) c.out(c.type(0), c.in(0));
   }
   template <class C> void compute(const C& c, auto y, auto x) const {
-    using sum_type = sum_of<C, decltype(x[0])>;
+    using kept = sum_of<C, decltype(x[0])>;
     const around_axis a = around(c, 0, axis_position(axis, c.rank(0)));
     for (std::int64_t o = 0; o < a.outer; ++o)
       for (std::int64_t i = 0; i < a.inner; ++i) {
-        sum_type sum = 0;
+        kept all = Fold::nothing;
         for (std::int64_t k = 0; k < a.length; ++k) {
           const std::int64_t n = a.at(o, reverse ? a.length - 1 - k : k, i);
-          const sum_type before = sum;
-          sum = static_cast<sum_type>(modular(sum) + modular(static_cast<sum_type>(x[n])));
-          y.store(n, exclusive ? before : sum);
+          const kept before = all;
+          all = static_cast<kept>(Fold::join(modular(all), modular(static_cast<kept>(x[n]))));
+          y.store(n, exclusive ? before : all);
         }
       }
   }
@@ -52,6 +52,29 @@ struct cum_sum {
 
 }  // namespace op
 
+namespace detail {
+struct cumulative_sum {
+  static constexpr std::string_view name = "CumSum";
+  static constexpr algebra laws = algebra::linear;
+  static constexpr int nothing = 0;
+  static constexpr auto join(auto a, auto b) { return a + b; }
+};
+struct cumulative_product {
+  static constexpr std::string_view name = "CumProd";
+  static constexpr algebra laws = algebra::none;
+  static constexpr int nothing = 1;
+  static constexpr auto join(auto a, auto b) { return a * b; }
+};
+}  // namespace detail
+
+namespace op {
+
+using cum_sum = cumulative<detail::cumulative_sum>;
+using cum_prod = cumulative<detail::cumulative_product>;
+
+}  // namespace op
+
 inline constexpr function<op::cum_sum> cum_sum;
+inline constexpr function<op::cum_prod> cum_prod;
 
 }  // namespace dnnkit

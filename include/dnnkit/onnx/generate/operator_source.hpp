@@ -86,7 +86,7 @@ inline bool has_plain_function(std::string_view name) {
   static constexpr std::string_view names =
       " abs acos acosh add arg_max arg_min asin asinh atan atanh average_pool bit_shift bitwise_and "
       "bitwise_not bitwise_or bitwise_xor cast ceil celu clip combine compress conv conv_transpose cos cosh "
-      "cum_sum depth_to_space dequantize_linear det dft div dynamic_quantize_linear elu equal erf exp "
+      "cum_prod cum_sum depth_to_space dequantize_linear det dft div dynamic_quantize_linear elu equal erf exp "
       "eye_like flatten floor gather gather_elements gather_nd gelu gemm global_average_pool global_lp_pool "
       "global_max_pool greater greater_or_equal grid_sample group_normalization hard_sigmoid hard_swish "
       "hardmax identity instance_normalization is_inf is_nan layer_normalization leaky_relu less "
