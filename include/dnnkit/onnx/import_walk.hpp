@@ -22,6 +22,7 @@
 #include "dnnkit/onnx/import_control_flow.hpp"
 #include "dnnkit/onnx/import_state.hpp"
 #include "dnnkit/onnx/node_context.hpp"
+#include "dnnkit/onnx/node_order.hpp"
 #include "dnnkit/onnx/shape_arithmetic.hpp"
 #include "dnnkit/onnx/solve_symbols.hpp"
 #include "dnnkit/reference/evaluator.hpp"
@@ -221,7 +222,7 @@ class import_walk {
 
   // --- nodes
   void import_nodes(scope& names, const std::vector<onnx::node>& nodes) {
-    for (const onnx::node& n : nodes) import_node(names, n);
+    for (std::size_t i : node_order(nodes)) import_node(names, nodes[i]);
   }
 
   void import_node(scope& names, const onnx::node& n) {
