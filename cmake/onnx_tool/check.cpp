@@ -41,10 +41,16 @@ int check(int argc, char** argv) {
   std::map<std::string_view, std::size_t> kinds;
   const vector<std::uint8_t> alive = live_nodes(g);
   std::size_t operators = 0;
-  for (std::size_t n = 0; n < g.nodes.size(); ++n)
-    if (alive[n]) ++kinds[g.nodes[n].op->name], ++operators;
   print_signature(g, "input", g.inputs, false);
   print_signature(g, "output", g.outputs, true);
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    if (!alive[n]) continue;
+    const node& x = g.nodes[n];
+    ++kinds[x.op->name], ++operators;
+    if (x.op->properties.dynamic == dynamism::edo)
+      std::cout << x.op->name << " '" << g.text_of(x.name)
+                << "': the model runs in the interpreter only, extents depend on elements\n";
+  }
   std::cout << operators << " operators of " << kinds.size() << " kinds, all supported\n";
   return 0;
 }

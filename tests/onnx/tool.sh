@@ -3,7 +3,7 @@
 # The command-line tool: each command on a small model, whose outputs are those of ONNX Runtime.
 #   bash tests/onnx/tool.sh TOOL MODELS      (the program dnnkit; the folder of small.onnx; writes into the current folder)
 set -euo pipefail
-tool=$1 small=$2/small.onnx unsupported=$2/unsupported.onnx
+tool=$1 small=$2/small.onnx unsupported=$2/unsupported.onnx selecting=$2/selecting.onnx
 wanted="-1.2568543 -0.68858957"
 
 fail() { printf 'failed: %s\n' "$*" >&2; exit 1; }
@@ -39,6 +39,7 @@ says 2 "absent.onnx" "$tool" check absent.onnx
 
 says 0 "input x: f32 [1, 2, 4, 4],output y: f32 [1, 2],5 operators of 5 kinds, all supported" "$tool" check "$small"
 says 1 "Frobnicate 'first',Wobble 'third',2 problems" "$tool" check "$unsupported"
+says 0 "NonZero 'chosen': the model runs in the interpreter only,1 operators" "$tool" check "$selecting"
 says 0 "| computed |,Conv,GlobalAveragePool" "$tool" operators
 says 0 "input x: f32 [1, 2, 4, 4],GlobalAveragePool,in the file,all,kernel" "$tool" explain "$small"
 says 0 "digraph,Conv" "$tool" dot "$small"
