@@ -23,7 +23,9 @@ struct elements {
   std::string text(const known_element& e) const {
     if (e.is_unknown()) return "?";
     if (e.is_number()) return std::to_string(e.number);
-    return e.is_real() ? std::to_string(e.real) : table.print(e.expression).str();
+    if (e.is_real()) return std::to_string(e.real);
+    const std::string over = table.print(e.expression).str();
+    return e.is_fraction() ? "(" + over + ") / (" + table.print(e.denominator).str() + ")" : over;
   }
 };
 
@@ -46,12 +48,48 @@ TEST_CASE("quotients and remainders: towards zero, of either sign") {
   CHECK(e.text(e.a.div(e.n(INT64_MIN), e.n(-1), true)) == "?");
   CHECK(e.text(e.a.div(e.a.mul(e.l, e.n(4)), e.n(2), true)) == "2*L");
   CHECK(e.text(e.a.div(e.l, e.n(2), true)) == "floor_div(L, 2)");
-  CHECK(e.text(e.a.div(e.a.sub(e.l, e.n(5)), e.n(2), true)) == "?");  // which may be negative
-  CHECK(e.text(e.a.div(e.l, e.n(2), false)) == "?");                  // a fraction
+  CHECK(e.text(e.a.div(e.a.sub(e.l, e.n(5)), e.n(2), true)) == "?");                          // which may be negative
+  CHECK(e.text(e.a.div(e.a.sub(e.l, e.n(2)), e.n(2), true)) == "floor_div(max(0, L-2), 2)");  // at least -1
   CHECK(e.text(e.a.div(e.l, e.r(1), false)) == "L");
   CHECK(e.text(e.a.mod(e.n(-7), e.n(3), false)) == "2");
   CHECK(e.text(e.a.mod(e.n(-7), e.n(3), true)) == "-1");
   CHECK(e.text(e.a.mod(e.l, e.n(4), false)) == "mod(L, 4)");
+}
+
+TEST_CASE("fractions, as far as 32-bit floats are exact") {
+  elements e;
+  const known_element half = e.a.mul(e.l, e.r(0.5)), third = e.a.div(e.l, e.n(3), false);
+  CHECK(e.text(half) == "(L) / (2)");
+  CHECK(e.text(third) == "(L) / (3)");
+  CHECK(e.text(e.a.div(e.n(3), e.l, false)) == "(3) / (L)");
+  CHECK(e.text(e.a.add(half, half)) == "L");
+  CHECK(e.text(e.a.add(half, e.r(0.25))) == "(2*L+1) / (4)");
+  CHECK(e.text(e.a.sub(half, e.n(1))) == "(L-2) / (2)");
+  CHECK(e.text(e.a.mul(half, e.n(4))) == "2*L");
+  CHECK(e.text(e.a.mul(third, e.n(3))) == "?");  // which may be rounded
+  CHECK(e.text(e.a.mul(e.l, e.r(0.3))) == "?");
+  CHECK(e.text(e.a.rounded(half, false)) == "floor_div(L, 2)");
+  CHECK(e.text(e.a.rounded(half, true)) == "floor_div(L+1, 2)");
+  CHECK(e.text(e.a.rounded(third, true)) == "floor_div(L+2, 3)");
+  CHECK(e.text(e.a.rounded(e.a.div(e.n(3), e.l, false), true)) == "?");
+  CHECK(e.text(e.a.cast(third, f32, i64)) == "floor_div(L, 3)");
+  CHECK(e.text(e.a.cast(e.a.sub(half, e.n(1)), f32, i64)) == "?");  // towards zero, of either sign
+  CHECK(e.text(e.a.max(half, e.n(1))) == "?");
+  CHECK(e.a.less(half, e.n(1)) == std::nullopt);
+}
+
+TEST_CASE("remainders are known to be natural numbers") {
+  elements e;
+  symbol_table& t = e.table;
+  const dim l = e.l.expression, half = t.floor_div(l, 2), quarter = t.floor_div(l, 4);
+  CHECK(e.a.is_natural(l));
+  CHECK(e.a.is_natural(t.sub(l, t.mul(half, 2))));
+  CHECK(e.a.is_natural(t.sub(half, t.mul(quarter, 2))));
+  CHECK(e.a.is_natural(t.add(t.sub(half, t.mul(quarter, 2)), 1)));
+  CHECK(!e.a.is_natural(t.sub(half, t.mul(quarter, 3))));
+  CHECK(!e.a.is_natural(t.add(t.sub(l, t.mul(half, 2)), -1)));
+  CHECK(!e.a.is_natural(t.add(l, -2)));
+  CHECK(!e.a.is_natural(dim::unknown()));
 }
 
 TEST_CASE("comparisons are decided where bounds allow it") {

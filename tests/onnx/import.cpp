@@ -41,6 +41,27 @@ TEST_CASE("constants in every form, and outputs that are inputs or constants") {
   CHECK(y[3].reals == std::vector<double>{7, 8});
 }
 
+TEST_CASE("a Concat of one tensor is that tensor") {
+  graph_of g;
+  g.input("x", f32, {2}).output("y").node("Concat", {"x"}, {"h"}, {integer("axis", 0)}).node("Relu", {"h"}, {"y"});
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  CHECK(operators(r.graph) == "Relu");
+}
+
+TEST_CASE("the mask of Dropout says what is kept from opset 12 on; before, it is what ONNX Runtime makes it") {
+  graph_of g;
+  g.input("x", f32, {2}).output("y").output("mask").node("Dropout", {"x"}, {"y", "mask"});
+  for (std::int64_t opset : {7, 11, 12, 17}) {
+    const auto m = model_of(g, opset);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    const auto mask = run(r, std::vector<host_tensor>{host_tensor({2}, {3, 4})})[1];
+    if (opset < 10) CHECK(mask.reals == std::vector<double>{0, 0});
+    else CHECK(mask.integers == std::vector<std::int64_t>(2, opset < 12 ? 0 : 1));
+  }
+}
+
 TEST_CASE("everything that is wrong is listed at once") {
   graph_of g;
   g.input("x", f32, {1, 4}).output("y").output("missing");

@@ -116,6 +116,140 @@ TEST_CASE("extents used as data become a tensor") {
   }
 }
 
+TEST_CASE("what was computed in 32-bit floats: rounded fractions") {
+  CHECK(reshaped(
+            {1, "L", 4},
+            [](graph_of& g) {  // ceil(L / 2) * 2, as PyTorch writes it
+              g.node("Shape", {"x"}, {"shape"}).scalar("one", 1).node("Gather", {"shape", "one"}, {"l"});
+              g.node("Cast", {"l"}, {"real"}, {integer("to", 1)}).initializer(reals("two", {2}, {}));
+              g.node("Div", {"real", "two"}, {"half"}).node("Ceil", {"half"}, {"up"});
+              g.node("Mul", {"up", "two"}, {"even"}).node("Cast", {"even"}, {"whole"}, {integer("to", 7)});
+              g.node("Sub", {"whole", "l"}, {"rest"}).node("Sub", {"whole", "rest"}, {"again"});
+              g.constant("axes", {0}).node("Unsqueeze", {"again", "axes"}, {"l1"}).constant("four", {4});
+              g.node("Concat", {"l1", "four"}, {"s"}, {integer("axis", 0)});
+            },
+            "Reshape") == "[L, 4]");
+}
+
+TEST_CASE("scales that are quotients of extents are sizes") {
+  graph_of g;
+  g.input("x", f32, {1, 1, "H"}).input("like", f32, {1, 1, "K"}).output("y");
+  g.node("Shape", {"x"}, {"from"}, {integer("start", 2)}).node("Shape", {"like"}, {"to"}, {integer("start", 2)});
+  g.node("Cast", {"from"}, {"h"}, {integer("to", 1)}).node("Cast", {"to"}, {"k"}, {integer("to", 1)});
+  g.node("Div", {"k", "h"}, {"scale"}).initializer(reals("ones", {1, 1}, {2}));
+  g.node("Concat", {"ones", "scale"}, {"scales"}, {integer("axis", 0)});
+  g.node("Resize", {"x", "", "scales"}, {"y"}, {word("mode", "nearest"), word("keep_aspect_ratio_policy", "stretch")});
+  const auto m = model_of(g, 18);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_output(r.graph) == "[1, 1, K]");
+  const auto y =
+      run(r, std::vector<host_tensor>{host_tensor({1, 1, 2}, {5, 7}), host_tensor({1, 1, 4}, {0, 0, 0, 0})})[0];
+  CHECK(y.reals == std::vector<double>{5, 5, 7, 7});
+  g.initializer(reals("half", {0.5f}, {1})).node("Concat", {"half", "ones", "scale"}, {"other"}, {integer("axis", 0)});
+  g.node("Unsqueeze", {"x", "zero"}, {"wide"}).constant("zero", {0}).node("Resize", {"wide", "", "other"}, {"z"});
+  CHECK(problems(import(g, 18)) ==
+        "Resize 'z': a scale that depends on extents must be a size divided by the input's extent\n");
+}
+
+TEST_CASE("an upsampled tensor is padded to the size of another one, and both are joined") {
+  graph_of g;
+  g.input("x", f32, {1, 1, "H"}).output("y").output("padded");
+  g.node("MaxPool", {"x"}, {"small"}, {integers("kernel_shape", {2}), integers("strides", {2})});
+  g.initializer(reals("scales", {1, 1, 2}, {3}));
+  g.node("Resize", {"small", "", "scales"}, {"large"}, {word("keep_aspect_ratio_policy", "stretch")});
+  g.node("Shape", {"x"}, {"wanted"}, {integer("start", 2)}).node("Shape", {"large"}, {"there"}, {integer("start", 2)});
+  g.node("Sub", {"wanted", "there"}, {"missing"}).constant("two", {2}).constant("zeros", {0, 0});
+  g.node("Div", {"missing", "two"}, {"before"}).node("Sub", {"missing", "before"}, {"behind"});
+  g.node("Concat", {"zeros", "before", "zeros", "behind"}, {"pads"}, {integer("axis", 0)});
+  g.node("Pad", {"large", "pads"}, {"padded"}).node("Concat", {"x", "padded"}, {"y"}, {integer("axis", 1)});
+  const auto m = model_of(g, 18);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_output(r.graph) == "[1, 2, H]");
+  const auto padded = [&](std::vector<double> x) {
+    const auto n = static_cast<std::int64_t>(x.size());
+    return run(r, std::vector<host_tensor>{host_tensor({1, 1, n}, std::move(x))})[1].reals;
+  };
+  CHECK(padded({1, 2, 3, 4}) == std::vector<double>{2, 2, 4, 4});
+  CHECK(padded({1, 2, 3, 4, 5}) == std::vector<double>{2, 2, 4, 4, 0});
+}
+
+TEST_CASE("repeated as often as an extent says") {
+  graph_of g;
+  g.input("x", f32, {2, "L"}).output("y");
+  g.node("Shape", {"x"}, {"times"}, {integer("start", 1)}).constant("two", {2});
+  g.node("Concat", {"two", "times"}, {"repeats"}, {integer("axis", 0)}).node("Tile", {"x", "repeats"}, {"y"});
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_output(r.graph) == "[4, L*L]");
+  const auto y = run(r, std::vector<host_tensor>{host_tensor({2, 2}, {1, 2, 3, 4})})[0];
+  CHECK(y.reals == std::vector<double>{1, 2, 1, 2, 3, 4, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4});
+}
+
+TEST_CASE("positions of what is not 0 among known elements, and powers of extents") {
+  CHECK(
+      reshaped(
+          {1, "L", 6},
+          [](graph_of& g) {  // a range, as PyTorch wrote it before there was Range
+            g.constant("five", {5})
+                .node("ConstantOfShape", {"five"}, {"ones"}, {stored("value", numbers("", {1}, {1}))});
+            g.node("NonZero", {"ones"}, {"range"}).constant("last", {4}).scalar("one", 1).scalar("two", 2);
+            g.node("Gather", {"range", "last"}, {"four"}, {integer("axis", 1)}).constant("flat", {-1});
+            g.node("Pow", {"four", "two"}, {"sixteen"}).node("Reshape", {"sixteen", "flat"}, {"n"});
+            g.node("Shape", {"x"}, {"shape"})
+                .node("Gather", {"shape", "one"}, {"l"})
+                .node("Pow", {"l", "two"}, {"area"});
+            g.node("Div", {"area", "l"}, {"again"}).constant("axes", {0}).node("Unsqueeze", {"again", "axes"}, {"l1"});
+            g.constant("ten", {10}).node("Sub", {"n", "ten"}, {"six"});
+            g.node("Concat", {"l1", "six"}, {"s"}, {integer("axis", 0)});
+          },
+          "Reshape") == "[L, 6]");
+}
+
+TEST_CASE("a window around the middle of a table says how long an input may be") {
+  graph_of g;
+  g.input("x", f32, {"L"}).output("y").initializer(reals("table", {0, 1, 2, 3, 4, 5, 6}, {7}));
+  g.node("Shape", {"x"}, {"l"}).constant("middle", {4}).constant("before", {3});
+  g.node("Sub", {"middle", "l"}, {"start"}).node("Add", {"before", "l"}, {"end"});
+  g.node("Slice", {"table", "start", "end"}, {"y"});
+  const auto m = model_of(g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_output(r.graph) == "[2*L-1]");
+  CHECK(r.graph.symbols.symbols[0].limits.max == 4);
+  const auto y = run(r, std::vector<host_tensor>{host_tensor({2}, {0, 0})})[0];
+  CHECK(y.reals == std::vector<double>{2, 3, 4});
+}
+
+TEST_CASE("a symbol that a Reshape divides") {
+  graph_of g;
+  g.input("x", f32, {"N", "H", 6}).output("y").constant("s", {0, -1, 4, 6}).node("Reshape", {"x", "s"}, {"y"});
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_input(r.graph) == "[N, 4*H/4, 6]");
+  CHECK(shape_of_output(r.graph) == "[N, H/4, 4, 6]");
+  graph_of part;
+  part.input("x", f32, {"N", "H", 6}).output("y").constant("s", {0, -1, 4, 3}).node("Reshape", {"x", "s"}, {"y"});
+  CHECK(shape_of_output(import(part).graph) == "[N, H/2, 4, 3]");  // which are 6 * H numbers
+}
+
+TEST_CASE("symbols that a Reshape requires to be equal") {
+  graph_of g;
+  g.input("x", f32, {"S", "N", 6}).input("z", f32, {"B", 4}).output("y").output("w");
+  g.node("Shape", {"x"}, {"shape"}).constant("one", {1}).constant("two", {2}).constant("rest", {-1});
+  g.node("Slice", {"shape", "one", "two"}, {"n"}).node("Mul", {"n", "two"}, {"heads"}).constant("seven", {7});
+  g.constant("three", {3}).node("Concat", {"seven", "heads", "three"}, {"s"}, {integer("axis", 0)});
+  g.node("Reshape", {"x", "s"}, {"y"});
+  g.node("Concat", {"n", "rest"}, {"t"}, {integer("axis", 0)}).node("Reshape", {"z", "t"}, {"w"});
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_input(r.graph, 0) == "[7, N, 6]");
+  CHECK(shape_of_output(r.graph) == "[7, 2*N, 3]");
+  CHECK(shape_of_input(r.graph, 1) == "[N, 4]");
+  CHECK(shape_of_output(r.graph, 1) == "[N, 4]");
+}
+
 TEST_CASE("parts up to the length of another tensor") {
   graph_of g;
   g.input("x", i64, {1, "L"}).output("y").initializer(numbers("table", std::vector<std::int64_t>(512, 3), {1, 512}));

@@ -60,6 +60,30 @@ TEST_CASE("one equation") {
               return equation{t.max(t.add(l, -4), 0), t.add(l, -4)};
             },
             "L") == "L from 4 to 2147483647");
+  CHECK(solved(
+            [](symbol_table& t) {
+              const dim rows = t.add(t.floor_div(t.add(sym_named(t, "T"), 3), 10), -1);
+              return equation{t.max(rows, 0), rows};
+            },
+            "T") == "T from 7 to 2147483647");
+  CHECK(solved(
+            [](symbol_table& t) {
+              const dim start = t.sub(5000, t.mul(sym_named(t, "L"), 3));
+              return equation{t.max(start, 0), start};
+            },
+            "L") == "L from 1 to 1666");
+  CHECK(solved(
+            [](symbol_table& t) {
+              return equation{t.min(sym_named(t, "L"), 3), 3};
+            },
+            "L") == "L from 3 to 2147483647");
+  CHECK(solved([](symbol_table& t) { return equation{t.max(sym_named(t, "L"), 9), 9}; }, "L") == "L from 1 to 9");
+  CHECK(solved(
+            [](symbol_table& t) {
+              const dim n = sym_named(t, "N"), l = sym_named(t, "L");
+              return equation{t.mul(t.mul(n, l), 32), t.mul(n, 224)};
+            },
+            "L") == "7");
 }
 
 TEST_CASE("extents without a name take what the model needs of them") {

@@ -123,8 +123,9 @@ inline void convert_dropout(node_context& c) {
   }
   c.alias(0, c.reference(0));
   if (!c.wants(1)) return;
-  if (c.opset < 10) c.out(1, known_elements{c.type(0), c.dims(0), {known_element::of_real(1)}});
-  else c.out(1, known_elements{boolean, c.dims(0), {known_element::of_number(1)}});
+  // the mask of what is kept, from opset 12 on; before, ONNX leaves it open and ONNX Runtime writes zeros
+  if (c.opset < 10) c.out(1, known_elements{c.type(0), c.dims(0), {known_element::of_real(0)}});
+  else c.out(1, known_elements{boolean, c.dims(0), {known_element::of_number(c.opset < 12 ? 0 : 1)}});
 }
 
 // The slope [C] of opset 6 lies along the channels.

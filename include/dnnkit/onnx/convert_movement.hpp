@@ -2,6 +2,7 @@
 // ONNX operators that move elements and take shapes, positions or sizes as inputs or, in older opsets, as attributes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -101,6 +102,11 @@ inline std::optional<dim> slice_bound(node_context& c, const known_element& e, d
   const bounds r = t.range(d);
   if (r.min >= 0) return t.min(d, n);
   if (r.max < 0) return t.max(t.add(n, d), dim(0));
+  // A window around the middle of a table begins at c - L, with c in the upper half: L is at most c.
+  const polynomial& p = t.polynomials[d.expression()];
+  const bool from_middle = n.is_known() && p[0].factors.empty() && p[0].coefficient >= n.value() / 2;
+  const dim position = t.max(d, dim(0));
+  if (from_middle && t.note_equation(d, position)) return t.min(position, n);
   return std::nullopt;
 }
 
@@ -199,54 +205,123 @@ inline void convert_expand(node_context& c) {
   c.out(0, c.apply(op::expand{dims}, {c.in(0)}));
 }
 
+// t as often as an expression says along one axis: expanded by an axis before it, which is joined with it.
+inline tensor repeated(node_context& c, tensor t, std::size_t axis, dim times) {
+  node_context::require(!times.is_unknown() && c.table().range(times).min >= 0, "repeats are not known well enough");
+  node_context::require(t.dims().size() < max_rank, "repeats that are expressions need a rank below 8");
+  shape apart, joined;
+  for (std::size_t d = 0; d < t.dims().size(); ++d) {
+    const dim n = t.dims()[d];
+    if (d == axis) apart.push_back(times);
+    apart.push_back(n);
+    joined.push_back(d == axis ? c.table().mul(n, times) : n);
+  }
+  t = c.apply(op::unsqueeze{{static_cast<std::int64_t>(axis)}}, {t});
+  return c.apply(op::reshape{joined}, {c.apply(op::expand{apart}, {t})});
+}
+
 inline void convert_tile(node_context& c) {
   if (c.opset < 6) node_context::refuse("opset " + std::to_string(c.opset) + " is not supported");
-  c.out(0, c.apply(op::tile{to_int_list(c.numbers(1, "repeats"), "repeats")}, {c.in(0)}));
+  const known_elements& repeats = c.elements(1, "repeats");
+  std::size_t rank = 0;
+  node_context::require(repeats.countable(rank) && rank == c.rank(0), "repeats must name one number for each axis");
+  op::tile whole;
+  tensor t = c.in(0);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const known_element& e = repeats.at(d);
+    whole.repeats.push_back(e.is_number() ? e.number : 1);
+    if (!e.is_number()) t = repeated(c, t, d, c.arithmetic.to_dim(e));
+  }
+  c.out(0, c.apply(whole, {t}));
 }
 
 inline void convert_concat(node_context& c) {
-  if (c.inputs() == 1) return c.alias(0, c.reference(0));
-  std::vector<tensor> parts;  // those that have elements
   const op::concat concat{c.integer("axis", 1)};
+  if (c.inputs() == 1) return c.alias(0, c.reference(0));
+  std::vector<tensor> parts;
   for (std::size_t i = 0; i < c.inputs(); ++i) parts.push_back(c.in(i));
   c.out(0, c.apply(concat, parts));
+}
+
+// t with as much of `value` before and behind it along one axis as two expressions say.
+inline tensor padded_along(node_context& c, tensor t, std::size_t axis, dim before, dim behind, double value) {
+  std::vector<tensor> parts;
+  const tensor fill = c.state.constant({c.type(0), {}, {known_element::of_real(value)}});
+  for (const auto& [size, first] : {std::pair{before, true}, std::pair{behind, false}}) {
+    if (!first) parts.push_back(t);
+    if (size == dim(0)) continue;
+    node_context::require(c.arithmetic.is_natural(size), "pads that are expressions must not be negative");
+    shape s = t.dims();
+    s[axis] = size;
+    parts.push_back(c.apply(op::expand{s}, {fill}));
+  }
+  return c.apply(op::concat{static_cast<std::int64_t>(axis)}, parts);
+}
+
+// The pads of all axes, [begins, ends], from those of the axes that input 3 may name.
+inline std::vector<known_element> pads_of_all_axes(node_context& c, const std::vector<known_element>& given) {
+  if (!c.has(3)) return given;
+  const std::size_t rank = c.rank(0);
+  const std::vector<std::int64_t> axes = c.numbers(3, "axes");
+  node_context::require(given.size() == 2 * axes.size(), "pads must name two numbers for each axis");
+  std::vector<known_element> all(2 * rank, known_element::of_number(0));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t a = axes[i] < 0 ? axes[i] + static_cast<std::int64_t>(rank) : axes[i];
+    node_context::require(a >= 0 && a < static_cast<std::int64_t>(rank), "axes names an axis the input lacks");
+    all[static_cast<std::size_t>(a)] = given[i];
+    all[static_cast<std::size_t>(a) + rank] = given[i + axes.size()];
+  }
+  return all;
+}
+
+// Pads that are numbers are one node, others are concatenated.
+inline tensor padded(node_context& c, op::pad pad, const std::vector<known_element>& pads, tensor value) {
+  const std::size_t rank = c.rank(0);
+  node_context::require(pads.size() == 2 * rank, "pads must name two numbers for each axis");
+  bool numbers = true, nothing = true;
+  for (const known_element& p : pads) {
+    node_context::require(p.is_number() || p.is_expression(), "pads must be known when the model is imported");
+    pad.pads.push_back(p.is_number() ? p.number : 0);
+    numbers = numbers && p.is_number();
+    nothing = nothing && pad.pads.back() == 0;
+  }
+  tensor t = c.in(0);
+  if (!nothing) t = value.present() ? c.apply(pad, {t, value}) : c.apply(pad, {t});
+  if (numbers) return t;
+  node_context::require(pad.mode == pad_mode::constant && !value.present(),
+                        "pads that are expressions need mode constant and a known value");
+  const auto expression = [&](std::size_t i) { return pads[i].is_number() ? dim(0) : c.arithmetic.to_dim(pads[i]); };
+  for (std::size_t d = 0; d < rank; ++d)
+    if (!pads[d].is_number() || !pads[d + rank].is_number())
+      t = padded_along(c, t, d, expression(d), expression(d + rank), pad.value);
+  return t;
 }
 
 // pads: [begins, ends]; an attribute (called paddings once) up to opset 10, an input later, from opset 18 on for chosen
 // axes.
 inline void convert_pad(node_context& c) {
   op::pad pad;
-  const std::size_t rank = c.rank(0);
   pad.mode = enumerator<pad_mode>("mode", c.word("mode", "constant"));
-  std::vector<std::int64_t> pads;
+  std::vector<known_element> pads;
   tensor value;  // where it is not a known number
   if (c.opset < 11) {
-    pads = c.integers(c.node.find("pads") ? "pads" : "paddings").value_or(std::vector<std::int64_t>{});
+    const auto list = c.integers(c.node.find("pads") ? "pads" : "paddings");
+    for (std::int64_t p : list.value_or(std::vector<std::int64_t>{})) pads.push_back(known_element::of_number(p));
     pad.value = c.real_attribute("value", 0);
   } else {
-    pads = c.numbers(1, "pads");
+    const known_elements& amounts = c.elements(1, "pads");
+    std::size_t count = 0;
+    node_context::require(amounts.countable(count), "pads must be known when the model is imported");
+    for (std::size_t i = 0; i < count; ++i) pads.push_back(amounts.at(i));
     if (const known_elements* k = c.known(2); k != nullptr && k->items.size() == 1 && k->is_numeric())
       pad.value = static_cast<float>(k->items[0].as_real());
     else if (c.has(2)) value = c.in(2);
-    if (c.has(3)) {
-      const std::vector<std::int64_t> axes = c.numbers(3, "axes");
-      node_context::require(pads.size() == 2 * axes.size(), "pads must name two numbers for each axis");
-      std::vector<std::int64_t> all(2 * rank, 0);
-      for (std::size_t k = 0; k < axes.size(); ++k) {
-        const std::int64_t a = axes[k] < 0 ? axes[k] + static_cast<std::int64_t>(rank) : axes[k];
-        node_context::require(a >= 0 && a < static_cast<std::int64_t>(rank), "axes names an axis the input lacks");
-        all[static_cast<std::size_t>(a)] = pads[k];
-        all[static_cast<std::size_t>(a) + rank] = pads[k + axes.size()];
-      }
-      pads = all;
-    }
+    pads = pads_of_all_axes(c, pads);
   }
-  node_context::require(pads.size() == 2 * rank, "pads must name two numbers for each axis");
-  pad.pads = to_int_list(pads, "pads");
-  bool nothing = true;
-  for (std::int64_t p : pads) nothing = nothing && p == 0;
-  if (nothing) return c.alias(0, c.reference(0));
-  c.out(0, value.present() ? c.apply(pad, {c.in(0), value}) : c.apply(pad, {c.in(0)}));
+  const bool nothing =
+      std::all_of(pads.begin(), pads.end(), [](const known_element& p) { return p == known_element::of_number(0); });
+  if (nothing && pads.size() == 2 * c.rank(0)) return c.alias(0, c.reference(0));
+  c.out(0, padded(c, pad, pads, value));
 }
 
 inline void convert_center_crop_pad(node_context& c) {

@@ -2,6 +2,7 @@
 // ONNX's Resize of opsets 10 to 19, and Upsample.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +62,29 @@ inline void keep_aspect_ratio(node_context& c, op::resize& r) {
       r.sizes[d] = static_cast<std::int64_t>(std::floor(scale * static_cast<double>(c.dims(0)[d].value()) + 0.5));
 }
 
+// The scales, or the sizes where a scale is written as size / extent.
+inline void scale_by(node_context& c, op::resize& r, std::size_t input) {
+  const known_elements& k = c.elements(input, "the scales");
+  const bool sizes =
+      std::any_of(k.items.begin(), k.items.end(), [](const known_element& e) { return e.is_fraction(); });
+  if (!sizes) {
+    r.scales =
+        to_float_list(for_all_axes(c, c.reals(input, "the scales"), std::vector<double>(c.rank(0), 1.0)), "scales");
+    return;
+  }
+  std::size_t count = 0;
+  node_context::require(k.countable(count) && count == c.rank(0) && !c.has_attribute("axes"),
+                        "scales that are quotients of extents must be given for all axes");
+  for (std::size_t d = 0; d < count; ++d) {
+    const known_element& e = k.at(d);
+    const dim n = c.dims(0)[d];
+    const bool same =
+        e.is_fraction() ? e.denominator == n : e == known_element::of_real(1) || e == known_element::of_number(1);
+    node_context::require(same, "a scale that depends on extents must be a size divided by the input's extent");
+    r.sizes.push_back(e.is_fraction() ? e.expression : n);
+  }
+}
+
 // Inputs: X, scales in opset 10; X, roi, scales, sizes later.
 inline void convert_resize(node_context& c) {
   op::resize r = attributes_from<op::resize>(c);
@@ -86,7 +110,8 @@ inline void convert_resize(node_context& c) {
     for (dim d : r.sizes) node_context::require(!d.is_unknown(), "the sizes must be known");
     keep_aspect_ratio(c, r);
   } else {
-    r.scales = to_float_list(for_all_axes(c, c.reals(scales, "the scales"), std::vector<double>(rank, 1.0)), "scales");
+    c.ignore("keep_aspect_ratio_policy");  // which is about sizes
+    scale_by(c, r, scales);
   }
   c.out(0, c.apply(r, {c.in(0)}));
 }
@@ -101,7 +126,7 @@ inline void convert_upsample(node_context& c) {
     node_context::require(scales.has_value(), "has no scales");
     r.scales = list_of<float_list>(*scales, "scales");
   } else {
-    r.scales = to_float_list(c.reals(1, "the scales"), "scales");
+    scale_by(c, r, 1);
   }
   c.out(0, c.apply(r, {c.in(0)}));
 }

@@ -20,6 +20,7 @@
 #include "dnnkit/onnx/known_elements.hpp"
 #include "dnnkit/onnx/model.hpp"
 #include "dnnkit/onnx/stored_tensors.hpp"
+#include "dnnkit/op/arithmetic.hpp"
 #include "dnnkit/op/cast.hpp"
 #include "dnnkit/op/dims.hpp"
 #include "dnnkit/op/movement.hpp"
@@ -87,6 +88,8 @@ class import_state {
 
   // A constant of at most this many elements is written into the graph; more are a weight if the file stores them.
   static constexpr std::size_t most_inline = 64;
+  // A list of at most this many reals may be scales, one an axis.
+  static constexpr std::size_t most_scales = max_rank;
 
   // Where nodes are appended: the graph, or another one while something is folded.
   builder& target() { return scratch_ == nullptr ? graph : *scratch_; }
@@ -100,7 +103,7 @@ class import_state {
     if (v.stored == nullptr || !v.understood) return nullptr;
     std::size_t count = 0;
     if (!known_elements::countable(v.type.dims, count)) return nullptr;
-    if (!wanted && count > 1 && is_floating(v.type.type)) return nullptr;
+    if (!wanted && is_floating(v.type.type) && (count > most_scales || v.type.dims.size() > 1)) return nullptr;
     if (!wanted && count > 1024) return nullptr;
     try {
       v.known = std::make_shared<known_elements>(to_known(options.load(*v.stored)));
@@ -174,14 +177,19 @@ class import_state {
     if (!k.countable(count))
       throw refusal{"values computed from extents, of an extent that is not known, are used as data"};
     if (count > max_rank) throw refusal{"more than 8 values computed from extents are used as data"};
-    op::dims values;
+    op::dims values, denominators;
+    bool fractions = false;
     for (std::size_t i = 0; i < count; ++i) {
-      const dim d = arithmetic.to_dim(k.at(i));
+      const known_element& e = k.at(i);
+      const dim d = e.is_fraction() ? e.expression : arithmetic.to_dim(e);
       if (d.is_unknown()) throw refusal{"a fraction is among values computed from extents"};
       values.values.push_back(d);
+      denominators.values.push_back(e.denominator);
+      fractions = fractions || e.is_fraction();
     }
     tensor t = b.apply(values, {});
     if (k.type != i64) t = b.apply(op::cast{k.type}, {t});
+    if (fractions) t = b.apply(op::div{}, {t, b.apply(op::cast{k.type}, {b.apply(denominators, {})})});
     if (k.dims.size() != 1) t = b.apply(op::reshape{k.dims}, {t});
     return t;
   }

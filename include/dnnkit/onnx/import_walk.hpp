@@ -289,6 +289,9 @@ class import_walk {
            type == "Col2Im";
   }
 
+  // Operators whose extents depend on elements, and which have no more elements than a few times what they read.
+  static bool selects(std::string_view type) { return type == "NonZero" || type == "Compress" || type == "Unique"; }
+
   // A node whose inputs are all known numbers, and whose outputs are small, is computed by the reference evaluator.
   std::optional<std::vector<value_reference>> fold(scope& names, const onnx::node& n, std::int64_t opset,
                                                    converter converts) {
@@ -313,7 +316,7 @@ class import_walk {
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (!results[i] || !results[i]->data.present() || &results[i]->data.owner() != &scratch) continue;
       std::size_t count = 0;
-      if (!known_elements::countable(results[i]->type.dims, count)) return std::nullopt;
+      if (!selects(n.op_type) && !known_elements::countable(results[i]->type.dims, count)) return std::nullopt;
       scratch.output("", results[i]->data);
       computed.push_back(i);
     }
@@ -447,7 +450,7 @@ template <class Walk> import_result importer<Walk>::run(const onnx::model& m, im
         learnt = true;
         break;  // the others may mean something else now
       }
-      open.push_back(e);
+      if (!e.follows) open.push_back(e);
     }
     if (learnt && round < most_rounds) continue;
     for (const equation& e : open)

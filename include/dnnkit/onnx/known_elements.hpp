@@ -15,33 +15,41 @@
 
 namespace dnnkit::onnx {
 
-// One element: an integer (or bool, 0 or 1), an expression over symbols, a real number, or not known. Elements of
-// floating-point tensors may be any of these: 3 and L stand for 3.0 and the whole number that L has at run time.
+// One element: an integer (or bool, 0 or 1), an expression over symbols, a real number, the quotient of two
+// expressions, or not known. Elements of floating-point tensors may be any of these: 3 and L stand for 3.0 and the
+// whole number that L has at run time.
 struct known_element {
-  enum class state : std::uint8_t { unknown, number, expression, real };
+  enum class state : std::uint8_t { unknown, number, expression, real, fraction };
 
-  static known_element of_number(std::int64_t n) { return {state::number, n, {}, 0}; }
-  static known_element of_real(double x) { return {state::real, 0, {}, x}; }
+  static known_element of_number(std::int64_t n) { return {state::number, n, {}, 0, 1}; }
+  static known_element of_real(double x) { return {state::real, 0, {}, x, 1}; }
   static known_element of_dim(dim d) {
     if (d.is_known()) return of_number(d.value());
-    return d.is_unknown() ? known_element{} : known_element{state::expression, 0, d, 0};
+    return d.is_unknown() ? known_element{} : known_element{state::expression, 0, d, 0, 1};
+  }
+  static known_element of_fraction(dim numerator, dim denominator) {
+    return {state::fraction, 0, numerator, 0, denominator};
   }
 
   bool is_unknown() const { return kind == state::unknown; }
   bool is_number() const { return kind == state::number; }
   bool is_expression() const { return kind == state::expression; }
   bool is_real() const { return kind == state::real; }
+  bool is_fraction() const { return kind == state::fraction; }
   bool is_numeric() const { return is_number() || is_real(); }
   double as_real() const { return is_real() ? real : static_cast<double>(number); }
   friend bool operator==(const known_element& a, const known_element& b) {
     if (a.kind != b.kind) return false;
-    return a.is_number() ? a.number == b.number : a.is_real() ? a.real == b.real : a.expression == b.expression;
+    if (a.is_number()) return a.number == b.number;
+    if (a.is_real()) return a.real == b.real;
+    return a.expression == b.expression && a.denominator == b.denominator;
   }
 
   state kind = state::unknown;
   std::int64_t number = 0;
-  dim expression = dim::unknown();
+  dim expression = dim::unknown();  // of a fraction, the numerator
   double real = 0;
+  dim denominator = 1;  // at least 1
 };
 
 // More elements than this are data, not something a shape depends on.

@@ -152,12 +152,29 @@ inline bool evaluate_split(shape_evaluation& s) {
   return begin == count;
 }
 
-// Whole numbers stay as they are.
-inline bool evaluate_rounding(shape_evaluation& s) {
+// Floor and Ceil; whole numbers stay as they are, also by Round.
+inline bool evaluate_rounding(shape_evaluation& s, bool up) {
   const known_elements* x = s.context().known(0);
   if (x == nullptr || x->is_numeric()) return false;
-  return s.elementwise(
-      1, {}, [](const auto& e) { return e[0]->is_expression() || e[0]->is_number() ? *e[0] : known_element{}; });
+  const bool fractions = s.context().node.op_type != "Round";
+  return s.elementwise(1, {}, [&](const auto& e) {
+    return e[0]->is_fraction() && !fractions ? known_element{} : s.arithmetic().rounded(*e[0], up);
+  });
+}
+
+// Whole numbers to a small power.
+inline bool evaluate_power(shape_evaluation& s) {
+  node_context& c = s.context();
+  const known_elements* exponents = c.known(1);
+  constexpr std::int64_t most = 8;
+  if (exponents == nullptr || is_floating(c.type(0)) || is_floating(exponents->type)) return false;
+  for (const known_element& e : exponents->items)
+    if (!e.is_number() || e.number < 0 || e.number > most) return false;
+  return s.elementwise(2, c.type(0), [&](const auto& x) {
+    known_element r = known_element::of_number(1);
+    for (std::int64_t i = 0; i < x[1]->number; ++i) r = s.arithmetic().mul(r, *x[0]);
+    return r;
+  });
 }
 
 inline bool evaluate_logic(shape_evaluation& s, bool (*f)(bool, bool)) {
@@ -196,14 +213,15 @@ inline bool evaluate_on_known_elements(node_context& c) {
       {"Expand", detail::evaluate_expand},
       {"Where", detail::evaluate_where},
       {"Split", detail::evaluate_split},
-      {"Floor", detail::evaluate_rounding},
-      {"Ceil", detail::evaluate_rounding},
-      {"Round", detail::evaluate_rounding},
+      {"Floor", [](shape_evaluation& s) { return detail::evaluate_rounding(s, false); }},
+      {"Ceil", [](shape_evaluation& s) { return detail::evaluate_rounding(s, true); }},
+      {"Round", [](shape_evaluation& s) { return detail::evaluate_rounding(s, false); }},
       {"Add", [](shape_evaluation& s) { return s.binary(&arithmetic::add); }},
       {"Sub", [](shape_evaluation& s) { return s.binary(&arithmetic::sub); }},
       {"Mul", [](shape_evaluation& s) { return s.binary(&arithmetic::mul); }},
       {"Min", [](shape_evaluation& s) { return s.binary(&arithmetic::min); }},
       {"Max", [](shape_evaluation& s) { return s.binary(&arithmetic::max); }},
+      {"Pow", detail::evaluate_power},
       {"Div",
        [](shape_evaluation& s) {
          return s.elementwise(

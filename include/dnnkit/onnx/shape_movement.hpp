@@ -23,6 +23,9 @@ inline bool evaluate_shape(shape_evaluation& s) {
     return p < 0 ? 0 : p > rank ? rank : p;
   };
   const std::int64_t first = position(c.integer("start", 0)), last = position(c.integer("end", rank));
+  symbol_table& t = c.table();
+  for (dim d : c.dims(0))  // of windows, say, that fit often enough
+    if (d.is_expression() && !s.arithmetic().is_natural(d)) t.note_equation(d, t.max(d, dim(0)), true);
   const std::vector<known_element> all = s.shape_of(0);
   std::vector<known_element> part;
   for (std::int64_t i = first; i < last; ++i) part.push_back(all[static_cast<std::size_t>(i)]);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -92,10 +93,20 @@ class symbol_solver {
     const dim difference = t.sub(e.left, e.right);
     if (difference == dim(0)) return true;
     if (!difference.is_expression()) return false;
-    return by_isolation(t, difference) || by_divisibility(e) || by_bounds(e);
+    return by_isolation(t, without_common_factors(t, difference)) || by_bounds(e) || by_divisibility(e);
   }
 
  private:
+  // d = 0 without the symbols that all its terms have, none of which is 0.
+  static dim without_common_factors(symbol_table& t, dim d) {
+    for (std::size_t i = 0; i < t.symbols.size(); ++i) {
+      if (t.symbols[i].limits.min < 1) continue;
+      const dim s = t.symbol_named(t.symbols[i].name.view(), {});
+      for (dim rest = t.exact_div(d, s); rest.is_expression(); rest = t.exact_div(d, s)) d = rest;
+    }
+    return d;
+  }
+
   // A symbol that stands alone in one term c * s and occurs nowhere else, c = 1, -1 or a divisor of a constant rest.
   bool by_isolation(symbol_table& t, dim difference) const {
     const polynomial p = t.polynomials[difference.expression()];
@@ -163,20 +174,21 @@ class symbol_solver {
     return false;
   }
 
-  // min(s, c) = s says s <= c, and max(s, c) = s says s >= c.
+  // min(s, c) = s and max(s, c) = c say s <= c, max(s, c) = s and min(s, c) = c say s >= c.
   bool by_bounds(const equation& e) const {
     for (const atom_kind kind : {atom_kind::min, atom_kind::max}) {
       std::vector<const atom*> extrema;
       collect(e.left, kind, extrema);
       collect(e.right, kind, extrema);
       for (const atom* x : extrema)
-        for (const bool first : {true, false}) {
+        for (const atom_kind side : {atom_kind::min, atom_kind::max}) {
+          const bool first = x->a.is_known();
           const dim limit = first ? x->a : x->b, other = first ? x->b : x->a;
           if (!limit.is_known()) continue;
           for (std::size_t i = 0; i < table_.symbols.size(); ++i) {
             if (!table_.uses(other, i)) continue;
             bounds limits = table_.symbols[i].limits;
-            if (!narrow(limits, kind, other, limit.value(), i)) continue;
+            if (!narrow(limits, side, other, limit.value(), i)) continue;
             symbol_table t;
             const detail::dim_copy copy(table_, t, [&](std::size_t k) {
               return t.symbol_named(table_.symbols[k].name.view(), k == i ? limits : table_.symbols[k].limits);
@@ -189,21 +201,32 @@ class symbol_solver {
     }
     return false;
   }
-  // The bounds of symbol i under which `other`, c * s + k, is at most (min) or at least (max) `limit`.
-  bool narrow(bounds& limits, atom_kind kind, dim other, std::int64_t limit, std::size_t i) const {
-    const polynomial& p = table_.polynomials[other.expression()];
-    std::int64_t k = 0, c = 0;
-    for (const monomial& m : p) {
-      if (m.factors.empty()) k = m.coefficient;
-      else if (m.factors.size() == 1 && table_.atoms[m.factors[0]].kind == atom_kind::symbol &&
-               table_.atoms[m.factors[0]].a == dim(static_cast<std::int64_t>(i)))
-        c = m.coefficient;
-      else return false;
+  // The bounds of symbol i under which d is at most (min) or at least (max) `limit`, where d is c * s + k, or has
+  // another such sum divided by a number and rounded down in the place of s.
+  bool narrow(bounds& limits, atom_kind kind, dim d, std::int64_t limit, std::size_t i) const {
+    if (!d.is_expression()) return false;
+    const polynomial& p = table_.polynomials[d.expression()];
+    const monomial& m = p.back();
+    if (p.size() > 2 || m.factors.size() != 1 || (p.size() == 2 && !p[0].factors.empty())) return false;
+    const std::int64_t c = m.coefficient, size = c < 0 ? -c : c, k = p.size() == 2 ? p[0].coefficient : 0;
+    std::int64_t room = 0;  // of c * s
+    if (c == std::numeric_limits<std::int64_t>::min() || __builtin_sub_overflow(limit, k, &room) ||
+        room == std::numeric_limits<std::int64_t>::min())
+      return false;
+    if (c < 0) room = -room;
+    const bool at_most = (kind == atom_kind::min) == (c > 0);
+    const std::int64_t edge =
+        at_most ? dnnkit::detail::floor_quotient(room, size) : -dnnkit::detail::floor_quotient(-room, size);
+    const atom& a = table_.atoms[m.factors[0]];
+    if (a.kind == atom_kind::floor_div && a.b.is_known()) {
+      std::int64_t inner = 0;
+      if (__builtin_mul_overflow(edge, a.b.value(), &inner)) return false;
+      return narrow(limits, at_most ? atom_kind::min : atom_kind::max, a.a, at_most ? inner + (a.b.value() - 1) : inner,
+                    i);
     }
-    if (c <= 0) return false;
-    const std::int64_t room = limit - k;
-    if (kind == atom_kind::min) limits.max = std::min(limits.max, dnnkit::detail::floor_quotient(room, c));
-    else limits.min = std::max(limits.min, -dnnkit::detail::floor_quotient(-room, c));
+    if (a.kind != atom_kind::symbol || !(a.a == dim(static_cast<std::int64_t>(i)))) return false;
+    if (at_most) limits.max = std::min(limits.max, edge);
+    else limits.min = std::max(limits.min, edge);
     return limits.min <= limits.max;
   }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 
 #include "dnnkit/op/access.hpp"
@@ -70,13 +71,41 @@ struct reshape {
         if (!d.is_unknown()) rest.d = c.table().exact_div(rest.d, d);
     }
     if (inferred < max_rank) s[inferred] = rest.d;
-    if (rest.d.is_unknown() || (inferred == max_rank && !(rest.d == dim(1)))) {
+    bool fits = !rest.d.is_unknown() && (inferred < max_rank || rest.d == dim(1));
+    if (!fits && !whole.is_unknown()) fits = fits_symbols(c, s, inferred, whole);
+    if (!fits) {
       text t;
       c.fail(t << c.print(c.in(0)) << " has " << c.table().print(whole) << " elements, which do not fit shape "
                << c.print(dims));
       return;
     }
     c.out(c.type(0), s);
+  }
+  // Whether s has `whole` elements if the symbols are what an importer can still find out: the number of elements is
+  // the same; or, where one extent is inferred, a symbol is a multiple of a number, or the first extent the input's.
+  static constexpr bool fits_symbols(inference& c, shape& s, std::size_t inferred, dim whole) {
+    symbol_table& t = c.table();
+    dim product = 1, rest = whole;
+    std::int64_t number = 1;  // what is left of the extents that are numbers
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      if (i == inferred) continue;
+      product = t.mul(product, s[i]);
+      if (const dim e = t.exact_div(rest, s[i]); !e.is_unknown()) rest = e;
+      else number *= s[i].is_known() ? s[i].value() : 0;
+    }
+    if (product.is_unknown()) return false;
+    if (inferred == max_rank) return whole == product || t.note_equation(whole, product);
+    if (const auto linear = t.linear_of(rest); linear && linear->offset == 0 && number > 1) {
+      const std::int64_t common = std::gcd(linear->factor, number);
+      rest = t.exact_div(rest, common);
+      s[inferred] = t.floor_div(rest, number / common);
+      return t.note_equation(rest, t.mul(s[inferred], number / common));
+    }
+    if (inferred == 0 || c.rank(0) == 0) return false;
+    rest = t.exact_div(t.mul(t.exact_div(whole, c.in(0)[0]), s[0]), product);
+    if (rest.is_unknown() || !t.note_equation(c.in(0)[0], s[0])) return false;
+    s[inferred] = rest;
+    return true;
   }
   static constexpr bool forward(const movement& m, view& v) { return m.algebra.reshape(v, m.out); }
   static constexpr bool backward(const movement& m, view& v) { return m.algebra.reshape(v, m.in); }

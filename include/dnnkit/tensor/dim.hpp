@@ -100,9 +100,10 @@ struct linear_dim {
   }
 };
 
-// Two dimensions that must be equal for a graph to be legal.
+// Two dimensions that must be equal for a graph to be legal; `follows`: they are, wherever the rest of it is legal.
 struct equation {
   dim left, right;
+  bool follows = false;
 };
 
 class symbol_table {
@@ -116,11 +117,11 @@ class symbol_table {
   bool collects_equations = false;
 
   // Whether a and b may be taken for equal: they are noted as an equation.
-  constexpr bool note_equation(dim a, dim b) {
+  constexpr bool note_equation(dim a, dim b, bool follows = false) {
     if (!collects_equations) return false;
     const bounds r = range(sub(a, b));
     if (r.min > 0 || r.max < 0) return false;
-    equations.push_back({a, b});
+    equations.push_back({a, b, follows});
     return true;
   }
 
