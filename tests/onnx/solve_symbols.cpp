@@ -79,6 +79,12 @@ TEST_CASE("one equation") {
             "L") == "L from 3 to 2147483647");
   CHECK(solved([](symbol_table& t) { return equation{t.max(sym_named(t, "L"), 9), 9}; }, "L") == "L from 1 to 9");
   CHECK(solved(
+            [](symbol_table& t) {  // not L from 1 to 1, although this is a solution, too
+              const dim l = t.add(sym_named(t, "L"), -1);
+              return equation{l, t.min(l, t.max(t.add(t.mul(l, 2), -1), 0))};
+            },
+            "L") == "L from 2 to 2147483647");
+  CHECK(solved(
             [](symbol_table& t) {
               const dim n = sym_named(t, "N"), l = sym_named(t, "L");
               return equation{t.mul(t.mul(n, l), 32), t.mul(n, 224)};

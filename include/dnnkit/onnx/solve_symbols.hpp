@@ -174,30 +174,34 @@ class symbol_solver {
     return false;
   }
 
-  // min(s, c) = s and max(s, c) = c say s <= c, max(s, c) = s and min(s, c) = c say s >= c.
+  // min(s, c) = s says s <= c, and max(s, c) = s says s >= c; where neither does, min(s, c) = c and max(s, c) = c say
+  // the opposite.
   bool by_bounds(const equation& e) const {
-    for (const atom_kind kind : {atom_kind::min, atom_kind::max}) {
-      std::vector<const atom*> extrema;
-      collect(e.left, kind, extrema);
-      collect(e.right, kind, extrema);
-      for (const atom* x : extrema)
-        for (const atom_kind side : {atom_kind::min, atom_kind::max}) {
-          const bool first = x->a.is_known();
-          const dim limit = first ? x->a : x->b, other = first ? x->b : x->a;
-          if (!limit.is_known()) continue;
-          for (std::size_t i = 0; i < table_.symbols.size(); ++i) {
-            if (!table_.uses(other, i)) continue;
-            bounds limits = table_.symbols[i].limits;
-            if (!narrow(limits, side, other, limit.value(), i)) continue;
-            symbol_table t;
-            const detail::dim_copy copy(table_, t, [&](std::size_t k) {
-              return t.symbol_named(table_.symbols[k].name.view(), k == i ? limits : table_.symbols[k].limits);
-            });
-            if (!(copy(e.left) == copy(e.right))) continue;
-            solutions_[table_.symbols[i].name.str()] = {nullptr, dim::unknown(), limits};
-            return true;
-          }
-        }
+    for (const bool opposite : {false, true})
+      for (const atom_kind kind : {atom_kind::min, atom_kind::max}) {
+        std::vector<const atom*> extrema;
+        collect(e.left, kind, extrema);
+        collect(e.right, kind, extrema);
+        for (const atom* x : extrema)
+          if (by_bound(e, *x, (kind == atom_kind::min) != opposite ? atom_kind::min : atom_kind::max)) return true;
+      }
+    return false;
+  }
+  // Whether e holds once one side of `x` is at most (min) or at least (max) the other side, a number.
+  bool by_bound(const equation& e, const atom& x, atom_kind side) const {
+    const bool first = x.a.is_known();
+    const dim limit = first ? x.a : x.b, other = first ? x.b : x.a;
+    for (std::size_t i = 0; limit.is_known() && i < table_.symbols.size(); ++i) {
+      if (!table_.uses(other, i)) continue;
+      bounds limits = table_.symbols[i].limits;
+      if (!narrow(limits, side, other, limit.value(), i)) continue;
+      symbol_table t;
+      const detail::dim_copy copy(table_, t, [&](std::size_t k) {
+        return t.symbol_named(table_.symbols[k].name.view(), k == i ? limits : table_.symbols[k].limits);
+      });
+      if (!(copy(e.left) == copy(e.right))) continue;
+      solutions_[table_.symbols[i].name.str()] = {nullptr, dim::unknown(), limits};
+      return true;
     }
     return false;
   }
