@@ -18,6 +18,7 @@ template <class Net, std::size_t R> struct anchor_context {
     return access::bound(Net::plan.dims[access::anchor_shape(i).first + d], call);
   }
   constexpr index_t out(std::size_t d) const { return access::bound(access::space(d), call); }
+  constexpr index_t value(dim d) const { return access::bound(d, call); }
 };
 
 template <class Net, std::size_t R> struct anchor_of {

@@ -214,6 +214,7 @@ template <class Net, std::size_t R> struct tree {
     static constexpr std::size_t out_rank() { return Out.count; }
     constexpr index_t in(std::size_t, std::size_t d) const { return access::bound(Net::plan.dims[In.first + d], call); }
     constexpr index_t out(std::size_t d) const { return access::bound(Net::plan.dims[Out.first + d], call); }
+    constexpr index_t value(dim d) const { return access::bound(d, call); }
   };
 
   // --- values

@@ -105,6 +105,28 @@ template <class Op> constexpr Op decode(const std::int64_t* codes) {
   return op;
 }
 
+// Positions of the codes that are dimensions whose value is known only when the network runs.
+template <class Op> constexpr vector<std::size_t> symbolic_codes(const Op& op) {
+  vector<std::size_t> found;
+  std::size_t position = 0;
+  if constexpr (detail::has_attributes<Op>)
+    Op::attributes(op, [&](const char*, const auto& x) {
+      using T = std::remove_cvref_t<decltype(x)>;
+      if constexpr (detail::is_list<T>) {
+        ++position;  // of the length
+        if constexpr (std::same_as<typename T::value_type, dim>)
+          for (std::size_t i = 0; i < x.count; ++i)
+            if (!x.items[i].is_known()) found.push_back(position + i);
+        position += x.count;
+      } else {
+        if constexpr (std::same_as<T, dim>)
+          if (!x.is_known()) found.push_back(position);
+        ++position;
+      }
+    });
+  return found;
+}
+
 // "kernel_shape=[3, 3] group=1"
 template <class Op> constexpr void print_attributes(const Op& op, const symbol_table& table, text& t) {
   if constexpr (detail::has_attributes<Op>) {

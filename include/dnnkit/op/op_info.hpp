@@ -86,6 +86,7 @@ struct op_info {
   optional_function<bool(const std::int64_t*attributes, const movement&, view&)> forward, backward;
   void (*print)(const std::int64_t* attributes, const symbol_table&, text&) = nullptr;
   dim (*flops)(const std::int64_t* attributes, const inference&) = nullptr;
+  vector<std::size_t> (*symbolic_codes)(const std::int64_t* attributes) = nullptr;
   // Composite operators: the operator said in terms of simpler ones.
   optional_function<tensor(const std::int64_t* attributes, const vector<tensor>& inputs)> expand;
 };
@@ -138,6 +139,7 @@ inline constexpr op_info info_of{
       else if (Op::kind == form::movement) return 0;
       else return element_count(c.table(), c.outputs()[0].dims);
     },
+    .symbolic_codes = [](const std::int64_t* a) { return dnnkit::symbolic_codes(decode<Op>(a)); },
     .expand = detail::expand_of<Op>()};
 
 // Stands where there is no operator, so that no table holds a null pointer.

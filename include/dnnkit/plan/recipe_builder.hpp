@@ -135,6 +135,11 @@ class recipe_builder {
     const slice_of r{count(p_.attributes), n.attributes.count};
     const std::int64_t* codes = g_.attributes_of(n);
     p_.attributes.append(codes, codes + n.attributes.count);
+    if (g_.symbols.symbols.empty()) return r;
+    for (std::size_t i : n.op->symbolic_codes(codes)) {
+      std::int64_t& code = p_.attributes[r.first + i];
+      code = detail::to_code(local(detail::from_code<dim>(code)));
+    }
     return r;
   }
   // Axes of one element say nothing, unless a reader steps from them into a border: then `border` has it.

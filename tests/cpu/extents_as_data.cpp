@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What depends on the extents of the inputs is computed in every run, even where its own extents are known and it reads
+// weights alone.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include "dnnkit/compile.hpp"
+#include "dnnkit/graph/walk.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "tests/support/compiled.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+
+namespace {
+
+// 2 S + 1, as an element
+struct extent {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim s = g.symbol({"S", {1, 9}});
+    g.output("y", dk::relu(g.input("x", f32, {s, 3})));
+    const dk::tensor twice = g.apply(dk::op::dims{{g.value().symbols.mul(s, 2)}}, {});
+    g.output("sizes", dk::reshape(dk::cast(twice, {.to = f32}), {1, 1}) + g.scalar(1));
+  }
+};
+
+// Two rows of a table of weights, those at S
+struct part_of_weight {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim s = g.symbol({"S", {1, 9}});
+    const dk::tensor x = g.input("x", f32, {s, 4});
+    g.output("y", dk::relu(x));
+    const dk::tensor rows = g.apply(dk::op::split{0, s, 2}, {g.weight("table", {11, 4})});
+    g.output("rows", dk::matmul(rows, g.weight("w", {4, 5})));
+  }
+};
+
+template <class Model> constexpr int setup_nodes() {
+  const dk::graph g = dk::graph_of<Model>();
+  const auto setup = dk::setup_values(g);
+  int count = 0;
+  for (const dk::node& n : g.nodes) count += setup[n.output];
+  return count;
+}
+static_assert(setup_nodes<extent>() == 0);
+static_assert(setup_nodes<part_of_weight>() == 0);
+
+TEST_CASE("an extent is an element") { CHECK(harness::compiled_error(harness::compiled<extent>("extent"), 1) == ""); }
+TEST_CASE("a part of a weight begins at an extent") {
+  CHECK(harness::compiled_error(harness::compiled<part_of_weight>("part_of_weight"), 1) == "");
+}
+
+}  // namespace
