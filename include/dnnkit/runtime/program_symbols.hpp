@@ -64,17 +64,17 @@ class program_symbols {
   // The number n when `name` is called "WHOLE/n": what the whole is a multiple of.
   static std::optional<std::int64_t> divisor(std::string_view name, std::string_view whole) {
     if (!name.starts_with(whole) || name.size() < whole.size() + 2 || name[whole.size()] != '/') return std::nullopt;
-    std::int64_t product = 1;
+    std::int64_t factor = 1;
     while (name.size() > whole.size()) {  // "H/2/2" is a quarter
       const std::size_t slash = name.rfind('/');
       const std::string_view digits = name.substr(slash + 1);
       std::int64_t n = 0;
       const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
       if (failure != std::errc() || end != digits.data() + digits.size() || n < 1) return std::nullopt;
-      if (__builtin_mul_overflow(product, n, &product)) return std::nullopt;
+      if (__builtin_mul_overflow(factor, n, &factor)) return std::nullopt;
       name = name.substr(0, slash);
     }
-    return product;
+    return factor;
   }
 
   void set(std::size_t k, std::int64_t value, const std::string& source) {
