@@ -91,11 +91,11 @@ struct reshape {
       if (i == inferred) continue;
       product = t.mul(product, s[i]);
       if (const dim e = t.exact_div(rest, s[i]); !e.is_unknown()) rest = e;
-      else number *= s[i].is_known() ? s[i].value() : 0;
+      else if (__builtin_mul_overflow(number, s[i].is_known() ? s[i].value() : 0, &number)) return false;
     }
     if (product.is_unknown()) return false;
     if (inferred == max_rank) return whole == product || t.note_equation(whole, product);
-    if (const auto linear = t.linear_of(rest); linear && linear->offset == 0 && number > 1) {
+    if (const auto linear = t.linear_of(rest); linear && linear->offset == 0 && linear->factor > 0 && number > 1) {
       const std::int64_t common = std::gcd(linear->factor, number);
       rest = t.exact_div(rest, common);
       s[inferred] = t.floor_div(rest, number / common);
