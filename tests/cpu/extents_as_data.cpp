@@ -35,6 +35,16 @@ struct part_of_weight {
   }
 };
 
+// The same of padded rows, which no strides lead to: the position is looked up element by element.
+struct part_of_padded {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim s = g.symbol({"S", {1, 9}});
+    g.output("y", dk::relu(g.input("x", f32, {s, 4})));
+    const dk::tensor table = dk::pad(g.input("table", f32, {9, 4}), {.pads = {1, 0, 1, 0}});
+    g.output("rows", dk::relu(g.apply(dk::op::split{0, s, 2}, {table})));
+  }
+};
+
 template <class Model> constexpr int setup_nodes() {
   const dk::graph g = dk::graph_of<Model>();
   const auto setup = dk::setup_values(g);
@@ -48,6 +58,9 @@ static_assert(setup_nodes<part_of_weight>() == 0);
 TEST_CASE("an extent is an element") { CHECK(harness::compiled_error(harness::compiled<extent>("extent"), 1) == ""); }
 TEST_CASE("a part of a weight begins at an extent") {
   CHECK(harness::compiled_error(harness::compiled<part_of_weight>("part_of_weight"), 1) == "");
+}
+TEST_CASE("a part of padded rows begins at an extent") {
+  CHECK(harness::compiled_error(harness::compiled<part_of_padded>("part_of_padded"), 1) == "");
 }
 
 }  // namespace

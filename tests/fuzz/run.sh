@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs the libFuzzer targets of this folder. Usage: bash tests/fuzz/run.sh [SECONDS] [TARGET ...]: so long for each target,
-# 60 by default; all of them, or those named (safetensors, onnx, npy, passes, ...). Each starts from tests/fuzz/seeds/<target>; onnx and
-# onnx_import also from the small files of ONNX's own test data, where that is installed (Debian: libonnx-testdata).
+# Runs the libFuzzer targets of this folder. Usage: bash tests/fuzz/run.sh [SECONDS] [TARGET ...]: so long for each
+# target, 60 by default; all of them, or those named (safetensors, onnx, npy, passes, ...). Each starts from
+# tests/fuzz/seeds/<target>, onnx_import from those of onnx; both of these also from the small files of ONNX's own test
+# data, where that is installed (Debian: libonnx-testdata).
 # The last line is `N passed, N failed`; an input that failed stays in build/fuzz/<target>.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -28,7 +29,10 @@ for target in "${targets[@]}"; do
   mkdir -p "$corpus/corpus"
   kinds=()  # of files in the test data that the target reads
   if [ "$target" = onnx ]; then kinds=(-name '*.onnx' -o -name '*.pb'); fi
-  if [ "$target" = onnx_import ]; then kinds=(-name '*.onnx'); fi
+  if [ "$target" = onnx_import ]; then
+    kinds=(-name '*.onnx')
+    seeds=(tests/fuzz/seeds/onnx)
+  fi
   if [ "${#kinds[@]}" -gt 0 ] && [ -d "$test_data" ]; then
     if [ ! -d "$corpus/test_data" ]; then
       mkdir "$corpus/test_data"

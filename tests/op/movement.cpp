@@ -36,6 +36,10 @@ static_assert(inferred([](builder& g) {
 static_assert(inferred([](builder& g) {
                 return reshape(g.input("x", f32, {4}), {-1, -1});
               }) == "Reshape 'Reshape': more than one -1 in the shape");
+// extents whose product no integer holds
+static_assert(inferred([](builder& g) {
+                return reshape(g.input("x", f32, {3, 4}), {5'000'000'000, 7'000'000'000});
+              }) == "Reshape 'Reshape': [3, 4] has 12 elements, which do not fit shape [5000000000, 7000000000]");
 static_assert(inferred([](builder& g) { return reshape(g.input("x", f32, {0, 3}), {0, 3}); }) == "f32 [0, 3]");
 static_assert(inferred([](builder& g) { return reshape(g.input("x", f32, {0, 3}), {3, -1}); }) == "f32 [3, 0]");
 static_assert(inferred([](builder& g) { return flatten(g.input("x", f32, {2, 3, H, 4})); }) == "f32 [2, 12*H]");

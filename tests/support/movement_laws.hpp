@@ -21,6 +21,7 @@ struct context {
   std::int64_t in(std::size_t, std::size_t d) const { return input[d]; }
   std::size_t out_rank() const { return output.size(); }
   std::int64_t out(std::size_t d) const { return output[d]; }
+  std::int64_t value(dnnkit::dim d) const { return d.value(); }
 };
 
 inline dnnkit::coordinates to_coordinates(const index_list& c) {

@@ -137,7 +137,7 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
                                       direct ? nullptr : scratch_bytes,
                                       pack,
                                       (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float)),
-                                      0b110,
+                                      convolution_recipe<Net, R>::packed_inputs,
                                       access::self.windowed ? run_rows : nullptr};
 
  private:

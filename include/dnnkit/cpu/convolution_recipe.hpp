@@ -132,6 +132,7 @@ template <class Net, std::size_t R> struct convolution_recipe {
   }
 
   // Packs weights and, behind them, the bias (zeros when there is none) for convolution type C into `call.packed`.
+  static constexpr std::uint32_t packed_inputs = 0b110;  // weights and bias
   template <class C> static void pack(const kernel_call& call) {
     const conv_attributes a = attributes_of(false);
     std::vector<float> plain, b;  // ONNX's OIHW

@@ -102,7 +102,7 @@ template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Ne
                                       direct ? nullptr : scratch_bytes,
                                       pack,
                                       (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float)),
-                                      0b110,
+                                      convolution_recipe<Net, R>::packed_inputs,
                                       access::self.windowed ? run : nullptr};
 };
 

@@ -197,6 +197,7 @@ template <class Net, std::size_t R> struct product_kernel {
   static void pack(const kernel_call& call) noexcept { pack_b(call, 0, reinterpret_cast<float*>(call.packed)); }
 
   static constexpr bool pack_once = b_is_setup && one_b && k_dim.is_known() && n_dim.is_known();
+  static constexpr std::uint32_t packed_inputs = 0b10;  // the right factor
   static constexpr std::int64_t packed_bytes = [] {
     if constexpr (pack_once) {
       const gemm<constant<1>, constant<n_dim.value()>, constant<k_dim.value()>> g{};
@@ -292,7 +293,7 @@ template <class Net, std::size_t R> struct product_kernel {
                                       prepares ? scratch_bytes : nullptr,
                                       pack_once ? pack : nullptr,
                                       packed_bytes,
-                                      pack_once ? 0b10u : 0u};
+                                      pack_once ? packed_inputs : 0};
 };
 
 }  // namespace dnnkit::cpu

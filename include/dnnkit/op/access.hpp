@@ -21,6 +21,7 @@ template <class T> inline constexpr bool is_present = !std::is_same_v<std::remov
 // The context `c` given to at(), axes() and the like is any type with
 //   c.rank(i), c.in(i, d)   rank and extent of input i
 //   c.out_rank(), c.out(d)  the same of the output
+//   c.value(d)              the number that a dimension among the attributes stands for in this run
 //   typename C::real        the type sums of floating-point elements are kept in
 //
 // Operators of form::whole are given compute(c, y, x...), where each x and y is seen as row-major, whatever its
@@ -107,12 +108,6 @@ template <class C> constexpr std::int64_t position_in(const C& c, std::int64_t i
   if (p >= 0 && p < n) return p;
   if constexpr (requires { c.index_out_of_range(i, n); }) c.index_out_of_range(i, n);
   return p < 0 ? 0 : n - 1;
-}
-
-// The value of an attribute that is a dimension; a context where it may be an expression has a member value(d).
-template <class C> constexpr std::int64_t value_of(const C& c, dim d) {
-  if constexpr (requires { c.value(d); }) return c.value(d);
-  else return d.value();
 }
 
 constexpr std::int64_t linear_index(const coordinates& c, const auto& extent_at, std::size_t rank) {

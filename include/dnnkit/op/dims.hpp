@@ -29,7 +29,7 @@ struct dims {
       if (!c.require(!d.is_unknown(), "a value is not known")) return;
     c.out(i64, {static_cast<std::int64_t>(values.size())});
   }
-  constexpr std::int64_t at(const auto& c, const coordinates& o) const { return value_of(c, values[o[0]]); }
+  constexpr std::int64_t at(const auto& c, const coordinates& o) const { return c.value(values[o[0]]); }
   static constexpr dim flops(const inference&) { return 0; }
 };
 

@@ -60,6 +60,7 @@ struct sample_context {
   std::int64_t in(std::size_t, std::size_t) const;
   std::size_t out_rank() const;
   std::int64_t out(std::size_t) const;
+  std::int64_t value(dim) const;
 };
 
 template <class Op, class... T> inline constexpr bool applies = requires(const Op& op, const T&... x) {

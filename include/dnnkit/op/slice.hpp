@@ -146,7 +146,7 @@ struct split {
   }
   constexpr auto at(const auto& c, const coordinates& o, auto x) const {
     coordinates i = o;
-    i[along(c.rank(0))] += value_of(c, begin);
+    i[along(c.rank(0))] += c.value(begin);
     return x(i);
   }
 };

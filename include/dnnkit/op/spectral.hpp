@@ -70,7 +70,7 @@ struct dft {
     const std::size_t along = axis_position(axis, c.rank(0)), last = c.rank(0) - 1;
     const std::int64_t given = c.in(0, along), part = o[last];
     const bool halved = onesided && inverse;  // what x leaves out are the conjugates of all but its first and middle
-    const std::int64_t length = halved ? c.out(along) : dft_length == dim(0) ? given : value_of(c, dft_length);
+    const std::int64_t length = halved ? c.out(along) : dft_length == dim(0) ? given : c.value(dft_length);
     const std::int64_t count = halved ? length / 2 + 1 : length;
     const real sign = inverse ? real(1) : real(-1);
     real sum = 0;

@@ -43,6 +43,7 @@ struct reference_context {
   std::int64_t in(std::size_t i, std::size_t d) const { return ins[i].size[d]; }
   std::size_t out_rank() const { return output.rank; }
   std::int64_t out(std::size_t d) const { return output.size[d]; }
+  std::int64_t value(dim d) const { return d.value(); }  // known_attributes() has put numbers in
   [[noreturn]] void index_out_of_range(std::int64_t i, std::int64_t n) const {
     throw error("index is out of range", "indices", std::to_string(-n) + " to " + std::to_string(n - 1),
                 std::to_string(i));
