@@ -35,13 +35,13 @@ struct part_of_weight {
   }
 };
 
-// The same of padded rows, which no strides lead to: the position is looked up element by element.
-struct part_of_padded {
+// Two elements of a transposed table that begin anywhere in its rows, which no strides lead to: each is looked up.
+struct part_of_transposed {
   static constexpr void build(dk::builder& g) {
     const dk::dim s = g.symbol({"S", {1, 9}});
     g.output("y", dk::relu(g.input("x", f32, {s, 4})));
-    const dk::tensor table = dk::pad(g.input("table", f32, {9, 4}), {.pads = {1, 0, 1, 0}});
-    g.output("rows", dk::relu(g.apply(dk::op::split{0, s, 2}, {table})));
+    const dk::tensor turned = dk::transpose(g.input("table", f32, {4, 3}), {.perm = {1, 0}});
+    g.output("part", dk::relu(g.apply(dk::op::split{0, s, 2}, {dk::reshape(turned, {12})})));
   }
 };
 
@@ -59,8 +59,8 @@ TEST_CASE("an extent is an element") { CHECK(harness::compiled_error(harness::co
 TEST_CASE("a part of a weight begins at an extent") {
   CHECK(harness::compiled_error(harness::compiled<part_of_weight>("part_of_weight"), 1) == "");
 }
-TEST_CASE("a part of padded rows begins at an extent") {
-  CHECK(harness::compiled_error(harness::compiled<part_of_padded>("part_of_padded"), 1) == "");
+TEST_CASE("a part of a transposed table begins at an extent") {
+  CHECK(harness::compiled_error(harness::compiled<part_of_transposed>("part_of_transposed"), 1) == "");
 }
 
 }  // namespace
