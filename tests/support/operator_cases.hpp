@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases of tests/op/cases (written by tests/op/make_cases.py: single operators with ONNX Runtime's results), read
+// The cases of tests/op/cases (written by tests/op/make_cases: single operators with ONNX Runtime's results), read
 // into graphs of one node and run through the reference evaluator.
 #pragma once
 
