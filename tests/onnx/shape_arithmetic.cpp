@@ -274,3 +274,11 @@ TEST_CASE("a value that is not known is refused by name") {
   CHECK(problems(r) == "Reshape 'y': the shape ('s') must be known when the model is imported\n");
   CHECK(r.inputs_to_bind.empty());  // an image decides no shape
 }
+
+TEST_CASE("a count that elements decide is refused where it must be an extent") {
+  graph_of g;
+  g.input("x", f32, {9}).output("y").node("NonZero", {"x"}, {"where"}).node("Shape", {"where"}, {"extents"});
+  g.constant("one", {1}).node("Gather", {"extents", "one"}, {"count"}).node("TopK", {"x", "count"}, {"y", "positions"});
+  CHECK(problems(import(g)) ==
+        "TopK 'y': k ('count') must be a number or an expression of sizes, not computed from elements\n");
+}

@@ -84,11 +84,7 @@ inline void convert_one_hot(node_context& c) {
 inline void convert_top_k(node_context& c) {
   op::top_k top;
   if (c.opset < 10) top.k = c.integer("k");
-  else {
-    const std::vector<dim> k = c.extents(1, "k");
-    node_context::require(k.size() == 1 && !k[0].is_unknown(), "k must be one number");
-    top.k = k[0];
-  }
+  else top.k = c.extent(1, "k");
   top.axis = c.integer("axis", -1);
   top.largest = c.flag("largest", true);
   top.sorted = c.flag("sorted", true);

@@ -44,11 +44,7 @@ inline void convert_dft(node_context& c) {
   dft.onesided = c.flag("onesided", false);
   if (c.opset < 20) dft.axis = c.integer("axis", 1);
   else dft.axis = c.has(2) ? c.number(2, "the axis") : -2;
-  if (c.has(1)) {
-    const std::vector<dim> length = c.extents(1, "dft_length");
-    node_context::require(length.size() == 1 && !length[0].is_unknown(), "dft_length must be one number");
-    dft.dft_length = length[0];
-  }
+  if (c.has(1)) dft.dft_length = c.extent(1, "dft_length");
   c.out(0, c.apply(dft, {c.in(0)}));
 }
 
@@ -67,9 +63,7 @@ inline void convert_stft(node_context& c) {
 
 template <class Op> void convert_window(node_context& c) {
   Op window;
-  const std::vector<dim> size = c.extents(0, "the size");
-  node_context::require(size.size() == 1 && !size[0].is_unknown(), "the size must be one number");
-  window.size = size[0];
+  window.size = c.extent(0, "the size");
   window.periodic = c.flag("periodic", true);
   if (c.has_attribute("output_datatype")) read_attribute(c, "output_datatype", window.to);
   c.out(0, c.apply(window, std::vector<tensor>{}));

@@ -73,7 +73,7 @@ class node_context {
     refuse(std::string(what) + " ('" + value(i).name + "') must be known when the model is imported" +
            (bound ? ": give the values of the inputs it depends on" : ""));
   }
-  // The same as a flat list of numbers, of dimensions, of one number.
+  // The same as a flat list of numbers, of dimensions, as one number, as one dimension.
   std::vector<std::int64_t> numbers(std::size_t i, std::string_view what) const {
     const known_elements& k = elements(i, what);
     std::vector<std::int64_t> list;
@@ -103,6 +103,14 @@ class node_context {
   std::int64_t number(std::size_t i, std::string_view what) const {
     const std::vector<std::int64_t> list = numbers(i, what);
     if (list.size() != 1) refuse(std::string(what) + " must be one number");
+    return list[0];
+  }
+  dim extent(std::size_t i, std::string_view what) const {
+    const std::vector<dim> list = extents(i, what);
+    if (list.size() != 1) refuse(std::string(what) + " must be one number");
+    if (list[0].is_unknown())
+      refuse(std::string(what) + " ('" + value(i).name +
+             "') must be a number or an expression of sizes, not computed from elements");
     return list[0];
   }
   double real(std::size_t i, std::string_view what) const {
