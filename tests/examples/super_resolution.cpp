@@ -203,7 +203,9 @@ TEST_CASE("outputs that cannot be written are found before the work") {
 }
 
 TEST_CASE("a full device") {
-  const program_run run = enlarge({assets + "/chelsea_low.png", "/dev/full"});
+  const temporary_folder folder;
+  write_file(folder / "in.png", png_file(header(2, 1, 8, 2), {{10, 20, 30, 200, 210, 220}}));
+  const program_run run = enlarge({(folder / "in.png").string(), "/dev/full"});
   CHECK(run.status == 1);
   CHECK(run.errors.ends_with("/dev/full: cannot write to file (No space left on device)\n"));
 }

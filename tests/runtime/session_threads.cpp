@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: thread
+// LABELS: thread no_sanitize
 // OPTIONS: -O1
 // Sessions in several threads that share their weights, and sessions whose kernels run on several threads: the same
 // bits.
