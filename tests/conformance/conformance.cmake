@@ -2,7 +2,7 @@
 # The program `conformance`, and a CTest for each executor where ONNX's test data is installed (Debian: libonnx-testdata).
 dnnkit_program(conformance conformance/conformance.cpp)
 target_link_libraries(conformance PRIVATE dnnkit_onnx cxxopts::cxxopts)
-target_compile_options(conformance PRIVATE $<$<CONFIG:Release>:-O1>)
+target_compile_options(conformance PRIVATE $<$<CONFIG:Release>:-Og>)
 target_compile_definitions(conformance PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
 
 set(DNNKIT_ONNX_TESTS /usr/lib/python3/dist-packages/onnx/backend/test/data CACHE PATH "ONNX's backend tests")
@@ -17,7 +17,7 @@ endif()
 # the tests is compiled and run as a CTest.
 dnnkit_program(conformance_sources conformance/write_sources.cpp)
 target_link_libraries(conformance_sources PRIVATE dnnkit_onnx cxxopts::cxxopts)
-target_compile_options(conformance_sources PRIVATE $<$<CONFIG:Release>:-O1>)
+target_compile_options(conformance_sources PRIVATE $<$<CONFIG:Release>:-O0>)
 target_compile_definitions(conformance_sources PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
 if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
   set(generated ${PROJECT_BINARY_DIR}/tests/conformance)

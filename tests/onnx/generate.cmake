@@ -2,7 +2,7 @@
 # The header generated_models.hpp of tests/onnx/generate.cpp: models as the generator prints them.
 dnnkit_program(write_generated_models onnx/fixtures/write_models.cpp)
 target_link_libraries(write_generated_models PRIVATE dnnkit_onnx)
-target_compile_options(write_generated_models PRIVATE -O1)
+target_compile_options(write_generated_models PRIVATE -O0)
 set(generated ${PROJECT_BINARY_DIR}/tests/generated_models)
 file(MAKE_DIRECTORY ${generated})
 add_custom_command(OUTPUT ${generated}/generated_models.hpp
