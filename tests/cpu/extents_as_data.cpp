@@ -45,6 +45,17 @@ struct part_of_transposed {
   }
 };
 
+// As many halves as there are rows: the sum has a known shape, its value is an extent.
+struct sum_of_halves {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim s = g.symbol({"S", {1, 9}});
+    const dk::tensor x = g.input("x", f32, {s, 4});
+    const dk::tensor sum = dk::reduce_sum(g.constant({0.5}, {s, 4}), {.axes = {0}});
+    g.output("y", x * sum);
+    g.output("sum", sum);
+  }
+};
+
 template <class Model> constexpr int setup_nodes() {
   const dk::graph g = dk::graph_of<Model>();
   const auto setup = dk::setup_values(g);
@@ -54,8 +65,12 @@ template <class Model> constexpr int setup_nodes() {
 }
 static_assert(setup_nodes<extent>() == 0);
 static_assert(setup_nodes<part_of_weight>() == 0);
+static_assert(setup_nodes<sum_of_halves>() == 0);
 
 TEST_CASE("an extent is an element") { CHECK(harness::compiled_error(harness::compiled<extent>("extent"), 1) == ""); }
+TEST_CASE("a constant has as many elements as an extent says") {
+  CHECK(harness::compiled_error(harness::compiled<sum_of_halves>("sum_of_halves"), 1) == "");
+}
 TEST_CASE("a part of a weight begins at an extent") {
   CHECK(harness::compiled_error(harness::compiled<part_of_weight>("part_of_weight"), 1) == "");
 }

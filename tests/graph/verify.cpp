@@ -59,6 +59,14 @@ static_assert(built([](builder& g) { g.output("y", g.weight("w", {sym{"N"}}) + g
 static_assert(built([](builder& g) {
                 g.output("y", g.input("x", f32, {2}) + g.constant({1, 2, 3}, {2}));
               }) == "constant '': its elements do not fit its shape");
+static_assert(built([](builder& g) {
+                const tensor x = g.input("x", f32, {sym{"N", {1, 9}}});
+                g.output("y", x + g.constant({1}, x.dims()));
+              }) == "");
+static_assert(built([](builder& g) {
+                const tensor x = g.input("x", f32, {sym{"N", {1, 9}}});
+                g.output("y", x + g.constant({1, 2}, x.dims()));
+              }) == "constant '': its elements do not fit its shape");
 static_assert(built([](builder& g) { g.output("y", g.input("x", f32, {2}) + g.input("z", f32, {3})); }) ==
               "Add 'Add': shapes [2] and [3] do not broadcast");
 

@@ -166,13 +166,13 @@ class verifier {
     return true;
   }
 
-  // Constants have known shapes, and as many elements as those, or one that stands for all.
+  // Constants have as many elements as their shapes, or one that stands for all: extents may be symbols then.
   constexpr bool check_constants() {
     for (const value& v : g_.values) {
       if (v.from != origin::constant) continue;
       const std::string_view name = g_.text_of(v.name);
       if (!within(v.data, g_.constants.size())) return fail_at("constant", name, "its data lies outside the graph's");
-      if (!is_known(v.type.dims)) return fail_at("constant", name, "its shape is not known");
+      if (has_unknown(v.type.dims)) return fail_at("constant", name, "its shape is not known");
       const dim count = element_count(symbols_, v.type.dims);
       if (v.data.count != 1 && !(count == dim(v.data.count)))
         return fail_at("constant", name, "its elements do not fit its shape");

@@ -81,7 +81,7 @@ constexpr vector<std::uint8_t> live_nodes(const graph& g) {
 }
 
 // fixed[v] != 0: value v is a weight or a constant, or computed from such values alone (not from the extents of inputs,
-// which attributes may hold), by a node whose output `allowed` lets count.
+// which attributes and the shapes of constants may hold), by a node whose output `allowed` lets count.
 template <class Allowed> constexpr vector<std::uint8_t> fixed_values(const graph& g, Allowed allowed) {
   vector<std::uint8_t> fixed(g.values.size(), 0);
   std::uint8_t* const is_fixed = fixed.items;
@@ -89,12 +89,15 @@ template <class Allowed> constexpr vector<std::uint8_t> fixed_values(const graph
   const node* const nodes = g.nodes.items;
   const value_id* const operands = g.operands.items;
   const bool has_symbols = !g.symbols.symbols.empty();
+  const auto is_given = [&](value_id v) {
+    return v == none || (is_fixed[v] != 0 && (!has_symbols || is_known(values[v].type.dims)));
+  };
   for (std::size_t v = 0; v < g.values.count; ++v)
     if (const origin from = values[v].from; from == origin::weight || from == origin::constant) is_fixed[v] = 1;
   for (std::size_t k = 0; k < g.nodes.count; ++k) {
     const slice_of inputs = nodes[k].inputs;
     std::uint32_t i = inputs.first;
-    while (i < inputs.first + inputs.count && (operands[i] == none || is_fixed[operands[i]] != 0)) ++i;
+    while (i < inputs.first + inputs.count && is_given(operands[i])) ++i;
     if (i != inputs.first + inputs.count || !allowed(nodes[k].output)) continue;
     if (has_symbols && !nodes[k].op->symbolic_codes(g.attributes_of(nodes[k])).empty()) continue;
     is_fixed[nodes[k].output] = 1;
