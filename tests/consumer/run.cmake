@@ -15,7 +15,7 @@ else()
   set(found_by -DDNNKIT_CHECKOUT=${DNNKIT_SOURCE})
 endif()
 step(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-     -DCMAKE_BUILD_TYPE=Release -DDNNKIT_ONNX_GENERATOR=${GENERATOR_OF_MODELS} ${found_by})
+     -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DDNNKIT_ONNX_GENERATOR=${GENERATOR_OF_MODELS} ${found_by})
 step(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 step(${SCRATCH}/build/consumer)
 step(${SCRATCH}/build/small_mapped)

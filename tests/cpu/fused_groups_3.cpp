@@ -4,4 +4,4 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "tests/support/fused_groups.hpp"
 
-TEST_CASE("random models agree with the reference evaluator") { harness::check_random_models<3000, 16>(30); }
+TEST_CASE("random models agree with the reference evaluator") { harness::check_random_models<3000, 14>(30); }

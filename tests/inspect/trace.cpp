@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // The trace observer: what it records, that it does not allocate while a network runs, and the JSON it writes.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/inspect/trace.hpp"
