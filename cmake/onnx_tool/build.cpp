@@ -18,7 +18,6 @@
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
-#include "dnnkit/onnx/plan_ahead.hpp"
 
 extern char** environ;
 
@@ -79,9 +78,7 @@ int build(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   if (!arguments->count("output")) throw error("is missing", "--output");
-  const model m = load_supported(*arguments, inputs_of(*arguments));
-  if (const std::string problem = onnx::reason_not_to_compile(m.imported.graph); !problem.empty())
-    throw error(problem, (*arguments)["model"].as<std::string>());
+  const model m = load_compilable(*arguments, inputs_of(*arguments));
   const std::filesystem::path path = (*arguments)["model"].as<std::string>(),
                               program = (*arguments)["output"].as<std::string>(), folder = program.string() + ".source";
   const std::string name = onnx::model_name(path);

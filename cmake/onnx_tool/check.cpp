@@ -7,6 +7,7 @@
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace dnnkit::tool {
 
@@ -51,7 +52,9 @@ int check(int argc, char** argv) {
       std::cout << x.op->name << " '" << g.text_of(x.name)
                 << "': the model runs in the interpreter only, extents depend on elements\n";
   }
-  std::cout << operators << " operators of " << kinds.size() << " kinds, all supported\n";
+  const std::string reason = onnx::reason_not_to_compile(g);
+  std::cout << operators << " operators of " << kinds.size() << " kinds, "
+            << (reason.empty() ? "all supported" : "for the interpreter only: " + reason) << "\n";
   return 0;
 }
 

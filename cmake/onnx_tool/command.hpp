@@ -7,11 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "dnnkit/core/error.hpp"
+
 namespace dnnkit::tool {
 
 struct command {
   std::string_view name, summary;
   int (*run)(int argc, char** argv);  // argv[0] is the command's name; returns the exit status
+};
+
+// What a command raises where the model itself is what it cannot take; the tool's exit status is 1 then, and 2 for any
+// other error.
+struct refused : error {
+  explicit refused(const error& e) : error(e) {}
 };
 
 int check(int argc, char** argv);

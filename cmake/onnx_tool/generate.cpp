@@ -18,7 +18,7 @@ int generate(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   if (!arguments->count("output")) throw error("is missing", "--output");
-  const model m = load_supported(*arguments, inputs_of(*arguments));
+  const model m = load_compilable(*arguments, inputs_of(*arguments));
   const std::filesystem::path path = (*arguments)["model"].as<std::string>(),
                               folder = (*arguments)["output"].as<std::string>();
   const std::string given = (*arguments)["name"].as<std::string>();

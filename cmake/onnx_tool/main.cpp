@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
       return c.run(argc - 1, argv + 1);
     } catch (const std::exception& e) {
       std::cerr << "dnnkit " << wanted << ": " << e.what() << "\n";
-      return 2;
+      return dynamic_cast<const dnnkit::tool::refused*>(&e) != nullptr ? 1 : 2;
     }
   }
   std::cerr << "dnnkit: no command '" << wanted << "'\n\n";

@@ -85,7 +85,15 @@ model load(const cxxopts::ParseResult& arguments, const tensors& given) {
 }
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load(arguments, given);
-  static_cast<void>(m.imported.value());
+  try {
+    static_cast<void>(m.imported.value());
+  } catch (const error& problems) { throw refused(problems); }
+  return m;
+}
+model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given) {
+  model m = load_supported(arguments, given);
+  if (const std::string reason = onnx::reason_not_to_compile(m.imported.graph); !reason.empty())
+    throw refused(error(reason, arguments["model"].as<std::string>()));
   return m;
 }
 

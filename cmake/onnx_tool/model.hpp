@@ -15,6 +15,7 @@
   '\0'  // --input is given as often as there are inputs; files may have commas in their names
 #include <cxxopts.hpp>
 
+#include "cmake/onnx_tool/command.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/onnx/import_result.hpp"
 #include "dnnkit/onnx/read_model.hpp"
@@ -37,8 +38,10 @@ struct model {
   onnx::import_result imported;
 };
 model load(const cxxopts::ParseResult& arguments, const tensors& given = {});
-// The same; problems are printed, and raise dnnkit::error.
+// The same; raises `refused` with all problems when there are any.
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given = {});
+// The same; raises `refused` with the reason where dnnkit::compile makes no plan of the model.
+model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given = {});
 
 // The graph after all rewriting passes.
 dnnkit::graph rewritten(const dnnkit::graph& g);

@@ -39,7 +39,8 @@ says 2 "absent.onnx" "$tool" check absent.onnx
 
 says 0 "input x: f32 [1, 2, 4, 4],output y: f32 [1, 2],5 operators of 5 kinds, all supported" "$tool" check "$small"
 says 1 "Frobnicate 'first',Wobble 'third',2 problems" "$tool" check "$unsupported"
-says 0 "NonZero 'chosen': the model runs in the interpreter only,1 operators" "$tool" check "$selecting"
+says 0 "NonZero 'chosen': the model runs in the interpreter only,1 operators of 1 kinds,for the interpreter only: NonZero 'chosen'" "$tool" check "$selecting"
+if grep -q "all supported" said.txt; then fail "check says that all of a model for the interpreter only is supported"; fi
 says 0 "| computed |,Conv,GlobalAveragePool" "$tool" operators
 says 0 "input x: f32 [1, 2, 4, 4],GlobalAveragePool,in the file,all,kernel" "$tool" explain "$small"
 says 0 "digraph,Conv" "$tool" dot "$small"
@@ -61,6 +62,12 @@ says 0 "written/small.hpp" "$tool" generate "$small" -o written
 grep -q "struct small {" written/small.hpp || fail "small.hpp has no model"
 grep -q "small_weights()" written/small_weights.hpp || fail "small_weights.hpp has no function"
 grep -q "run_program" written/main.cpp || fail "main.cpp is no program"
+for model in "$selecting" "$unsupported"; do  # what compile<> would refuse, and what cannot be imported
+  case $model in *selecting*) reason="NonZero 'chosen': the extents of its output depend" ;; *) reason="Wobble 'third'" ;; esac
+  says 1 "$reason" "$tool" generate "$model" -o refused
+  says 1 "$reason" "$tool" build "$model" -o refused
+  [ ! -e refused ] || fail "files were written for $model, which is refused"
+done
 
 says 0 "program" "$tool" build "$small" -o program --flags "-O1"
 says 0 "input  x: f32 [1, 2, 4, 4]" ./program --help
