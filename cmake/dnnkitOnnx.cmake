@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [DIM SYMBOL=NUMBER...])
+# dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [ALLOW_LINKED_DATA] [DIM SYMBOL=NUMBER...])
 #
 # Turns an ONNX model into a header `name.hpp` with the struct `name` (by default after the file) when TARGET is built, and
 # lets TARGET include it, together with `name_weights.hpp`, whose function name_weights() opens the weights:
@@ -12,14 +12,15 @@
 #
 # The weights stay in the .onnx and its external data, which are mapped when the program runs; with EMBED they become
 # part of the program. DIM gives symbols of the model a value. Where something in the model is not supported, all of it
-# is listed and the build stops before anything of TARGET is compiled.
+# is listed and the build stops before anything of TARGET is compiled. External data behind links, as package managers and
+# caches of downloads keep it, is read with ALLOW_LINKED_DATA only (dnnkit/onnx/external_files.hpp).
 #
 # The program that does it is compiled once a build, in a minute. DNNKIT_ONNX_GENERATOR names one that exists already: that
 # of another build, or when the build is for another machine, one that runs on this machine.
 set(DNNKIT_ONNX_GENERATOR "" CACHE FILEPATH "The program dnnkit_onnx_generator of another build; compiled if empty")
 
 function(dnnkit_add_onnx target model)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED" "NAME" "DIM")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "NAME" "DIM")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "dnnkit_add_onnx: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -52,6 +53,9 @@ function(dnnkit_add_onnx target model)
   if(arg_EMBED)
     list(APPEND sources ${folder}/${name}_weights.cpp)
     list(APPEND options --embed)
+  endif()
+  if(arg_ALLOW_LINKED_DATA)
+    list(APPEND options --allow-linked-data)
   endif()
   foreach(dim IN LISTS arg_DIM)
     list(APPEND options --dim ${dim})

@@ -17,15 +17,17 @@ namespace {
 
 namespace dk = dnnkit;
 
-// MODEL.onnx FOLDER NAME [--embed] [--dim SYMBOL=NUMBER]...
+// MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--dim SYMBOL=NUMBER]...
 int generate(int argc, char** argv) {
   const std::filesystem::path model = argv[1], folder = argv[2];
   const std::string name = argv[3];
   bool embed = false;
+  auto linked = dk::onnx::linked_data::refused;
   dk::onnx::import_options options;
   for (int i = 4; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--embed") embed = true;
+    else if (word == "--allow-linked-data") linked = dk::onnx::linked_data::allowed;
     else if (word == "--dim" && i + 1 < argc) {
       const std::string pair = argv[++i];
       const std::size_t equals = pair.rfind('=');
@@ -34,7 +36,7 @@ int generate(int argc, char** argv) {
     } else throw dk::error("is not known", std::string(word));
   }
 
-  dk::onnx::file file(model);
+  dk::onnx::file file(model, linked);
   const dk::onnx::import_result imported = dk::onnx::import_model(file, options);
   if (!imported.ok()) {
     std::cerr << model.string() << ": " << imported.problems.size() << " problems\n";
@@ -49,11 +51,11 @@ int generate(int argc, char** argv) {
   dk::onnx::write_if_changed(folder / (name + ".hpp"), dk::onnx::model_header(imported.graph, name, model));
   if (embed) {
     const std::filesystem::path weights = folder / (name + ".safetensors");
-    dk::onnx::save_weights_of(imported.graph, dk::onnx_weights(model), weights);
+    dk::onnx::save_weights_of(imported.graph, dk::onnx_weights(model, linked), weights);
     dk::onnx::write_if_changed(folder / (name + "_weights.hpp"), dk::onnx::embedded_weights_header(name));
     dk::onnx::write_if_changed(folder / (name + "_weights.cpp"), dk::onnx::embedded_weights_source(name, weights));
   } else {
-    dk::onnx::write_if_changed(folder / (name + "_weights.hpp"), dk::onnx::weights_header(name, model));
+    dk::onnx::write_if_changed(folder / (name + "_weights.hpp"), dk::onnx::weights_header(name, model, linked));
   }
   return 0;
 }
@@ -62,7 +64,8 @@ int generate(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::cerr << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--dim SYMBOL=NUMBER]...\n";
+    std::cerr << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--dim "
+                 "SYMBOL=NUMBER]...\n";
     return 2;
   }
   try {

@@ -84,7 +84,7 @@ int build(int argc, char** argv) {
   const std::string name = onnx::model_name(path);
   std::filesystem::create_directories(folder);
   onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(m.imported.graph, name, path));
-  onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, path));
+  onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, path, linked_data_of(*arguments)));
 
   const char* given = std::getenv("CXX");
   const std::string compiler = given != nullptr && *given != '\0' ? given : "c++";

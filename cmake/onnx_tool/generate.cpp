@@ -25,8 +25,9 @@ int generate(int argc, char** argv) {
   const std::string name = given.empty() ? onnx::model_name(path) : generation::identifier(given, "model");
   std::filesystem::create_directories(folder);
   onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(m.imported.graph, name, path));
-  onnx::write_if_changed(folder / (name + "_weights.hpp"), onnx::weights_header(name, path));
-  onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, path));
+  onnx::write_if_changed(folder / (name + "_weights.hpp"),
+                         onnx::weights_header(name, path, linked_data_of(*arguments)));
+  onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, path, linked_data_of(*arguments)));
   std::cout << (folder / (name + ".hpp")).string() << "\n";
   return 0;
 }

@@ -46,8 +46,9 @@ std::map<std::string, std::int64_t, std::less<>> sizes_of(const cxxopts::ParseRe
 
 std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv) {
   options.add_options()("model", "the model", cxxopts::value<std::string>())(
-      "dim", "value of a symbolic dimension, NAME=NUMBER", cxxopts::value<std::vector<std::string>>())("help",
-                                                                                                       "this text");
+      "dim", "value of a symbolic dimension, NAME=NUMBER", cxxopts::value<std::vector<std::string>>())(
+      "allow-linked-data", "read external data behind links out of the model's folder, and with several hard links")(
+      "help", "this text");
   options.parse_positional({"model"});
   options.positional_help("MODEL.onnx");
   cxxopts::ParseResult arguments = options.parse(argc, argv);
@@ -71,8 +72,12 @@ tensors inputs_of(const cxxopts::ParseResult& arguments) {
   return given;
 }
 
+onnx::linked_data linked_data_of(const cxxopts::ParseResult& arguments) {
+  return arguments.count("allow-linked-data") ? onnx::linked_data::allowed : onnx::linked_data::refused;
+}
+
 model load(const cxxopts::ParseResult& arguments, const tensors& given) {
-  model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>()), {}};
+  model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>(), linked_data_of(arguments)), {}};
   onnx::import_options options;
   options.sizes = sizes_of(arguments);
   while (true) {

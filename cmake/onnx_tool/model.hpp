@@ -25,9 +25,10 @@ namespace dnnkit::tool {
 
 using tensors = std::map<std::string, host_tensor, std::less<>>;
 
-// The options of a command: `options` with MODEL, --dim and --help added, parsed. Nothing when the help was asked for,
-// which is then printed.
+// The options of a command: `options` with MODEL, --dim, --allow-linked-data and --help added, parsed. Nothing when the
+// help was asked for, which is then printed.
 std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv);
+onnx::linked_data linked_data_of(const cxxopts::ParseResult& arguments);
 
 // --input NAME=FILE.npy, as often as given.
 void add_input_option(cxxopts::Options& options);

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +16,6 @@
 #include <vector>
 
 #include "tests/support/error_of.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace dk = dnnkit;
 using dk::onnx::external_files;
@@ -203,68 +201,4 @@ TEST_CASE("elements that do not fit the element type are refused") {
   tensor_data t = of(dk::u32, {1});
   t.uint64_data = {1ull << 32};
   CHECK(complaint(t).ends_with("expected u32, found 4294967296 at 0"));
-}
-
-TEST_CASE("external data") {
-  const temporary_folder folder;
-  const float stored[] = {1, 2, 3, 4};
-  const std::string bytes(reinterpret_cast<const char*>(stored), sizeof stored);
-  std::filesystem::create_directory(folder / "data");
-  write_file(folder / "f.bin", bytes);
-  write_file(folder / "data/g.bin", bytes);
-  external_files files(folder.path());
-  const auto read_external = [&](const tensor_data& t) { return tensor_bytes(t, files, "f"); };
-  const auto complaint_about = [&](const tensor_data& t) { return error_of([&] { return read_external(t); }); };
-
-  SUBCASE("is mapped, each file once") {
-    const tensor_bytes a = read_external(external("f.bin", 0, 8)), b = read_external(external("f.bin", 8, {}));
-    CHECK(values<float>(a) == std::vector<float>{1, 2});
-    CHECK(values<float>(b) == std::vector<float>{3, 4});
-    CHECK(a.data().data() + 8 == b.data().data());
-    CHECK(values<float>(read_external(external("data/g.bin", 4, 8))) == std::vector<float>{2, 3});
-    CHECK(values<float>(read_external(external("./f.bin", 4, 8))) == std::vector<float>{2, 3});
-    const external_files moved = std::move(files);
-    CHECK(values<float>(a) == std::vector<float>{1, 2});
-  }
-  SUBCASE("must be in the file") {
-    CHECK(complaint_about(external("f.bin", 9, 8)) ==
-          "f, tensor 't': external data is truncated, expected 8 bytes at 9 of 'f.bin', found a file of 16 bytes");
-    CHECK(complaint_about(external("f.bin", 17, {})).find("external data is truncated") != std::string::npos);
-    CHECK(complaint_about(external("f.bin", ~0ull, 8)).find("external data is truncated") != std::string::npos);
-    CHECK(complaint_about(external("f.bin", ~0ull - 7, {})).find("external data is truncated") != std::string::npos);
-  }
-  SUBCASE("has the length of the tensor") {
-    CHECK(complaint_about(external("f.bin", 0, 12)) ==
-          "f, tensor 't': length of external data does not fit the shape, expected 8 bytes, found 12");
-    CHECK(complaint_about(external("f.bin", 0, ~0ull)).find("does not fit the shape") != std::string::npos);
-  }
-  SUBCASE("must be in the model's folder") {
-    const std::string inside =
-        "f, tensor 't': location of external data is outside the model's folder, expected a "
-        "relative path without '..', found ";
-    CHECK(complaint_about(external("../f.bin", 0, 8)) == inside + "'../f.bin'");
-    CHECK(complaint_about(external("data/../../f.bin", 0, 8)) == inside + "'data/../../f.bin'");
-    CHECK(complaint_about(external("..", 0, 8)) == inside + "'..'");
-    const std::string absolute = (folder / "f.bin").string();
-    CHECK(complaint_about(external(absolute, 0, 8)) == inside + "'" + absolute + "'");
-    CHECK(complaint_about(external(std::string_view("f.bin\0x", 7), 0, 8)) == inside + "'f.bin?x'");
-    CHECK(values<float>(read_external(external("f.bin", 0, 8))).size() == 2);
-    write_file(folder / "..f", bytes);  // dots in a name climb nowhere
-    CHECK(values<float>(read_external(external("..f", 0, 8))).size() == 2);
-  }
-  SUBCASE("must be a file") {
-    CHECK(complaint_about(external("none.bin", 0, 8)) ==
-          "f, tensor 't': external data 'none.bin': cannot open file (No such file or directory)");
-    CHECK(complaint_about(external("data", 0, 8)) == "f, tensor 't': external data 'data': is a directory");
-    CHECK(complaint_about(external("", 0, 8)).find("is a directory") != std::string::npos);
-  }
-  SUBCASE("is refused for a model in memory") {
-    CHECK(complaint(external("f.bin", 0, 8)) ==
-          "f, tensor 't': external data of a model in memory is not supported, found 'f.bin'");
-  }
-  SUBCASE("of an empty tensor is not looked for") {
-    tensor_data t = external("none.bin", 0, 0);
-    t.dims = {0};
-    CHECK(read_external(t).data().empty());
-  }
 }

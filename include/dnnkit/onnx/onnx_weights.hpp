@@ -31,8 +31,10 @@ namespace dnnkit {
 // when it is asked for, the others are there.
 class onnx_weights : public weight_file {
  public:
-  // Maps the model; throws dnnkit::error when that is none. External data is looked for in its folder.
-  explicit onnx_weights(const std::filesystem::path& path) : onnx_weights(onnx::file(path)) {}
+  // Maps the model; throws dnnkit::error when that is none. External data is looked for in its folder; `linked`:
+  // whether it may lie behind links (onnx/external_files.hpp).
+  explicit onnx_weights(const std::filesystem::path& path, onnx::linked_data linked = onnx::linked_data::refused)
+      : onnx_weights(onnx::file(path, linked)) {}
 
   // The weights of a model that has been read already, which is kept with them.
   explicit onnx_weights(onnx::file file) : onnx_weights(std::make_shared<contents>(std::move(file))) {}
@@ -40,8 +42,9 @@ class onnx_weights : public weight_file {
   // A model held in memory, which must outlive the object; `name` stands for the path in messages. External data is
   // looked for in `folder`, and refused when there is none.
   static onnx_weights from_memory(std::span<const std::byte> bytes, std::string name,
-                                  std::optional<std::filesystem::path> folder = {}) {
-    return onnx_weights(onnx::file::from_memory(bytes, std::move(name), std::move(folder)));
+                                  std::optional<std::filesystem::path> folder = {},
+                                  onnx::linked_data linked = onnx::linked_data::refused) {
+    return onnx_weights(onnx::file::from_memory(bytes, std::move(name), std::move(folder), linked));
   }
 
  private:

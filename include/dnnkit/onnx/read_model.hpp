@@ -23,14 +23,16 @@ namespace dnnkit::onnx {
 class file {
  public:
   // Maps `path`; the file must not change while this object lives. Throws dnnkit::error when it cannot be mapped or is
-  // no ONNX model, with the path of the field and the byte. Operators, types and names are not judged here.
-  explicit file(const std::filesystem::path& path) : file(mapped_file(path), path.string(), path.parent_path()) {}
+  // no ONNX model, with the path of the field and the byte. Operators, types and names are not judged here. `linked`:
+  // whether external data may lie behind links (external_files).
+  explicit file(const std::filesystem::path& path, linked_data linked = linked_data::refused)
+      : file(mapped_file(path), path.string(), external_files(path.parent_path(), linked)) {}
 
   // Reads a model held in memory, which must outlive the object; `name` stands for the path in messages. External data
   // is looked for in `folder`, and refused when there is none.
   static file from_memory(std::span<const std::byte> bytes, std::string name,
-                          std::optional<std::filesystem::path> folder = {}) {
-    return file(bytes, std::move(name), std::move(folder));
+                          std::optional<std::filesystem::path> folder = {}, linked_data linked = linked_data::refused) {
+    return file(bytes, std::move(name), external_files(std::move(folder), linked));
   }
 
   const onnx::model& model() const noexcept { return *model_; }
@@ -47,12 +49,12 @@ class file {
   }
 
  private:
-  file(mapped_file mapped, std::string name, std::filesystem::path folder)
-      : file(mapped.bytes(), std::move(name), std::move(folder)) {
+  file(mapped_file mapped, std::string name, external_files external)
+      : file(mapped.bytes(), std::move(name), std::move(external)) {
     mapped_ = std::move(mapped);
   }
-  file(std::span<const std::byte> bytes, std::string name, std::optional<std::filesystem::path> folder)
-      : name_(std::move(name)), model_(std::make_unique<onnx::model>()), external_(std::move(folder)) {
+  file(std::span<const std::byte> bytes, std::string name, external_files external)
+      : name_(std::move(name)), model_(std::make_unique<onnx::model>()), external_(std::move(external)) {
     detail::read_model(wire_message(bytes, name_), *model_);
   }
 

@@ -3,13 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <limits>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,62 +14,11 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/onnx/external_files.hpp"
 #include "dnnkit/onnx/model.hpp"
-#include "dnnkit/weights/mapped_file.hpp"
 #include "dnnkit/weights/stored_tensor.hpp"
 
 namespace dnnkit::onnx {
-
-// The files beside a model that hold elements of its tensors, each mapped when it is first asked for. What bytes()
-// returns stays valid, at the same address, while this object (or what it was moved to) lives. Not for several threads
-// at a time.
-class external_files {
- public:
-  // `folder`: the model's; without one (a model held in memory) every external tensor is refused.
-  explicit external_files(std::optional<std::filesystem::path> folder = {}) : folder_(std::move(folder)) {}
-
-  // The bytes that `x` names. The location must stay in the folder: not absolute, and no "..". Symbolic links are
-  // followed, whoever owns the folder made them. Throws dnnkit::error naming `culprit`.
-  std::span<const std::byte> bytes(const external_data& x, std::size_t size, const std::string& culprit) {
-    const std::filesystem::path location(x.location);
-    const bool climbs = std::ranges::find(location, "..") != location.end();
-    if (x.location.find('\0') != std::string_view::npos || location.is_absolute() || climbs)
-      throw error("location of external data is outside the model's folder", culprit, "a relative path without '..'",
-                  dnnkit::detail::quoted(x.location));
-    if (!folder_)
-      throw error("external data of a model in memory is not supported", culprit, "",
-                  dnnkit::detail::quoted(x.location));
-    if (x.length && *x.length != size)
-      throw error("length of external data does not fit the shape", culprit, std::to_string(size) + " bytes",
-                  std::to_string(*x.length));
-    if (size == 0) return {};
-    const std::span<const std::byte> all = map(x.location, culprit);
-    if (x.offset > all.size() || size > all.size() - x.offset)
-      throw error(
-          "external data is truncated", culprit,
-          std::to_string(size) + " bytes at " + std::to_string(x.offset) + " of " + dnnkit::detail::quoted(x.location),
-          "a file of " + std::to_string(all.size()) + " bytes");
-    return all.subspan(static_cast<std::size_t>(x.offset), size);
-  }
-
-  // See mapped_file; bytes of none of these files are left alone.
-  void evict(std::span<const std::byte> part) const noexcept {
-    for (const auto& [location, file] : files_) file.evict(part);
-  }
-
- private:
-  std::span<const std::byte> map(std::string_view location, const std::string& culprit) {
-    if (const auto known = files_.find(location); known != files_.end()) return known->second.bytes();
-    try {
-      return files_.emplace(location, mapped_file(*folder_ / std::filesystem::path(location))).first->second.bytes();
-    } catch (const error& refusal) {
-      throw error("external data " + dnnkit::detail::quoted(location) + ": " + refusal.problem(), culprit);
-    }
-  }
-
-  std::optional<std::filesystem::path> folder_;
-  std::map<std::string, mapped_file, std::less<>> files_;
-};
 
 // A tensor with its elements: views of where they are as they are used (raw_data and external data in the file, typed
 // fields of the element type in the tensor_data), else a copy in the element type. Views are valid as long as the bytes

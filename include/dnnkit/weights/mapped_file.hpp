@@ -52,19 +52,23 @@ class file_descriptor {
 class mapped_file {
  public:
   // Throws dnnkit::error naming `path` when it is missing, unreadable, not a regular file, or empty.
-  explicit mapped_file(const std::filesystem::path& path) {
-    // Opening a named pipe without O_NONBLOCK would wait for a writer instead of failing.
-    const detail::file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.number() < 0) throw error("cannot open file (" + detail::system_message(errno) + ")", path.string());
+  // Opening a named pipe without O_NONBLOCK would wait for a writer instead of failing.
+  explicit mapped_file(const std::filesystem::path& path)
+      : mapped_file(detail::file_descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path.string()) {}
+
+  // Of a file that has just been opened for reading, or could not be, errno saying why; `name` is named in errors. The
+  // mapping needs the descriptor no longer.
+  mapped_file(const detail::file_descriptor& file, const std::string& name) {
+    if (file.number() < 0) throw error("cannot open file (" + detail::system_message(errno) + ")", name);
     struct stat status {};
     if (::fstat(file.number(), &status) != 0)
-      throw error("cannot read file (" + detail::system_message(errno) + ")", path.string());
-    if (S_ISDIR(status.st_mode)) throw error("is a directory", path.string(), "a file");
-    if (!S_ISREG(status.st_mode)) throw error("is not a regular file", path.string());
-    if (status.st_size == 0) throw error("file is empty", path.string());
+      throw error("cannot read file (" + detail::system_message(errno) + ")", name);
+    if (S_ISDIR(status.st_mode)) throw error("is a directory", name, "a file");
+    if (!S_ISREG(status.st_mode)) throw error("is not a regular file", name);
+    if (status.st_size == 0) throw error("file is empty", name);
     const auto size = static_cast<std::size_t>(status.st_size);
     void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
-    if (address == MAP_FAILED) throw error("cannot map file (" + detail::system_message(errno) + ")", path.string());
+    if (address == MAP_FAILED) throw error("cannot map file (" + detail::system_message(errno) + ")", name);
     bytes_ = {static_cast<const std::byte*>(address), size};
   }
 
