@@ -26,7 +26,6 @@ struct wdsr {  // WDSR-b: a residual network whose activations are wide and whos
   static constexpr void build(dk::builder& g) {
     auto conv = [&](dk::tensor t, std::string_view name, int in, int out, int k) {
       const auto weight = g.weight(name, ".weight", {out, in, k, k}), bias = g.weight(name, ".bias", {out});
-      g.named(name);
       return dk::conv(t, weight, bias, {.pads = dk::int_list::filled(4, k / 2)});
     };
     const auto x = g.input("x", dk::f32, {1, 3, dk::sym{"H", {1, 16384}}, dk::sym{"W", {1, 16384}}}) - 0.45;

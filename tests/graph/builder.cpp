@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <iterator>
+#include <string_view>
 
 #include "dnnkit/op/builtin.hpp"
 
@@ -16,7 +18,7 @@ namespace {
 constexpr bool names() {
   builder g;
   const tensor x = g.input("x", f32, {2, sym{"L"}}), a = g.weight("block", ".weight", {2, 1});
-  const tensor y = g.named("scale").weight("block.weight", {2, 1}) * x;  // the name is that of the next operator
+  const tensor y = g.named("scale", g.weight("block.weight", {2, 1}) * x);
   const tensor z = relu(y);
   g.output("z", z);
   const graph& v = g.value();
@@ -26,6 +28,80 @@ constexpr bool names() {
          v.is<op::mul>(v.nodes[0]) && !v.is<op::add>(v.nodes[0]) && v.error.empty();
 }
 static_assert(names());
+
+// A name is that of the operator that made the tensor, whatever was appended before it.
+constexpr bool named_after_the_fact() {
+  builder g;
+  const tensor x = g.input("x", f32, {1, 3, 8, 8}), w = g.weight("w", {4, 3, 1, 1});
+  const tensor y = g.named("c", conv(x - 0.45, w));
+  const graph& v = g.value();
+  return v.text_of(v.nodes[0].name) == "Sub" && v.text_of(v.nodes[1].name) == "c" && v.name_of(y.id()) == "c" &&
+         v.nodes[1].output == y.id();
+}
+static_assert(named_after_the_fact());
+
+// What is no operator's output has its name already.
+constexpr text error_of_naming(bool absent) {
+  builder g;
+  const tensor x = g.input("x", f32, {3});
+  const tensor same = g.named("n", absent ? tensor{} : x);
+  return !absent && same.id() != x.id() ? text("another tensor") : g.value().error;
+}
+static_assert(error_of_naming(false) == "named 'n': 'x' is not the output of an operator");
+static_assert(error_of_naming(true) == "named 'n': there is no tensor (tensor{} stands for an input left out)");
+
+// Tensors of two graphs do not meet.
+constexpr text error_of_strangers(int where) {
+  builder g, other;
+  const tensor x = g.input("x", f32, {3}), y = other.input("y", f32, {3});
+  if (where == 0) static_cast<void>(x + y);
+  if (where == 1) g.output("y", y);
+  if (where == 2) g.named("y", y);
+  return g.value().error;
+}
+static_assert(error_of_strangers(0) == "Add 'Add': input 1 belongs to another graph");
+static_assert(error_of_strangers(1) == "output 'y': the tensor belongs to another graph");
+static_assert(error_of_strangers(2) == "named 'y': the tensor belongs to another graph");
+
+// Layers are called after their weights, moved or not; what only adds or scales is not.
+constexpr bool layers_are_named_after_their_weights() {
+  builder g;
+  const tensor x = g.input("x", f32, {1, 3, 8, 8});
+  tensor y = conv(x, g.weight("layer3.conv2.weight", {4, 3, 1, 1}), g.weight("layer3.conv2.bias", {4}));
+  y = batch_normalization(y, g.batch_norm("layer3.bn2", 4));
+  y = flatten(relu(y));
+  y = matmul(y, transpose(g.weight("fc.weight", {5, 256}), {.perm = {1, 0}})) + g.weight("fc.bias", {5});
+  y = gemm(y, g.weight("weight", {5, 2}));
+  y = gather(g.weight("embedding.table.weight", {7, 2}), g.input("ids", i64, {6}));
+  std::string_view expected[] = {"layer3.conv2", "layer3.bn2", "Relu", "Flatten",        "Transpose",
+                                 "fc",           "Add",        "Gemm", "embedding.table"};
+  const graph& v = g.value();
+  bool right = v.nodes.size() == std::size(expected);
+  for (std::size_t i = 0; right && i < v.nodes.size(); ++i) right = v.text_of(v.nodes[i].name) == expected[i];
+  return right && v.error.empty();
+}
+static_assert(layers_are_named_after_their_weights());
+
+// The innermost scope names what is appended in it, layers too; named() has the last word.
+constexpr bool scopes_name_what_is_appended_in_them() {
+  builder g;
+  const tensor x = g.input("x", f32, {2, 3});
+  {
+    const builder::name_scope outer(g, "outer");
+    static_cast<void>(matmul(x, g.weight("fc.weight", {3, 3})));
+    {
+      const builder::name_scope inner(g, "inner");
+      static_cast<void>(g.named("mine", relu(relu(x))));
+    }
+    static_cast<void>(relu(x));
+  }
+  static_cast<void>(relu(x));
+  const graph& v = g.value();
+  return v.text_of(v.nodes[0].name) == "outer" && v.text_of(v.nodes[1].name) == "inner" &&
+         v.text_of(v.nodes[2].name) == "mine" && v.text_of(v.nodes[3].name) == "outer" &&
+         v.text_of(v.nodes[4].name) == "Relu";
+}
+static_assert(scopes_name_what_is_appended_in_them());
 
 constexpr bool constants() {
   builder g;
@@ -53,13 +129,12 @@ constexpr bool attributes_come_back() {
 }
 static_assert(attributes_come_back());
 
-// The first error stays; nothing after it is inferred.
+// The first error stays, under the name that its operator is given; nothing after it is inferred.
 constexpr bool first_error() {
   builder g;
   const tensor x = g.input("x", f32, {2});
-  const tensor wrong = g.named("first").weight("w", {3}) + x;
-  g.named("second");
-  static_cast<void>(wrong + g.weight("v", {5}));
+  const tensor wrong = g.named("first", g.weight("w", {3}) + x);
+  g.named("second", wrong + g.weight("v", {5}));
   return g.value().error == "Add 'first': shapes [3] and [2] do not broadcast" && wrong.rank() == 0;
 }
 static_assert(first_error());

@@ -124,26 +124,19 @@ struct branches {
     const auto x = g.input("x", dk::f32, {1, 4});
     const auto outer = g.input("outer", dk::boolean, {1}), inner = g.input("inner", dk::boolean, {1});
     const auto weight = [&](const char* name) { return g.weight(name, {4, 4}); };
-    g.named("deep");
-    const auto deep = dk::matmul(x, weight("a"));
-    g.named("shallow");
-    const auto shallow = dk::matmul(x, weight("b"));
-    g.named("inner join");
-    const auto joined = dk::combine(dk::reshape(inner, {}), deep, shallow);
-    g.named("other");
-    const auto other = dk::matmul(x, weight("c"));
-    g.named("outer join");
-    const auto y = dk::combine(dk::reshape(outer, {}), joined, other);
-    g.named("last");
-    g.output("y", dk::softmax(y));
+    const auto deep = g.named("deep", dk::matmul(x, weight("a")));
+    const auto shallow = g.named("shallow", dk::matmul(x, weight("b")));
+    const auto joined = g.named("inner join", dk::combine(dk::reshape(inner, {}), deep, shallow));
+    const auto other = g.named("other", dk::matmul(x, weight("c")));
+    const auto y = g.named("outer join", dk::combine(dk::reshape(outer, {}), joined, other));
+    g.output("y", g.named("last", dk::softmax(y)));
   }
 };
 
 struct quoted {
   static constexpr void build(dk::builder& g) {
     const auto x = g.input("an \"input\" \\", dk::f32, {4});
-    g.named("a \"name\"");
-    g.output("y", dk::relu(x));
+    g.output("y", g.named("a \"name\"", dk::relu(x)));
   }
 };
 

@@ -82,11 +82,11 @@ TEST_CASE("digits: each kernel with its operators, place, cost and reasons") {
   CHECK(has(second, "not fused     Relu -> Conv 'conv2': mapping types (Many-to-Many -> Many-to-Many)"));
   CHECK(has(second, "cost          591,872 FLOPs"));
 
-  const std::string last = block(text, "kernel 6: Gemm");
-  CHECK(has(last, "operators     MatMul 'Gemm', Add 'Gemm'\n"));
-  CHECK(has(last, "views         Flatten, Transpose 'Gemm'\n"));  // of the activations and of the weight
+  const std::string last = block(text, "kernel 6: fc");
+  CHECK(has(last, "operators     MatMul 'fc', Add 'fc'\n"));
+  CHECK(has(last, "views         Flatten, Transpose 'fc'\n"));  // of the activations and of the weight
   CHECK(has(last, "writes        y: f32 [1, 10], graph output\n"));
-  CHECK(has(last, "MaxPool -> Flatten -> MatMul 'Gemm': mapping types (Many-to-Many -> Reorganize -> Many-to-Many)"));
+  CHECK(has(last, "MaxPool -> Flatten -> MatMul 'fc': mapping types (Many-to-Many -> Reorganize -> Many-to-Many)"));
 }
 
 TEST_CASE("digits: totals") {

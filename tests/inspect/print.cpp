@@ -14,12 +14,10 @@ TEST_CASE("every kind of value") {
   dk::builder g;
   const auto x = g.input("x", dk::f32, {2, dk::sym{"L", {1, 64}}, 8});
   const auto w = g.weight("w", {8, 4});
-  g.named("product");
-  const auto p = dk::matmul(x, w);
+  const auto p = g.named("product", dk::matmul(x, w));
   const auto s = p + 0.5;
   const auto n = g.constant({1, 2, 3, 4, 5, 6, 7, 8, 9}, {9}, dk::i64);
-  g.named("product");  // a name twice: both are written as numbers
-  g.output("y", dk::relu(s));
+  g.output("y", g.named("product", dk::relu(s)));  // a name twice: both are written as numbers
   g.output("n", n);
   CHECK(dk::print(g.value()) ==
         "x: f32 [2, L, 8] = input\n"

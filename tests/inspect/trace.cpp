@@ -25,8 +25,7 @@ namespace {
 struct two_kernels {
   static constexpr void build(dk::builder& g) {
     const auto x = g.input("x", dk::f32, {2, 8});
-    g.named("a \"sum\"\\\t\x01");
-    const auto s = dk::reduce_sum(x, {.axes = {1}, .keepdims = true});
+    const auto s = g.named("a \"sum\"\\\t\x01", dk::reduce_sum(x, {.axes = {1}, .keepdims = true}));
     g.output("y", dk::softmax(x - s, {.axis = 1}));
   }
 };

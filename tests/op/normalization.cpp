@@ -39,8 +39,7 @@ static_assert(inferred([](builder& g) {
               }) == "LayerNormalization 'LayerNormalization': shapes [1, L, 64] and [32] do not broadcast");
 static_assert(inferred([](builder& g) {
                 return batch_normalization(g.input("x", f32, {1, 8, H, H}), g.batch_norm("bn", 4));
-              }) ==
-              "BatchNormalization 'BatchNormalization': the input's channel count is 8, but a parameter's length is 4");
+              }) == "BatchNormalization 'bn': the input's channel count is 8, but a parameter's length is 4");
 
 TEST_CASE("normalization: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("normalization");

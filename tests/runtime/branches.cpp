@@ -26,25 +26,20 @@ namespace {
 // Two convolutions that are skipped unless the mean of what they read is positive.
 constexpr dk::tensor skippable(dk::builder& g, dk::tensor x, const char* gate, const char* name, dk::tensor otherwise) {
   const dk::tensor mean = dk::reduce_mean(x, {.keepdims = false});
-  g.named(gate);
-  const dk::tensor wanted = dk::greater(mean, g.scalar(0));
+  const dk::tensor wanted = g.named(gate, dk::greater(mean, g.scalar(0)));
   const dk::text first = dk::text(name) << " 1", second = dk::text(name) << " 2";
-  g.named(first.view());
   dk::tensor y = dk::conv(x, g.weight(name, ".1", {8, 8, 3, 3}), {.pads = {1, 1, 1, 1}});
-  y = dk::relu(y);
-  g.named(second.view());
+  y = dk::relu(g.named(first.view(), y));
   y = dk::conv(y, g.weight(name, ".2", {8, 8, 3, 3}), {.pads = {1, 1, 1, 1}});
-  y = dk::relu(x + y);
-  g.named("join");
-  return dk::combine(wanted, y, otherwise);
+  y = dk::relu(x + g.named(second.view(), y));
+  return g.named("join", dk::combine(wanted, y, otherwise));
 }
 
 struct one_block {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = g.input("x", f32, {1, 8, 6, 5});
     const dk::tensor y = skippable(g, x, "gate", "block", x);
-    g.named("last");
-    g.output("y", dk::conv(y, g.weight("last", {4, 8, 1, 1})));
+    g.output("y", g.named("last", dk::conv(y, g.weight("last", {4, 8, 1, 1}))));
   }
 };
 
@@ -52,15 +47,11 @@ struct one_block {
 struct nested {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = g.input("x", f32, {1, 8, 6, dk::sym("W", {1, 9})}), c = g.input("c", dk::boolean, {1});
-    g.named("outside");
-    const dk::tensor t = dk::softmax(x, {.axis = 1});
-    g.named("outer");
-    const dk::tensor outer = dk::conv(x, g.weight("outer", {8, 8, 1, 1}));
+    const dk::tensor t = g.named("outside", dk::softmax(x, {.axis = 1}));
+    const dk::tensor outer = g.named("outer", dk::conv(x, g.weight("outer", {8, 8, 1, 1})));
     const dk::tensor inner = skippable(g, outer, "inner gate", "inner", t);
-    g.named("other");
-    const dk::tensor other = dk::max_pool(x, {.kernel_shape = {3, 3}, .pads = {1, 1, 1, 1}});
-    g.named("outer join");
-    g.output("y", dk::combine(dk::reshape(c, {}), inner, other));
+    const dk::tensor other = g.named("other", dk::max_pool(x, {.kernel_shape = {3, 3}, .pads = {1, 1, 1, 1}}));
+    g.output("y", g.named("outer join", dk::combine(dk::reshape(c, {}), inner, other)));
   }
 };
 

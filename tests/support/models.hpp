@@ -16,7 +16,6 @@ struct digits {
     auto x = g.input("x", dk::f32, {1, 1, 8, 8});
     auto block = [&](dk::tensor t, const char* conv, const char* bn, int in, int out) {
       const auto w = g.weight(conv, ".weight", {out, in, 3, 3}), b = g.weight(conv, ".bias", {out});
-      g.named(conv);
       t = dk::conv(t, w, b, {.pads = {1, 1, 1, 1}});
       return dk::relu(dk::batch_normalization(t, g.batch_norm(bn, out)));
     };
@@ -32,7 +31,6 @@ struct wdsr {
   static constexpr void build(dk::builder& g) {
     auto conv = [&](dk::tensor t, std::string_view name, int in, int out, int k) {
       const auto w = g.weight(name, ".weight", {out, in, k, k}), b = g.weight(name, ".bias", {out});
-      g.named(name);
       return dk::conv(t, w, b, {.pads = dk::int_list::filled(4, k / 2)});
     };
     const auto x = g.input("x", dk::f32, {1, 3, dk::sym{"H", {1, 16384}}, dk::sym{"W", {1, 16384}}}) - 0.45;

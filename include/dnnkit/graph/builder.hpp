@@ -80,6 +80,7 @@ class builder {
             weight(prefix, ".running_mean", {channels}), weight(prefix, ".running_var", {channels})};
   }
   constexpr void output(std::string_view name, tensor t) {
+    if (!t.present() || !owns(t)) return refuse("output", name, t);
     graph_.outputs.push_back(t.id());
     graph_.output_names.push_back(graph_.store(name));
   }
@@ -100,23 +101,37 @@ class builder {
     return t;
   }
 
-  // Appends `op` applied to `inputs`, under the name given by the last call of named(), else the operator's own.
+  // Appends `op` applied to `inputs`. Its name is that of the innermost name_scope; without one, that of the layer its
+  // weights belong to (layer_of); else the operator's own.
   template <operator_type Op> constexpr tensor apply(const Op& op, const vector<tensor>& inputs) {
     return apply(op, inputs.data(), inputs.size());
   }
   template <operator_type Op> constexpr tensor apply(const Op& op, std::initializer_list<tensor> inputs) {
     return apply(op, inputs.begin(), inputs.size());
   }
-  // Names the next operator: g.named("conv1"), then conv(...).
-  constexpr builder& named(std::string_view name) {
-    next_name_ = graph_.store(name);
-    return *this;
+  // Gives the operator that produced `t` this name, and returns t: g.named("head", dk::conv(x, w)). Where several
+  // operators made t, one after the other, it is the last of them.
+  constexpr tensor named(std::string_view name, tensor t) {
+    if (!t.present() || !owns(t) || graph_.at(t.id()).from != origin::node) refuse("named", name, t);
+    else graph_.rename(graph_.at(t.id()).producer, graph_.store(name));
+    return t;
   }
 
-  // The name of every further operator that is given none; empty: the operator's own.
-  constexpr void default_name(std::string_view name) { default_name_ = graph_.store(name); }
-  // The same, of characters that are in the graph already.
-  constexpr void default_name(slice_of name) { default_name_ = name; }
+  // While it lives, the operators that its builder appends are given this name, as those are that a pass puts in the
+  // place of one.
+  class name_scope {
+   public:
+    constexpr name_scope(builder& g, std::string_view name) : name_scope(g, g.graph_.store(name)) {}
+    // of characters that are in the graph already
+    constexpr name_scope(builder& g, slice_of name) : builder_(&g), outer_(g.scope_name_) { g.scope_name_ = name; }
+    name_scope(const name_scope&) = delete;
+    name_scope& operator=(const name_scope&) = delete;
+    constexpr ~name_scope() { builder_->scope_name_ = outer_; }
+
+   private:
+    builder* builder_;
+    slice_of outer_;
+  };
 
   // A symbol to compute shapes with: const auto h = g.size({"H"}); ... {1, 64, h / 2, w / 2}
   constexpr extent size(const sym& s) { return {&graph_.symbols, symbol(s)}; }
@@ -145,6 +160,16 @@ class builder {
     return name.starts_with(prefix) && name.ends_with(suffix);
   }
 
+  constexpr bool owns(tensor t) const { return &t.owner() == this; }
+  // What is wrong with a tensor that cannot be an output, or be named.
+  constexpr void refuse(std::string_view what, std::string_view name, tensor t) {
+    if (!graph_.error.empty()) return;
+    graph_.error << what << " '" << name << "': ";
+    if (!t.present()) graph_.error << "there is no tensor (tensor{} stands for an input left out)";
+    else if (!owns(t)) graph_.error << "the tensor belongs to another graph";
+    else graph_.error << "'" << graph_.name_of(t.id()) << "' is not the output of an operator";
+  }
+
   constexpr tensor leaf(slice_of name, const tensor_type& type, origin from) {
     return {this, graph_.add_value({name, type, from, none, {}})};
   }
@@ -153,18 +178,53 @@ class builder {
     slice_of attributes = graph::end_of(graph_.attributes, 0);
     encode(op, graph_.attributes);
     attributes.count = static_cast<std::uint32_t>(graph_.attributes.size()) - attributes.first;
-    const node n{&info_of<Op>, name_of_next(info_of<Op>), attributes, graph::end_of(graph_.operands, count), none};
-    for (std::size_t i = 0; i < count; ++i) graph_.operands.push_back(inputs[i].id());
+    node n{&info_of<Op>, {}, attributes, graph::end_of(graph_.operands, count), none};
+    std::size_t stranger = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_mine = !inputs[i].present() || owns(inputs[i]);
+      if (!is_mine && stranger == count) stranger = i;
+      graph_.operands.push_back(is_mine ? inputs[i].id() : none);
+    }
+    n.name = name_of_next(n);
+    if (stranger != count && graph_.error.empty())
+      graph_.error << n.op->name << " '" << graph_.text_of(n.name) << "': input " << stranger
+                   << " belongs to another graph";
     return {this, graph_.add_node(n)};
   }
-  constexpr slice_of name_of_next(const op_info& op) {
-    const slice_of given = next_name_.count != 0 ? next_name_ : default_name_;
-    next_name_ = {};
-    if (given.count != 0) return given;
+  constexpr slice_of name_of_next(const node& n) {
+    if (scope_name_.count != 0) return scope_name_;
+    if (const slice_of layer = layer_of(n); layer.count != 0) return layer;
     for (std::size_t i = 0; i < operator_names_.count; ++i)
-      if (const named_operator& known = operator_names_.items[i]; known.op == op.id) return known.name;
-    operator_names_.push_back({op.id, graph_.store(op.name)});
+      if (const named_operator& known = operator_names_.items[i]; known.op == n.op->id) return known.name;
+    operator_names_.push_back({n.op->id, graph_.store(n.op->name)});
     return operator_names_.back().name;
+  }
+
+  // The layer that an operator with weights of its own is (a convolution, a product, a normalisation, an embedding; not
+  // the addition of a bias): what comes before the last '.' in the name of the first weight among its inputs, moved or
+  // not. "layer3.conv2.weight" belongs to "layer3.conv2"; "weight" to none.
+  constexpr slice_of layer_of(const node& n) const {
+    const bool has_weights = n.op->kind == form::composite || n.op->properties.map == mapping::many_to_many ||
+                             n.op->properties.map == mapping::one_to_many;
+    if (n.op->kind == form::movement || !has_weights) return {};
+    for (std::size_t i = 0; i < n.inputs.count; ++i) {
+      const value_id v = unmoved(graph_.input_of(n, i));
+      if (v == none || graph_.at(v).from != origin::weight) continue;
+      const slice_of name = graph_.at(v).name;
+      for (std::uint32_t length = name.count; length-- > 0;)
+        if (graph_.characters.items[name.first + length] == '.') return {name.first, length};
+      return {};
+    }
+    return {};
+  }
+  // What v is before it was transposed, reshaped, sliced ...
+  constexpr value_id unmoved(value_id v) const {
+    while (v != none && graph_.at(v).from == origin::node) {
+      const node& by = graph_.node_at(graph_.at(v).producer);
+      if (by.op->kind != form::movement) break;
+      v = graph_.input_of(by, 0);
+    }
+    return v;
   }
 
   struct named_operator {
@@ -174,8 +234,8 @@ class builder {
 
   graph graph_;
   vector<value_id> weights_[buckets];      // by a hash of their names
-  vector<named_operator> operator_names_;  // of operators that were given none
-  slice_of next_name_, default_name_;
+  vector<named_operator> operator_names_;  // of operators that have no other
+  slice_of scope_name_;
 };
 
 constexpr const tensor_type& tensor::in_graph() const { return owner_->value().at(id_).type; }

@@ -50,7 +50,8 @@ struct graph {
   vector<std::int64_t> constants;  // integers, or the bits of doubles for floating types
   vector<char> characters;
   symbol_table symbols;
-  text error;  // the first thing that went wrong while building; empty when nothing did
+  text error;            // the first thing that went wrong while building; empty when nothing did
+  node_id wrong = none;  // the node whose inputs `error` is about
 
   // The next `count` entries of a pool.
   template <class T> static constexpr slice_of end_of(const vector<T>& pool, std::size_t count) {
@@ -95,12 +96,27 @@ struct graph {
     return add_node(n);
   }
   // The same with everything but the output in the pools already.
-  constexpr value_id add_node(const node& n) { return add_node(n, infer(n)); }
+  constexpr value_id add_node(const node& n) {
+    const bool was_right = error.empty();
+    const tensor_type type = infer(n);
+    if (was_right && !error.empty()) wrong = static_cast<node_id>(nodes.count);
+    return add_node(n, type);
+  }
   // The same where the output's type is known.
   constexpr value_id add_node(node n, const tensor_type& type) {
     n.output = add_value({n.name, type, origin::node, static_cast<node_id>(nodes.count), {}});
     nodes.push_back(n);
     return n.output;
+  }
+
+  // Gives a node another name, by which an error about it then calls it.
+  constexpr void rename(node_id n, slice_of name) {
+    node& x = node_at(n);
+    x.name = name;
+    at(x.output).name = name;
+    if (n != wrong) return;
+    error = {};
+    infer(x);
   }
 
   // What the operator's inference sees: its inputs' types.

@@ -72,7 +72,7 @@ template <class Rule> constexpr graph rebuild(const graph& g, Rule rule) {
     if (alive.items[k] == 0) continue;
     const node& n = g.nodes.items[k];
     const rebuilt_inputs inputs(b, g.operands.items + n.inputs.first, n.inputs.count, image.items);
-    b.default_name(n.name);
+    const builder::name_scope name(b, n.name);
     const tensor made = rule(b, n, inputs);
     image.items[n.output] = made.present() ? made.id() : detail::copy_node(result, g, n, inputs);
   }

@@ -66,7 +66,6 @@ template <class Walk> std::vector<value_reference> import_if(Walk& walk, scope& 
       node_context::refuse("branches that give tensors of different types or ranks are not supported");
     tensor one = decides;
     if (one.rank() > x.rank()) one = c.apply(op::reshape{shape{}}, {one});
-    c.graph().named(names.prefix + std::string(c.node.name.empty() ? c.node.outputs[i] : c.node.name));
     results.push_back(value_of(c.apply(op::combine{}, {one, x, y})));
   }
   return results;

@@ -211,8 +211,7 @@ class import_walk {
       try {
         tensor t = state_.materialise(*v);
         if (state_.graph.value().at(t.id()).from != origin::node) {
-          state_.graph.named(o.name);
-          t = state_.graph.apply(op::identity{}, {t});
+          t = state_.graph.named(o.name, state_.graph.apply(op::identity{}, {t}));
         }
         state_.graph.output(o.name, t);
       } catch (const refusal& r) { report(std::string(o.name), "output", r.message); }
@@ -269,8 +268,7 @@ class import_walk {
     }
     if (std::optional<std::vector<value_reference>> folded = fold(names, n, opset, converts)) return *folded;
     node_context c(state_, names, n, opset);
-    state_.graph.named(names.prefix + std::string(name_of(n)));
-    state_.graph.default_name(names.prefix + std::string(name_of(n)));
+    const builder::name_scope name(state_.graph, names.prefix + std::string(name_of(n)));
     converts(c);
     return finished(c);
   }
@@ -309,7 +307,7 @@ class import_walk {
     } guard{state_};
     state_.set_scratch(&scratch);
     node_context c(state_, names, n, opset);
-    scratch.default_name(name_of(n));
+    const builder::name_scope name(scratch, name_of(n));
     converts(c);
     std::vector<value_reference> results = finished(c);
     std::vector<std::size_t> computed;
@@ -369,6 +367,7 @@ class import_walk {
   std::vector<value_reference> import_control_flow(scope& names, const onnx::node& n) {
     node_context c(state_, names, n, names.opset_of(n.domain));
     if (names.depth >= most_depth) throw refusal{"subgraphs are nested too deeply"};
+    const builder::name_scope name(state_.graph, names.prefix + std::string(name_of(n)));
     if (n.op_type == "If") return import_if(*this, names, c);
     return n.op_type == "Loop" ? import_loop(*this, names, c) : import_scan(*this, names, c);
   }
