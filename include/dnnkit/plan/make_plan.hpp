@@ -18,12 +18,6 @@
 
 namespace dnnkit {
 
-inline constexpr std::int64_t arena_alignment = 64;  // bytes
-
-constexpr std::int64_t aligned(std::int64_t bytes) {
-  return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
-}
-
 namespace detail {
 
 // Logical extents with the border on both sides; of the rows, those in the window if there is one.

@@ -11,6 +11,12 @@
 
 namespace dnnkit {
 
+inline constexpr std::int64_t arena_alignment = 64;  // bytes
+
+constexpr std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+}
+
 struct memory_block {
   std::int64_t bytes = 0;
   std::int32_t first = 0, last = 0;  // steps between which it is alive, both included

@@ -58,6 +58,18 @@ class symbol_values {
     return value;
   }
 
+  // The values of all symbols. Throws dnnkit::error naming one that has none.
+  std::vector<std::int64_t> all() const {
+    std::vector<std::int64_t> known;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (!values_[i])
+        throw error("symbol has no value: no input has it for an extent",
+                    "symbol '" + table_->symbols[i].name.str() + "'");
+      known.push_back(*values_[i]);
+    }
+    return known;
+  }
+
   text print(const shape& s) const { return dnnkit::print(*table_, s); }
 
  private:

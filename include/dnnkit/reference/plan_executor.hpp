@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// The plan executor: runs any finished plan at run time from the operators' scalar definitions, in the plan's own
+// buffers: layouts, borders, windows of rows, offsets, guards, order. So every pass down to the memory plan is tested
+// without compiling a kernel. A plan that reads what nobody wrote or what another buffer has overwritten, leaves a
+// buffer, or hands over a border that is not clear is refused with dnnkit::error (reference/plan_storage.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/reference/step_execution.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+
+class plan_execution {
+ public:
+  plan_execution(const plan_view& plan, const weight_source& weights, const definition_table& definitions)
+      : weights_(weights), run_{plan, {}, {}, definitions} {
+    if (!plan.error.empty()) throw error("there is no plan", "plan executor", {}, plan.error.str());
+    run_.table.symbols.append(plan.symbols.begin(), plan.symbols.end());
+    run_.table.atoms.append(plan.atoms.begin(), plan.atoms.end());
+    run_.table.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
+  }
+
+  std::vector<host_tensor> run(const std::vector<const host_tensor*>& inputs) {
+    const plan_view& plan = run_.plan;
+    bind(inputs);
+    plan_storage storage(plan, [&](const buffer& b) {
+      return run_.extent(b.elements) * static_cast<std::int64_t>(size_of(b.type.type));
+    });
+    storage_ = &storage;
+    for (std::size_t i = 0; i < inputs.size(); ++i) fill(static_cast<std::size_t>(plan.inputs[i]), *inputs[i]);
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) fill_constant(b);
+    for (const step& s : plan.setup_steps) step_execution(run_, s, storage).run();
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) i += run_step(i);
+    std::vector<host_tensor> outputs;
+    for (std::int32_t b : plan.results) outputs.push_back(contents(static_cast<std::size_t>(b)));
+    return outputs;
+  }
+
+ private:
+  std::string name_of(const buffer& b) const { return "'" + std::string(run_.plan.text_of(b.name)) + "'"; }
+
+  void bind(const std::vector<const host_tensor*>& inputs) {
+    const plan_view& plan = run_.plan;
+    if (inputs.size() != plan.inputs.size())
+      throw error("number of inputs differs", "plan executor", std::to_string(plan.inputs.size()),
+                  std::to_string(inputs.size()));
+    symbol_values symbols(run_.table);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const buffer& b = plan.buffers[static_cast<std::size_t>(plan.inputs[i])];
+      symbols.bind(b.type.dims, inputs[i]->dims, "input " + name_of(b));
+    }
+    run_.symbols = symbols.all();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const buffer& b = plan.buffers[static_cast<std::size_t>(plan.inputs[i])];
+      check(*inputs[i], b, "input " + name_of(b));
+    }
+  }
+  void check(const host_tensor& t, const buffer& b, const std::string& culprit) const {
+    const host_tensor expected(b.type.type, run_.extents(b.type.dims));
+    if (t.type != expected.type || t.dims != expected.dims)
+      throw error("shape or element type differs", culprit, expected.describe(), t.describe());
+  }
+
+  // Buffers outside the arena are row-major, without borders.
+  void fill(std::size_t b, const host_tensor& t) {
+    for (std::size_t i = 0; i < t.count(); ++i) storage_->write(b, static_cast<std::int64_t>(i), t, i);
+  }
+  host_tensor contents(std::size_t b) {
+    const buffer& x = run_.plan.buffers[b];
+    host_tensor t(x.type.type, run_.extents(x.type.dims));
+    for (std::size_t i = 0; i < t.count(); ++i) storage_->read(b, static_cast<std::int64_t>(i), t, i);
+    return t;
+  }
+  void fill_constant(std::size_t b) {
+    const buffer& x = run_.plan.buffers[b];
+    if (x.where == storage::weight) {
+      const host_tensor t = weights_(run_.plan.text_of(x.name));
+      check(t, x, "weight " + name_of(x));
+      fill(b, t);
+    } else if (x.where == storage::constant) {
+      host_tensor t(x.type.type, run_.extents(x.type.dims));
+      for (std::size_t i = 0; i < t.count(); ++i) {
+        const std::int64_t code = run_.plan.constants[x.data.first + (x.data.count == 1 ? 0 : i)];
+        if (t.floating()) t.reals[i] = round_to(t.type, std::bit_cast<double>(code));
+        else t.integers[i] = wrap_to(t.type, code);
+      }
+      fill(b, t);
+    }
+  }
+
+  // Do the conditions hold on which a step runs? An outer one is looked at before those that only it lets be computed.
+  bool is_taken(const step& s) {
+    const auto guards = run_.plan.numbers_of(s.guards);
+    for (std::size_t k = 0; k < guards.size(); k += 2) {
+      const auto b = static_cast<std::size_t>(guards[k]);
+      host_tensor condition(run_.plan.buffers[b].type.type, {1});
+      storage_->read(b, 0, condition, 0);
+      if (condition.get<bool>(0) != (guards[k + 1] != 0)) return false;
+    }
+    return true;
+  }
+
+  // Runs step i, with the one behind it if the two take turns; returns how many further steps that was.
+  std::size_t run_step(std::size_t i) {
+    const step& s = run_.plan.steps[i];
+    if (!is_taken(s)) return 0;
+    clear_borders(s);
+    if (const std::optional<std::size_t> handed = handed_over(i)) {
+      clear_borders(run_.plan.steps[i + 1]);
+      run_strips(s, run_.plan.steps[i + 1], *handed);
+      return 1;
+    }
+    step_execution(run_, s, *storage_).run();
+    return 0;
+  }
+  void clear_borders(const step& s) {
+    for (std::int32_t n : run_.plan.numbers_of(s.borders)) {
+      const buffer& b = run_.plan.buffers[static_cast<std::size_t>(n)];
+      const std::vector<std::int64_t> interior = run_.extents(b.type.dims);
+      const host_tensor zero(b.type.type, {1});
+      std::int64_t stride = 1;
+      coordinates strides{};
+      for (std::size_t level = b.layout.order.size(); level-- > 0;) {
+        const std::size_t d = b.layout.order[level];
+        strides[d] = stride;
+        stride *= interior[d] + b.layout.before[d] + b.layout.after[d];
+      }
+      for_border(b, interior, [&](const coordinates& c) {
+        std::int64_t at = 0;
+        for (std::size_t d = 0; d < interior.size(); ++d) at += (c[d] + b.layout.before[d]) * strides[d];
+        storage_->write(static_cast<std::size_t>(n), at, zero, 0);
+      });
+    }
+  }
+
+  // The buffer stored a few rows at a time that step i hands to the next; none when it hands over no such.
+  std::optional<std::size_t> handed_over(std::size_t i) const {
+    for (std::int32_t b : run_.plan.numbers_of(run_.plan.steps[i].operands)) {
+      const buffer& x = run_.plan.buffers[static_cast<std::size_t>(b)];
+      if (x.layout.window != 0 && x.first == static_cast<std::int32_t>(i)) return static_cast<std::size_t>(b);
+    }
+    return {};
+  }
+  std::size_t position_of(std::size_t b, const step& s) const {
+    const auto operands = run_.plan.numbers_of(s.operands);
+    return static_cast<std::size_t>(std::ranges::find(operands, static_cast<std::int32_t>(b)) - operands.begin());
+  }
+  // Strip by strip, each in the slot that follows the one before.
+  void run_strips(const step& first, const step& second, std::size_t b) {
+    const buffer& x = run_.plan.buffers[b];
+    const std::int64_t rows = run_.extent(x.type.dims[2]), slot = run_.extent(x.elements) / x.layout.slots;
+    std::int64_t row = 1;
+    for (std::size_t k = x.layout.order.size(); k-- > 0 && x.layout.order[k] != 2;)
+      row *= run_.extent(x.type.dims[x.layout.order[k]]);
+    step_execution producer(run_, first, *storage_), consumer(run_, second, *storage_);
+    std::int64_t number = 0;
+    for (std::int64_t r = 0; r < rows; r += x.layout.window, ++number) {
+      const row_strip strip{r, std::min(rows, r + x.layout.window), number % x.layout.slots * slot - r * row};
+      producer.run(strip, position_of(b, first));
+      consumer.run(strip, position_of(b, second));
+    }
+  }
+
+  const weight_source& weights_;
+  plan_run run_;
+  plan_storage* storage_ = nullptr;
+};
+
+}  // namespace detail
+
+// The results of a plan, in its order, for `inputs` in its order. Symbols take their values from the inputs' shapes.
+// Throws dnnkit::error for inputs and weights as evaluate() does, for an operator that is not in Set, and for a plan
+// that does not keep to its own buffers, with the step or the buffer.
+template <class Set = builtin_set>
+std::vector<host_tensor> execute(const plan_view& plan, const std::vector<host_tensor>& inputs,
+                                 const weight_source& weights = no_weights()) {
+  std::vector<const host_tensor*> pointers;
+  for (const host_tensor& t : inputs) pointers.push_back(&t);
+  return detail::plan_execution(plan, weights, {Set::size, &Set::find, detail::evaluation_table<Set>::entries()})
+      .run(pointers);
+}
+
+}  // namespace dnnkit

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// The buffers of a plan while plan_executor.hpp runs it, one arena and a region for each buffer outside it. Every byte
+// remembers which buffer it was last written for, so that a read of what nobody wrote, or of what another buffer has
+// overwritten, is an error that names both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/plan/placement.hpp"
+#include "dnnkit/reference/element_codec.hpp"
+#include "dnnkit/reference/host_tensor.hpp"
+
+namespace dnnkit::detail {
+
+class plan_storage {
+ public:
+  // bytes_of(b): bytes of buffer b, border and slots included.
+  plan_storage(const plan_view& plan, auto bytes_of) : plan_(plan), placed_(placement_of(plan, bytes_of)) {
+    regions_.resize(plan.buffers.size() + 1);
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+      bytes_.push_back(bytes_of(plan.buffers[b]));
+      if (!in_arena(b)) regions_[b + 1].resize(static_cast<std::size_t>(bytes_[b]));
+    }
+    regions_[0].resize(static_cast<std::size_t>(placed_.bytes));
+  }
+
+  // Element number `element` of buffer b's storage becomes element i of `from`.
+  void write(std::size_t b, std::int64_t element, const host_tensor& from, std::size_t i) {
+    const place p = place_of(b, element, "written");
+    store_element(plan_.buffers[b].type.type, p.of->bytes.data() + p.at, from, i);
+    for (std::size_t k = 0; k < p.size; ++k) p.of->owner[p.at + k] = static_cast<std::int32_t>(b);
+  }
+  // Element i of `to` becomes element number `element` of buffer b's storage.
+  void read(std::size_t b, std::int64_t element, host_tensor& to, std::size_t i) {
+    const place p = place_of(b, element, "read");
+    for (std::size_t k = 0; k < p.size; ++k)
+      if (const std::int32_t owner = p.of->owner[p.at + k]; owner != static_cast<std::int32_t>(b))
+        throw error(owner == none ? "is read before it is written" : "is read after it was overwritten",
+                    text_of(b, element), {}, owner == none ? "" : "by " + name_of(static_cast<std::size_t>(owner)));
+    load_element(plan_.buffers[b].type.type, p.of->bytes.data() + p.at, to, i);
+  }
+
+  std::string name_of(std::size_t b) const {
+    return "buffer " + std::to_string(b) + " '" + std::string(plan_.text_of(plan_.buffers[b].name)) + "'";
+  }
+
+ private:
+  struct region {
+    std::vector<std::byte> bytes;
+    std::vector<std::int32_t> owner;  // number of a buffer, of each byte
+    void resize(std::size_t n) {
+      bytes.resize(n);
+      owner.resize(n, none);
+    }
+  };
+  struct place {
+    region* of;
+    std::size_t at, size;
+  };
+
+  bool in_arena(std::size_t b) const { return plan_.buffers[b].where == storage::arena; }
+  std::string text_of(std::size_t b, std::int64_t element) const {
+    return name_of(b) + ", element " + std::to_string(element);
+  }
+
+  place place_of(std::size_t b, std::int64_t element, const char* what) {
+    const auto size = static_cast<std::int64_t>(size_of(plan_.buffers[b].type.type));
+    region& r = regions_[in_arena(b) ? 0 : b + 1];
+    const std::int64_t offset = placed_.offsets[b];
+    if (element < 0 || element >= bytes_[b] / size || offset + (element + 1) * size > std::ssize(r.bytes))
+      throw error(std::string("an element outside it is ") + what, text_of(b, element),
+                  std::to_string(bytes_[b] / size) + " elements");
+    return {&r, static_cast<std::size_t>(offset + element * size), static_cast<std::size_t>(size)};
+  }
+
+  const plan_view& plan_;
+  placement placed_;
+  std::vector<std::int64_t> bytes_;
+  std::vector<region> regions_;  // the arena, then one for each buffer, empty for those in the arena
+};
+
+}  // namespace dnnkit::detail

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// One step of a plan over whole tensors: loads through views and movement operators, each node and the anchor by its
+// scalar definition, outputs through views. What plan_executor.hpp runs step by step.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dnnkit/op/access.hpp"
+#include "dnnkit/op/combine.hpp"
+#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/reference/evaluator.hpp"
+#include "dnnkit/reference/plan_storage.hpp"
+
+namespace dnnkit::detail {
+
+// The operators' definitions: those of one op_set.
+struct definition_table {
+  std::size_t operators;
+  std::size_t (*find)(operator_id);
+  const evaluation_entry* entries;
+
+  const evaluation_entry& of(const operator_tag& op, const std::string& where) const {
+    const std::size_t position = find(op.id);
+    if (position == operators)
+      throw error("operator is not in the operator set given to the executor", where, {}, std::string(op.name));
+    return entries[position];
+  }
+};
+
+// A view at run time: logical coordinates to the number of an element.
+class bound_view {
+ public:
+  void add(std::size_t dimension, std::int64_t size, std::int64_t stride) {
+    axes_[dimension].push_back({size, stride});
+  }
+  std::int64_t offset = 0;
+
+  std::int64_t operator()(const coordinates& c) const {
+    std::int64_t at = offset;
+    for (std::size_t d = 0; d < max_rank; ++d) {
+      std::int64_t rest = c[d];
+      for (std::size_t k = axes_[d].size(); k-- > 0;) {  // the outermost takes what is left
+        at += (k == 0 ? rest : rest % axes_[d][k].size) * axes_[d][k].stride;
+        rest /= k == 0 ? 1 : axes_[d][k].size;
+      }
+    }
+    return at;
+  }
+
+ private:
+  struct axis {
+    std::int64_t size, stride;
+  };
+  std::array<std::vector<axis>, max_rank> axes_;
+};
+
+// A strip of the rows (dimension 2) of a buffer that is stored a few rows at a time.
+struct row_strip {
+  std::int64_t first, last;
+  std::int64_t shift;  // elements from where row `first` of the whole would be to where it is
+};
+
+// What the steps of one run share.
+struct plan_run {
+  const plan_view& plan;
+  symbol_table table;
+  std::vector<std::int64_t> symbols;  // their values
+  definition_table definitions;
+
+  // The value of a dimension of the plan.
+  std::int64_t extent(dim d) const { return table.evaluate(d, symbols.data()); }
+  std::vector<std::int64_t> extents(const shape& s) const {
+    std::vector<std::int64_t> e;
+    for (dim d : s) e.push_back(extent(d));
+    return e;
+  }
+};
+
+// visit(c, i) for all coordinates of these extents, i counting them in row-major order.
+inline void for_coordinates(const std::vector<std::int64_t>& extents, auto visit) {
+  if (std::ranges::find(extents, 0) != extents.end()) return;
+  coordinates c{};
+  std::size_t i = 0;
+  do visit(c, i++);
+  while (next(c, extents, extents.size()));
+}
+
+// visit(c) for the coordinates of a buffer's border, negative ones included.
+inline void for_border(const buffer& b, const std::vector<std::int64_t>& interior, auto visit) {
+  std::vector<std::int64_t> room = interior;
+  for (std::size_t d = 0; d < room.size(); ++d) room[d] += b.layout.before[d] + b.layout.after[d];
+  if (room == interior) return;
+  for_coordinates(room, [&](coordinates c, std::size_t) {
+    bool inside = true;
+    for (std::size_t d = 0; d < room.size(); ++d) {
+      c[d] -= b.layout.before[d];
+      inside = inside && c[d] >= 0 && c[d] < interior[d];
+    }
+    if (!inside) visit(c);
+  });
+}
+
+class step_execution {
+ public:
+  step_execution(const plan_run& run, const step& s, plan_storage& storage)
+      : run_(run),
+        plan_(run.plan),
+        step_(s),
+        recipe_(plan_.recipes[s.kernel]),
+        storage_(storage),
+        operands_(plan_.numbers_of(s.operands)) {
+    // In a recipe, expression i is extent i of the step: a table in which it is that number.
+    for (dim d : plan_.dims_of(s.extents)) {
+      const std::int64_t extent = run.extent(d);
+      extents_.push_back(extent);
+      polynomial constant;
+      if (extent != 0) constant.push_back({extent, {}});
+      extent_table_.polynomials.push_back(constant);
+    }
+  }
+
+  // Computes all outputs and stores them; with a strip those rows only, of and through operand number `windowed`.
+  void run(std::optional<row_strip> strip = {}, std::size_t windowed = 0) {
+    strip_ = strip;
+    windowed_ = windowed;
+    nodes_.assign(recipe_.nodes.count, {});
+    space_ = extents_of(recipe_.space);
+    anchor_ = {};
+    if (recipe_.anchor.id != operator_id::none) run_anchor();
+    for (std::uint32_t i = 0; i < recipe_.outputs.count; ++i) store(plan_.outputs[recipe_.outputs.first + i]);
+  }
+
+  std::string where() const { return "step '" + std::string(plan_.text_of(step_.name)) + "'"; }
+
+ private:
+  using extent_list = std::vector<std::int64_t>;
+
+  std::int64_t bound(dim d) const { return d.is_known() ? d.value() : extents_[d.expression()]; }
+  extent_list extents_of(slice_of dims) const {
+    extent_list e;
+    for (dim d : plan_.dims_of(dims)) e.push_back(bound(d));
+    return e;
+  }
+  bound_view view_of(slice_of axes, dim offset) const {
+    bound_view v;
+    for (const view_axis& a : plan_.axes_of(axes)) v.add(a.of, bound(a.size), bound(a.stride));
+    v.offset = bound(offset);
+    return v;
+  }
+  std::size_t operand(std::uint16_t position) const { return static_cast<std::size_t>(operands_[position]); }
+  const std::int64_t* codes_at(slice_of attributes) const { return plan_.attributes.data() + attributes.first; }
+
+  host_tensor computed(const operator_tag& op, slice_of attributes, dtype type, const extent_list& dims,
+                       const std::vector<const host_tensor*>& inputs) const {
+    const evaluation_entry& definition = run_.definitions.of(op, where());
+    host_tensor result(type, dims);
+    definition.evaluate(definition.attributes(codes_at(attributes), symbol_values(extent_table_)), {inputs, &result});
+    return result;
+  }
+
+  void run_anchor() {
+    std::vector<host_tensor> inputs;
+    std::vector<bool> present;
+    const auto shapes = plan_.part<slice_of>(plan_.shapes, recipe_.anchor_shapes);
+    const auto refs = plan_.refs_of(recipe_.anchor_inputs);
+    for (std::size_t i = 0; i < refs.size(); ++i) {
+      present.push_back(refs[i].from != source::nothing);
+      inputs.push_back(present[i] ? filled(value(refs[i], extents_of(shapes[i])), extents_of(shapes[i]))
+                                  : host_tensor{});
+    }
+    std::vector<const host_tensor*> given;
+    for (std::size_t i = 0; i < inputs.size(); ++i) given.push_back(present[i] ? &inputs[i] : nullptr);
+    anchor_ = computed(recipe_.anchor, recipe_.anchor_attributes, recipe_.anchor_type, space_, given);
+  }
+
+  // The value of a reference over a region: the iteration space, or the shape of an anchor's input. A constant is a
+  // tensor of rank 0.
+  host_tensor value(operand_ref r, const extent_list& region) {
+    switch (r.from) {
+      case source::load:
+        return loaded(plan_.loads[recipe_.loads.first + r.index], region);
+      case source::anchor:
+        return anchor_;
+      case source::constant:
+        return literal(plan_.recipe_constants[recipe_.constants.first + r.index]);
+      default:
+        break;
+    }
+    std::optional<host_tensor>& known = nodes_[r.index];
+    if (!known) known = node_value(plan_.nodes[recipe_.nodes.first + r.index], region);
+    return *known;
+  }
+  host_tensor node_value(const recipe_node& n, const extent_list& region) {
+    const auto refs = plan_.refs_of(n.inputs);
+    if (n.op.id == id_of<op::combine>) {  // the branch that is not taken was not computed
+      const host_tensor condition = value(refs[0], region);
+      return filled(value(refs[condition.get<bool>(0) ? 1 : 2], region), region);
+    }
+    std::vector<host_tensor> inputs;
+    for (operand_ref r : refs) inputs.push_back(r.from == source::nothing ? host_tensor{} : value(r, region));
+    std::vector<const host_tensor*> given;
+    for (std::size_t i = 0; i < refs.size(); ++i)
+      given.push_back(refs[i].from == source::nothing ? nullptr : &inputs[i]);
+    return computed(n.op, n.attributes, n.type, region, given);
+  }
+
+  static host_tensor literal(const recipe_constant& c) {
+    host_tensor t(c.type, {});
+    if (t.floating()) t.reals[0] = round_to(c.type, std::bit_cast<double>(c.code));
+    else t.integers[0] = wrap_to(c.type, c.code);
+    return t;
+  }
+
+  // A tensor of these extents: x, or its one element everywhere.
+  static host_tensor filled(host_tensor x, const extent_list& extents) {
+    if (x.dims == extents) return x;
+    host_tensor t(x.type, extents);
+    copy_each(
+        t, [](const coordinates&) { return std::size_t{0}; }, x);
+    return t;
+  }
+  // Element c of `to` becomes the element of `from` at the position that `at(c)` says.
+  static void copy_each(host_tensor& to, auto at, const host_tensor& from) {
+    for_coordinates(to.dims, [&](const coordinates& c, std::size_t i) {
+      if (to.floating()) to.reals[i] = from.reals[at(c)];
+      else to.integers[i] = from.integers[at(c)];
+    });
+  }
+  // --- loads: through the view, then through the movement operators from the buffer's end of the way
+  host_tensor loaded(const recipe_load& l, const extent_list& region) {
+    const auto steps = plan_.part<movement_step>(plan_.movement, l.movement);
+    host_tensor t(l.type, steps.empty() ? region : extents_of(steps.back().in_shape));
+    const bound_view view = view_of(l.axes, l.offset);
+    const bool strip = strip_ && l.operand == windowed_;
+    const std::int64_t shift = strip ? strip_->shift : 0;
+    for_coordinates(t.dims, [&](const coordinates& c, std::size_t i) {
+      if (strip && (c[2] < strip_->first || c[2] >= strip_->last)) return;  // not there, and not used
+      storage_.read(operand(l.operand), view(c) + shift, t, i);
+    });
+    if (l.whole) check_border(l, view);
+    for (std::size_t k = steps.size(); k-- > 0;) t = moved(steps[k], t);
+    return t;
+  }
+  host_tensor moved(const movement_step& m, const host_tensor& t) const {
+    const extent_list out = extents_of(m.out_shape);
+    if (m.op.id != operator_id::none) return computed(m.op, m.attributes, t.type, out, {&t});
+    host_tensor r(t.type, out);  // an expansion: axes of extent 1 again and again
+    const coordinates stride = elements_of<double>::row_major(t);
+    const std::size_t lead = out.size() - t.dims.size();
+    copy_each(
+        r,
+        [&](const coordinates& c) {
+          std::int64_t at = 0;
+          for (std::size_t d = 0; d < t.dims.size(); ++d) at += t.dims[d] == 1 ? 0 : c[d + lead] * stride[d];
+          return static_cast<std::size_t>(at);
+        },
+        t);
+    return r;
+  }
+  // A kernel may read the border of a buffer that it sees in its own coordinates: it must hold zeros.
+  void check_border(const recipe_load& l, const bound_view& view) {
+    const buffer& b = plan_.buffers[operand(l.operand)];
+    host_tensor one(l.type, {1});
+    for_border(b, run_.extents(b.type.dims), [&](const coordinates& c) {
+      storage_.read(operand(l.operand), view(c), one, 0);
+      if (one.get<double>(0) != 0)
+        throw error("the border is not clear", where() + ", " + storage_.name_of(operand(l.operand)));
+    });
+  }
+
+  // --- outputs
+  void store(const recipe_output& o) {
+    const host_tensor x = filled(value(o.value, space_), space_);
+    const bound_view view = view_of(o.axes, o.offset);
+    const std::int64_t shift = strip_ && o.operand == windowed_ ? strip_->shift : 0;
+    host_tensor one(o.type, {1});
+    for_coordinates(space_, [&](const coordinates& c, std::size_t i) {
+      if (strip_ && (c[2] < strip_->first || c[2] >= strip_->last)) return;
+      if (x.floating()) one.set(0, x.reals[i]);
+      else one.set(0, x.integers[i]);
+      storage_.write(operand(o.operand), view(c) + shift, one, 0);
+    });
+  }
+
+  const plan_run& run_;
+  const plan_view& plan_;
+  const step& step_;
+  const recipe& recipe_;
+  plan_storage& storage_;
+  std::span<const std::int32_t> operands_;
+  extent_list extents_, space_;
+  symbol_table extent_table_;
+  std::vector<std::optional<host_tensor>> nodes_;
+  host_tensor anchor_;
+  std::optional<row_strip> strip_;
+  std::size_t windowed_ = 0;
+};
+
+}  // namespace dnnkit::detail

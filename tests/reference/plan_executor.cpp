@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "dnnkit/reference/plan_executor.hpp"
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/pass/pipeline.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/random_graph.hpp"
+
+namespace dk = dnnkit;
+
+namespace {
+
+// Empty when the plan computes what the graph as it was built does.
+std::string error_of_plan(const dk::graph& g, const dk::plan_draft& plan, std::uint64_t seed) {
+  const harness::test_data data = harness::random_data(g, seed);
+  const auto expected = harness::reference(g, data);
+  const auto allowed = harness::tolerances(g, data, expected);
+  std::vector<dk::host_tensor> found;
+  try {
+    found = dk::execute(dk::view_of(plan), data.inputs, dk::weights_of(data.weights));
+  } catch (const dk::error& e) { return e.what(); }
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    if (std::string wrong = harness::difference(found[k], expected[k], allowed[k]); !wrong.empty()) return wrong;
+  return {};
+}
+dk::plan_draft plan_of(dk::graph g) { return dk::default_pipeline::run(g); }
+
+// Three convolutions, with borders between them.
+dk::graph convolutions() {
+  dk::builder b;
+  dk::tensor x = b.input("x", dk::f32, {1, 3, 8, 8});
+  for (const char* name : {"a", "b", "c"})
+    x = dk::relu(dk::conv(x, b.weight(name, {3, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
+  b.output("y", x);
+  return b.value();
+}
+
+}  // namespace
+
+TEST_CASE("plans of random graphs compute what the graphs do") {
+  for (std::uint64_t seed : harness::seeds(1, 400)) {
+    dk::builder b;
+    random_graph(b, seed, {.least_operators = 2, .most_operators = 12, .symbols = seed % 2 == 1}).build();
+    INFO("DNNKIT_SEED=" << seed << "\n" << harness::describe(b.value()));
+    CHECK(error_of_plan(b.value(), plan_of(b.value()), seed) == "");
+  }
+}
+
+TEST_CASE("a plan that is broken on purpose is caught, and the buffer named") {
+  const dk::graph g = convolutions();
+  const dk::plan_draft good = plan_of(g);
+  REQUIRE(error_of_plan(g, good, 1) == "");
+  const auto broken_by = [&](const std::function<void(dk::plan_draft&)>& change) {
+    dk::plan_draft plan = good;
+    change(plan);
+    return error_of_plan(g, plan, 1);
+  };
+  const auto arena = [](dk::plan_draft& p, std::size_t which) -> dk::buffer& {
+    for (dk::buffer& each : p.buffers)
+      if (each.where == dk::storage::arena && which-- == 0) return each;
+    throw "no such buffer";
+  };
+  const auto says = [](const std::string& found, const char* expected) {
+    return found.find(expected) == std::string::npos ? found : "";
+  };
+  // the second of two buffers that live at once, on top of the first
+  CHECK(says(broken_by([&](auto& p) { arena(p, 1).offset = arena(p, 0).offset; }),
+             "is read after it was overwritten") == "");
+  CHECK(says(broken_by([&](auto& p) { arena(p, 0).offset += 1 << 20; }), "an element outside it is written") == "");
+  CHECK(says(broken_by([&](auto& p) { std::swap(p.steps[1], p.steps[2]); }), "is read before it is written") == "");
+  CHECK(says(broken_by([&](auto& p) { p.steps[0].borders = {}; }), "is read before it is written") == "");
+  CHECK(broken_by([&](auto& p) { p.loads[1].offset = 1; }) != "");
+  CHECK(broken_by([&](auto& p) {
+          p.numbers[p.steps[2].operands.first + 1] = p.numbers[p.steps[1].operands.first + 1];
+        }) != "");
+}
+
+TEST_CASE("kernels that take turns on strips of rows") {
+  dk::builder b;
+  dk::tensor x = dk::relu(b.input("x", dk::f32, {1, 3, 11, 6}));
+  x = dk::relu(dk::conv(x, b.weight("a", {4, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
+  b.output("y", dk::conv(x, b.weight("b", {5, 4, 1, 1})) * 2);
+  dk::graph g = dk::default_pipeline::rewriting::run(b.value());
+  const dk::fusion_plan fusion = dk::default_pipeline::fusion::run(g);
+  dk::vector<dk::buffer_layout> layouts = dk::default_pipeline::layouts::run(g, fusion);
+  REQUIRE(fusion.groups.size() == 3);
+  dk::buffer_layout& between = layouts[fusion.groups[1].outputs[0]];
+  for (const auto& [window, slots] : {std::pair(1, 1), std::pair(2, 3), std::pair(4, 2), std::pair(11, 1)}) {
+    between.window = static_cast<std::uint8_t>(window);
+    between.slots = static_cast<std::uint8_t>(slots);
+    CHECK(error_of_plan(b.value(), dk::make_plan(g, fusion, layouts), 1) == "");
+  }
+  dk::plan_draft plan = dk::make_plan(g, fusion, layouts);
+  for (dk::buffer& each : plan.buffers)
+    if (each.layout.window != 0) each.elements = 11;  // as if it were one column
+  CHECK(error_of_plan(b.value(), plan, 1).find("an element outside it is written") != std::string::npos);
+}
+
+TEST_CASE("inputs that do not fit are refused") {
+  dk::builder b;
+  const dk::sym n{"N", {.min = 1, .max = 4}};
+  b.output("y", b.input("x", dk::f32, {n, 3}) + b.weight("w", {3}));
+  const dk::plan_draft plan = plan_of(b.value());
+  const dk::weight_source weights = [](std::string_view) { return dk::host_tensor({3}, {1, 2, 3}); };
+  const auto run = [&](std::vector<dk::host_tensor> inputs) {
+    return error_of([&] { dk::execute(dk::view_of(plan), inputs, weights); });
+  };
+  CHECK(dk::execute(dk::view_of(plan), {dk::host_tensor({1, 3}, {1, 1, 1})}, weights)[0].reals ==
+        std::vector<double>{2, 3, 4});
+  CHECK(run({}) == "plan executor: number of inputs differs, expected 1, found 0");
+  CHECK(run({dk::host_tensor(dk::f32, {5, 3})}) ==
+        "input 'x', symbol 'N': extent is out of bounds, expected 1 to 4, found 5");
+  CHECK(run({dk::host_tensor(dk::f32, {2, 4})}) ==
+        "input 'x': shape or element type differs, expected f32 [2, 3], found f32 [2, 4]");
+  CHECK(error_of([&] {
+          dk::execute(dk::view_of(plan), {dk::host_tensor(dk::f32, {1, 3})});
+        }) == "weight 'w': no weights were given");
+}
