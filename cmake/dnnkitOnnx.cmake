@@ -15,9 +15,35 @@
 # is listed and the build stops before anything of TARGET is compiled. External data behind links, as package managers and
 # caches of downloads keep it, is read with ALLOW_LINKED_DATA only (dnnkit/onnx/external_files.hpp).
 #
-# The program that does it is compiled once a build, in a minute. DNNKIT_ONNX_GENERATOR names one that exists already: that
-# of another build, or when the build is for another machine, one that runs on this machine.
-set(DNNKIT_ONNX_GENERATOR "" CACHE FILEPATH "The program dnnkit_onnx_generator of another build; compiled if empty")
+# The program that does it comes with an installed package; without one it is compiled once a build, in a minute.
+# DNNKIT_ONNX_GENERATOR names another one that exists already: that of another build, or when the build is for another
+# machine, one that runs on this machine.
+set(DNNKIT_ONNX_GENERATOR "" CACHE FILEPATH "The program dnnkit_onnx_generator to use in place of the package's")
+
+# dnnkit_onnx_generator(VARIABLE): the target of that program.
+function(dnnkit_onnx_generator variable)
+  if(DNNKIT_ONNX_GENERATOR)
+    set(generator dnnkit_given_onnx_generator)
+    if(NOT TARGET ${generator})
+      if(NOT EXISTS ${DNNKIT_ONNX_GENERATOR})
+        message(FATAL_ERROR "dnnkit_add_onnx: DNNKIT_ONNX_GENERATOR is ${DNNKIT_ONNX_GENERATOR}, which does not exist")
+      endif()
+      add_executable(${generator} IMPORTED GLOBAL)
+      set_target_properties(${generator} PROPERTIES IMPORTED_LOCATION ${DNNKIT_ONNX_GENERATOR})
+    endif()
+  elseif(TARGET dnnkit::onnx_generator)
+    set(generator dnnkit::onnx_generator)
+  else()
+    set(generator dnnkit_onnx_generator)
+    if(NOT TARGET ${generator})
+      add_executable(${generator} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/onnx_generator/main.cpp)
+      target_link_libraries(${generator} PRIVATE dnnkit::dnnkit)
+      # Compiling it takes longer than its runs: one on a model of thousands of operators takes a few seconds.
+      target_compile_options(${generator} PRIVATE -O0)
+    endif()
+  endif()
+  set(${variable} ${generator} PARENT_SCOPE)
+endfunction()
 
 function(dnnkit_add_onnx target model)
   cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "NAME" "DIM")
@@ -33,20 +59,7 @@ function(dnnkit_add_onnx target model)
   endif()
   string(MAKE_C_IDENTIFIER "${arg_NAME}" name)
 
-  if(DNNKIT_ONNX_GENERATOR AND NOT TARGET dnnkit_onnx_generator)
-    if(NOT EXISTS ${DNNKIT_ONNX_GENERATOR})
-      message(FATAL_ERROR "dnnkit_add_onnx: DNNKIT_ONNX_GENERATOR is ${DNNKIT_ONNX_GENERATOR}, which does not exist")
-    endif()
-    add_executable(dnnkit_onnx_generator IMPORTED GLOBAL)
-    set_target_properties(dnnkit_onnx_generator PROPERTIES IMPORTED_LOCATION ${DNNKIT_ONNX_GENERATOR})
-  elseif(NOT TARGET dnnkit_onnx_generator)
-    add_executable(dnnkit_onnx_generator EXCLUDE_FROM_ALL ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/onnx_generator/main.cpp)
-    # Within the project, a library has what the generator is made of; elsewhere it is compiled from the headers.
-    target_link_libraries(dnnkit_onnx_generator PRIVATE $<IF:$<TARGET_EXISTS:dnnkit_onnx>,dnnkit_onnx,dnnkit::dnnkit>)
-    # Compiling it takes longer than its runs: one on a model of thousands of operators takes a few seconds.
-    target_compile_options(dnnkit_onnx_generator PRIVATE -O0)
-  endif()
-
+  dnnkit_onnx_generator(generator)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/dnnkit_onnx/${target}/${name})
   set(sources ${folder}/${name}.hpp ${folder}/${name}_weights.hpp)
   set(options)
@@ -63,9 +76,9 @@ function(dnnkit_add_onnx target model)
   add_custom_command(
     OUTPUT ${folder}/generated.stamp
     BYPRODUCTS ${sources}
-    COMMAND dnnkit_onnx_generator ${model} ${folder} ${name} ${options}
+    COMMAND ${generator} ${model} ${folder} ${name} ${options}
     COMMAND ${CMAKE_COMMAND} -E touch ${folder}/generated.stamp
-    DEPENDS ${model} dnnkit_onnx_generator
+    DEPENDS ${model} ${generator}
     COMMENT "Generating ${name}.hpp from ${model}"
     VERBATIM)
   target_sources(${target} PRIVATE ${folder}/generated.stamp)

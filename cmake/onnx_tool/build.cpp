@@ -64,6 +64,16 @@ std::vector<std::string> constexpr_options(const std::string& compiler, const st
   return {"-fconstexpr-ops-limit=2147483647", "-fconstexpr-loop-limit=10000000", "-fconstexpr-depth=4096"};
 }
 
+// The folder of the library's headers, found from where this program lies.
+std::filesystem::path include_folder() {
+  std::error_code unknown;
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const std::filesystem::path from_bin : {DNNKIT_INCLUDE_FROM_BIN, "../include"})
+    if (const auto include = (folder / from_bin).lexically_normal(); exists(include / "dnnkit/graph.hpp"))
+      return include;
+  throw error("the library's headers are not found from here; --include names their folder", folder.string());
+}
+
 }  // namespace
 
 int build(int argc, char** argv) {
@@ -72,13 +82,16 @@ int build(int argc, char** argv) {
       "Compiles a model to a program that takes --input, --output, --dim, --threads and --time. The "
       "compiler is the one that the environment variable CXX names, else c++.");
   options.add_options()("o,output", "the program", cxxopts::value<std::string>())(
-      "include", "folder of the library's headers", cxxopts::value<std::string>()->default_value(DNNKIT_INCLUDE))(
-      "flags", "flags for the compiler", cxxopts::value<std::string>()->default_value("-O3 -march=native"));
+      "include", "folder of the library's headers, by default those beside this program",
+      cxxopts::value<std::string>())("flags", "flags for the compiler",
+                                     cxxopts::value<std::string>()->default_value("-O3 -march=native"));
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   if (!arguments->count("output")) throw error("is missing", "--output");
   const model m = load_compilable(*arguments, inputs_of(*arguments));
+  const std::filesystem::path include =
+      arguments->count("include") ? std::filesystem::path((*arguments)["include"].as<std::string>()) : include_folder();
   const std::filesystem::path path = (*arguments)["model"].as<std::string>(),
                               program = (*arguments)["output"].as<std::string>(), folder = program.string() + ".source";
   const std::string name = onnx::model_name(path);
@@ -93,8 +106,7 @@ int build(int argc, char** argv) {
   for (const std::string& o : constexpr_options(compiler, log)) words.push_back(o);
   std::istringstream flags((*arguments)["flags"].as<std::string>());
   for (std::string flag; flags >> flag;) words.push_back(flag);
-  const std::string include = (*arguments)["include"].as<std::string>();
-  for (const std::string& w : {"-I" + include, "-I" + folder.string(), (folder / "main.cpp").string(),
+  for (const std::string& w : {"-I" + include.string(), "-I" + folder.string(), (folder / "main.cpp").string(),
                                std::string("-o"), program.string(), std::string("-pthread")})
     words.push_back(w);
   double seconds = 0;
