@@ -42,3 +42,16 @@ build_preset() {
   cmake --preset "$preset" --log-level=WARNING
   cmake --build --preset "$preset" --parallel "$(jobs)" "${targets[@]}"
 }
+
+# peers_python: the Python that has numpy, onnx and onnxruntime: the one that PEERS_PYTHON names, or that of
+# build/venv, which is made when it is missing.
+peers_python() {
+  local python=${PEERS_PYTHON:-build/venv/bin/python}
+  if [ -z "${PEERS_PYTHON:-}" ] && ! "$python" -c 'import numpy, onnx, onnxruntime' 2>/dev/null; then
+    say "installing numpy, onnx and onnxruntime into build/venv" >&2
+    require_packages python3-venv >&2
+    python3 -m venv build/venv
+    "$python" -m pip install --quiet numpy onnx onnxruntime >&2
+  fi
+  printf '%s\n' "$python"
+}

@@ -8,13 +8,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source cmake/shell.sh
 
-python=${ZOO_PYTHON:-build/venv/bin/python}
-if [ -z "${ZOO_PYTHON:-}" ] && ! "$python" -c 'import numpy, onnx, onnxruntime' 2>/dev/null; then
-  say "installing numpy, onnx and onnxruntime into build/venv" >&2
-  require_packages python3-venv >&2
-  python3 -m venv build/venv
-  "$python" -m pip install --quiet numpy onnx onnxruntime >&2
-fi
+python=$(PEERS_PYTHON=${ZOO_PYTHON:-} peers_python)
 tool=${ZOO_TOOL:-build/release/bin/dnnkit}
 if [ -z "${ZOO_TOOL:-}" ]; then
   require_packages "${build_packages[@]}" >&2
