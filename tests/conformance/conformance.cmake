@@ -7,7 +7,7 @@ target_compile_definitions(conformance PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAK
 
 set(DNNKIT_ONNX_TESTS /usr/lib/python3/dist-packages/onnx/backend/test/data CACHE PATH "ONNX's backend tests")
 if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
-  foreach(executor IN ITEMS reference passes)
+  foreach(executor IN ITEMS reference passes plan)
     add_test(NAME conformance/${executor} COMMAND conformance --data ${DNNKIT_ONNX_TESTS} --executor ${executor})
     set_tests_properties(conformance/${executor} PROPERTIES LABELS conformance TIMEOUT 600)
   endforeach()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs ONNX's backend tests through the reference evaluator, on graphs as imported or after all rewriting passes, and
-// compares what is passed with status.txt.
+// Runs ONNX's backend tests through the reference evaluator, on graphs as imported or after all rewriting passes, or
+// through the plan executor, and compares what is passed with status.txt.
 #include <chrono>
 #include <cxxopts.hpp>
 #include <fstream>
@@ -13,6 +13,7 @@
 #include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/plan_ahead.hpp"
 #include "dnnkit/reference/evaluator.hpp"
+#include "dnnkit/reference/plan_executor.hpp"
 #include "tests/conformance/status.hpp"
 #include "tests/conformance/test_case.hpp"
 
@@ -40,7 +41,7 @@ dk::onnx::import_result import_with(dk::onnx::file& f,
   }
 }
 
-std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, bool passes) {
+std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, const std::string& executor) {
   const dk::onnx::model& m = f.model();
   std::vector<dk::onnx::value_info> declared;
   for (const dk::onnx::value_info& i : m.graph.inputs) declared.push_back(i);
@@ -50,14 +51,17 @@ std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, bool pa
   for (std::size_t i = 0; i < given.size(); ++i) by_name.emplace(std::string(declared[i].name), given[i]);
   dk::onnx::import_result imported = import_with(f, by_name);
   if (!imported.ok()) return imported.problems.front().describe();
-  if (passes) imported.graph = dk::onnx::rewritten(std::move(imported.graph));
+  if (executor == "passes") imported.graph = dk::onnx::rewritten(std::move(imported.graph));
   std::vector<dk::host_tensor> inputs;
   for (dk::value_id v : imported.graph.inputs) {
     const auto found = by_name.find(imported.graph.name_of(v));
     if (found == by_name.end()) return "no value for input '" + std::string(imported.graph.name_of(v)) + "'";
     inputs.push_back(found->second);
   }
-  const std::vector<dk::host_tensor> outputs = dk::evaluate(imported.graph, inputs, dk::onnx::weights_of(f, imported));
+  const dk::weight_source weights = dk::onnx::weights_of(f, imported);
+  const std::vector<dk::host_tensor> outputs =
+      executor == "plan" ? dk::execute(dk::view_of(dk::onnx::planned(imported.graph)), inputs, weights)
+                         : dk::evaluate(imported.graph, inputs, weights);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (i >= outputs.size()) return "output " + std::to_string(i) + " is missing";
     if (std::string d = dk::conformance::difference(expected[i], outputs[i]); !d.empty())
@@ -66,14 +70,14 @@ std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, bool pa
   return expected.empty() ? "the data set has no output" : "";
 }
 
-result run(const test_case& t, const dk::conformance::status_file& status, bool passes) {
+result run(const test_case& t, const dk::conformance::status_file& status, const std::string& executor) {
   try {
     dk::onnx::file f(t.folder / "model.onnx");
     if (const std::string reason = status.reason_to_skip(f.model()); !reason.empty()) return {verdict::skipped, reason};
     const auto sets = dk::conformance::data_sets(t);
     if (sets.empty()) return {verdict::failed, "no data set"};
     for (const auto& set : sets)
-      if (const std::string problem = run_set(f, set, passes); !problem.empty()) return {verdict::failed, problem};
+      if (const std::string problem = run_set(f, set, executor); !problem.empty()) return {verdict::failed, problem};
     return {};
   } catch (const std::exception& e) { return {verdict::failed, e.what()}; }
 }
@@ -89,8 +93,8 @@ std::string quoted(const std::string& s) {
 
 int run_all(const cxxopts::ParseResult& arguments) {
   const std::string executor = arguments["executor"].as<std::string>();
-  if (executor != "reference" && executor != "passes")
-    throw dk::error("no such executor", "--executor", "reference or passes", executor);
+  if (executor != "reference" && executor != "passes" && executor != "plan")
+    throw dk::error("no such executor", "--executor", "reference, passes or plan", executor);
   const dk::conformance::status_file status(arguments["status"].as<std::string>());
   const std::regex only(arguments["only"].as<std::string>());
   std::map<std::string, result> results;
@@ -104,7 +108,7 @@ int run_all(const cxxopts::ParseResult& arguments) {
       std::cerr << done << " of " << tests.size() << "\r";
       last = now;
     }
-    results.emplace(t.name, run(t, status, executor == "passes"));
+    results.emplace(t.name, run(t, status, executor));
   }
   std::size_t counts[3] = {0, 0, 0}, surprises = 0;
   for (const auto& [name, r] : results) {
@@ -133,7 +137,8 @@ int run_all(const cxxopts::ParseResult& arguments) {
 int main(int argc, char** argv) {
   cxxopts::Options options("conformance", "Runs ONNX's backend tests.");
   options.add_options()("data", "folder with tests, at any depth below it", cxxopts::value<std::string>())(
-      "executor", "reference: the graph as imported; passes: after all rewriting passes",
+      "executor",
+      "reference: the graph as imported; passes: after all rewriting passes; plan: the plan, in its buffers",
       cxxopts::value<std::string>()->default_value("reference"))("only", "tests whose names match",
                                                                  cxxopts::value<std::string>()->default_value(""))(
       "json", "file for one JSON object a test", cxxopts::value<std::string>())(

@@ -25,7 +25,7 @@ constexpr std::string_view name(verdict v) {
 //   operator NAME reason     a model with this operator is skipped
 //   type NAME reason         a model with an input, output or initialiser of this element type or kind is skipped
 //   test NAME reason         this test is not passed, by any executor
-//   test NAME@EXECUTOR reason   not by this one
+//   test NAME@EXECUTOR reason   not by this one, nor, if that is `plan`, by `compiled`
 class status_file {
  public:
   status_file() = default;
@@ -63,14 +63,15 @@ class status_file {
     return {};
   }
   bool lists(const std::string& test, const std::string& executor) const {
-    return tests_.contains(test) || tests_.contains(test + "@" + executor);
+    return tests_.contains(test) || tests_.contains(test + "@" + executor) ||
+           (executor == "compiled" && tests_.contains(test + "@plan"));
   }
   // Tests that are said not to be passed by `executor`.
   std::vector<std::string> listed(const std::string& executor) const {
     std::vector<std::string> names;
     for (const auto& [key, reason] : tests_) {
       const std::size_t at = key.find('@');
-      if (at == std::string::npos || key.substr(at + 1) == executor) names.push_back(key.substr(0, at));
+      if (const std::string name = key.substr(0, at); lists(name, executor)) names.push_back(name);
     }
     return names;
   }

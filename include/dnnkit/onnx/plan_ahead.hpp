@@ -14,15 +14,12 @@ namespace detail {
 
 template <class Pipeline> struct passes_ahead {
   static dnnkit::graph rewritten(dnnkit::graph g);
-  static std::string reason_not_to_compile(dnnkit::graph g);
+  static plan_draft planned(dnnkit::graph g);
 };
 template <class Pipeline> dnnkit::graph passes_ahead<Pipeline>::rewritten(dnnkit::graph g) {
   return Pipeline::rewriting::run(std::move(g));
 }
-template <class Pipeline> std::string passes_ahead<Pipeline>::reason_not_to_compile(dnnkit::graph g) {
-  if (!g.error.empty()) return g.error.str();
-  return Pipeline::run(g).error.str();
-}
+template <class Pipeline> plan_draft passes_ahead<Pipeline>::planned(dnnkit::graph g) { return Pipeline::run(g); }
 #ifdef DNNKIT_ONNX_ELSEWHERE  // a program of several files may compile the passes in one of them
 extern template struct passes_ahead<default_pipeline>;
 #endif
@@ -34,9 +31,14 @@ template <class Pipeline = default_pipeline> dnnkit::graph rewritten(dnnkit::gra
   return detail::passes_ahead<Pipeline>::rewritten(std::move(g));
 }
 
+// The plan that dnnkit::compile of a model with this graph makes; its error says why there is none.
+template <class Pipeline = default_pipeline> plan_draft planned(dnnkit::graph g) {
+  return detail::passes_ahead<Pipeline>::planned(std::move(g));
+}
+
 // Empty when dnnkit::compile of a model with this graph makes a plan; else the sentence of its error.
 template <class Pipeline = default_pipeline> std::string reason_not_to_compile(dnnkit::graph g) {
-  return detail::passes_ahead<Pipeline>::reason_not_to_compile(std::move(g));
+  return planned<Pipeline>(std::move(g)).error.str();
 }
 
 }  // namespace dnnkit::onnx
