@@ -50,6 +50,47 @@ constexpr text error_of_naming(bool absent) {
 static_assert(error_of_naming(false) == "named 'n': 'x' is not the output of an operator");
 static_assert(error_of_naming(true) == "named 'n': there is no tensor (tensor{} stands for an input left out)");
 
+// A name asked for with another type, or given twice, is an error that says both types.
+template <class Build> constexpr text error_of_building(Build build) {
+  builder g;
+  build(g);
+  return g.value().error;
+}
+static_assert(error_of_building([](builder& g) {
+                g.weight("w", {8, 5});
+                g.weight("w", {4, 10});
+              }) == "weight 'w': it is asked for twice, with different types: f32 [8, 5] and f32 [4, 10]");
+static_assert(error_of_building([](builder& g) {
+                g.weight("block", ".w", {8});
+                g.weight("block.w", {8}, f16);
+              }) == "weight 'block.w': it is asked for twice, with different types: f32 [8] and f16 [8]");
+static_assert(error_of_building([](builder& g) {
+                g.weight("w", {2, 3}, i8);
+                g.weight("w", {2, 3}, i8);
+              }).empty());
+static_assert(error_of_building([](builder& g) {
+                g.input("x", f32, {2, sym{"L"}});
+                g.input("x", i64, {3});
+              }) == "input 'x': two inputs have this name: f32 [2, L] and i64 [3]");
+static_assert(error_of_building([](builder& g) {
+                const tensor x = g.input("x", f32, {2});
+                g.output("y", x);
+                g.output("y", greater(x, g.scalar(0)));
+              }) == "output 'y': two outputs have this name: f32 [2] and bool [2]");
+
+static_assert(error_of_building([](builder& g) {
+                g.size({"L", {1, 64}});
+                g.input("x", f32, {2, sym{"L"}});
+                g.input("y", f32, {sym{"L", {1, 64}}, 2});
+              }).empty());
+static_assert(error_of_building([](builder& g) {
+                g.input("x", f32, {2, sym{"L", {1, 64}}});
+                g.input("y", f32, {2, sym{"L", {1, 128}}});
+              }) == "symbol 'L': it is given the bounds 1 to 64, and then 1 to 128");
+static_assert(error_of_building([](builder& g) {
+                g.constant({1, 2, 3}, {2});
+              }) == "constant: 3 elements do not fill the shape [2]");
+
 // Tensors of two graphs do not meet.
 constexpr text error_of_strangers(int where) {
   builder g, other;

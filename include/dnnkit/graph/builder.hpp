@@ -53,17 +53,24 @@ class builder {
 
   constexpr tensor input(std::string_view name, dtype type, shape_argument dims) {
     const tensor t = leaf(graph_.store(name), {type, to_shape(dims)}, origin::input);
+    for (std::size_t i = 0; i < graph_.inputs.count; ++i)
+      if (const value_id other = graph_.inputs.items[i]; graph_.name_of(other) == name)
+        disagree("input", name, "two inputs have this name", graph_.at(other).type, graph_.at(t.id()).type);
     graph_.inputs.push_back(t.id());
     return t;
   }
-  // The tensor `prefix + suffix` of the weight file; asking twice gives the same tensor.
+  // The tensor `prefix + suffix` of the weight file; asking twice gives the same tensor, and must be for the same type.
   constexpr tensor weight(std::string_view prefix, std::string_view suffix, shape_argument dims, dtype type = f32) {
     vector<value_id>& bucket = weights_[bucket_of(prefix, suffix)];
     const std::size_t length = prefix.size() + suffix.size();
     for (std::size_t i = 0; i < bucket.count; ++i)
       if (const slice_of name = graph_.values.items[bucket.items[i]].name;
-          name.count == length && is_joined(graph_.text_of(name), prefix, suffix))
+          name.count == length && is_joined(graph_.text_of(name), prefix, suffix)) {
+        const tensor_type &known = graph_.values.items[bucket.items[i]].type, asked{type, to_shape(dims)};
+        if (known.type != type || !(known.dims == asked.dims))
+          disagree("weight", graph_.text_of(name), "it is asked for twice, with different types", known, asked);
         return {this, bucket.items[i]};
+      }
     slice_of name = graph_.store(prefix);
     name.count += graph_.store(suffix).count;
     const tensor t = leaf(name, {type, to_shape(dims)}, origin::weight);
@@ -81,6 +88,10 @@ class builder {
   }
   constexpr void output(std::string_view name, tensor t) {
     if (!t.present() || !owns(t)) return refuse("output", name, t);
+    for (std::size_t i = 0; i < graph_.outputs.count; ++i)
+      if (graph_.text_of(graph_.output_names.items[i]) == name)
+        disagree("output", name, "two outputs have this name", graph_.at(graph_.outputs.items[i]).type,
+                 graph_.at(t.id()).type);
     graph_.outputs.push_back(t.id());
     graph_.output_names.push_back(graph_.store(name));
   }
@@ -95,6 +106,10 @@ class builder {
     return constant_from_codes(codes, dims, type);
   }
   constexpr tensor constant_from_codes(const vector<std::int64_t>& codes, const shape& dims, dtype type) {
+    if (codes.count != 1 && graph_.error.empty())
+      if (!(element_count(graph_.symbols, dims) == dim(static_cast<std::int64_t>(codes.count))))
+        graph_.error << "constant: " << codes.count << " elements do not fill the shape "
+                     << print(graph_.symbols, dims);
     const tensor t = leaf({}, {type, dims}, origin::constant);
     graph_.at(t.id()).data = graph::end_of(graph_.constants, codes.size());
     graph_.constants.append(codes.begin(), codes.end());
@@ -135,7 +150,19 @@ class builder {
 
   // A symbol to compute shapes with: const auto h = g.size({"H"}); ... {1, 64, h / 2, w / 2}
   constexpr extent size(const sym& s) { return {&graph_.symbols, symbol(s)}; }
-  constexpr dim symbol(const sym& s) { return graph_.symbols.symbol_named(s.name, s.limits); }
+  // The same name always means the same symbol; its bounds are given where it is mentioned first, and need not be said
+  // again.
+  constexpr dim symbol(const sym& s) {
+    const std::size_t known = graph_.symbols.symbols.size();
+    const dim d = graph_.symbols.symbol_named(s.name, s.limits);
+    constexpr bounds unsaid = sym{}.limits;
+    if (known == graph_.symbols.symbols.size() && !(s.limits == unsaid) && graph_.error.empty())
+      for (const dnnkit::symbol& other : graph_.symbols.symbols)
+        if (other.name.view() == s.name && !(other.limits == s.limits))
+          graph_.error << "symbol '" << s.name << "': it is given the bounds " << other.limits.min << " to "
+                       << other.limits.max << ", and then " << s.limits.min << " to " << s.limits.max;
+    return d;
+  }
   constexpr shape to_shape(shape_argument dims) {
     shape s;
     for (const dim_argument& d : dims) s.push_back(d.is_symbol ? symbol(d.symbol) : d.known);
@@ -168,6 +195,15 @@ class builder {
     if (!t.present()) graph_.error << "there is no tensor (tensor{} stands for an input left out)";
     else if (!owns(t)) graph_.error << "the tensor belongs to another graph";
     else graph_.error << "'" << graph_.name_of(t.id()) << "' is not the output of an operator";
+  }
+
+  // "weight 'w': what is wrong: f32 [8, 5] and f32 [4, 10]"
+  constexpr void disagree(std::string_view what, std::string_view name, std::string_view problem,
+                          const tensor_type& one, const tensor_type& other) {
+    if (!graph_.error.empty()) return;
+    graph_.error << what << " '" << name << "': " << problem << ": " << dnnkit::name(one.type) << " "
+                 << print(graph_.symbols, one.dims) << " and " << dnnkit::name(other.type) << " "
+                 << print(graph_.symbols, other.dims);
   }
 
   constexpr tensor leaf(slice_of name, const tensor_type& type, origin from) {

@@ -315,7 +315,7 @@ class import_walk {
       if (!results[i] || !results[i]->data.present() || &results[i]->data.owner() != &scratch) continue;
       std::size_t count = 0;
       if (!selects(n.op_type) && !known_elements::countable(results[i]->type.dims, count)) return std::nullopt;
-      scratch.output("", results[i]->data);
+      scratch.output(std::to_string(i), results[i]->data);
       computed.push_back(i);
     }
     if (computed.empty()) return results;

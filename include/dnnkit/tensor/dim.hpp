@@ -62,6 +62,8 @@ constexpr std::int64_t floor_quotient(std::int64_t a, std::int64_t b) { return a
 struct bounds {
   std::int64_t min = 0;
   std::int64_t max = std::numeric_limits<std::int32_t>::max();
+
+  friend constexpr bool operator==(const bounds&, const bounds&) = default;
 };
 
 struct symbol {
