@@ -65,8 +65,14 @@ class Draw:
             dims[self.integer(0, rank - 1)] = self.one_of((1, 2))
         return tuple(dims)
 
-    def elements(self, dtype, shape, low=None, high=None):
-        """Elements of any values, or of numbers in [low, high]."""
+    def elements(self, dtype, shape, low=None, high=None, finite=False):
+        """Elements of any values, or of numbers in [low, high]; `finite`: none that are special."""
+        if finite and self.special:
+            self.special = False
+            try:
+                return self.elements(dtype, shape, low, high)
+            finally:
+                self.special = True
         dtype = np.dtype(dtype)
         if dtype == np.bool_:
             return self.random.integers(0, 2, shape).astype(bool)
@@ -76,7 +82,7 @@ class Draw:
         bounded = low is not None or high is not None
         least = max(info.min, -9 if low is None else int(np.ceil(low)))
         most = min(info.max, 9 if high is None else int(high))
-        x = np.asarray(self.random.integers(least, most + 1, shape)).astype(dtype)
+        x = np.asarray(self.random.integers(max(least, -2 ** 62), min(most, 2 ** 62) + 1, shape)).astype(dtype)
         if self.special and not bounded and x.size:
             mask = self.random.random(shape) < 0.1
             x = np.where(mask, self.random.choice(np.array([info.min, info.max, 0], dtype), shape), x).astype(dtype)
@@ -97,6 +103,6 @@ class Draw:
             x = self.random.standard_normal(shape)
         x = np.asarray(x).astype(dtype)
         if self.special and x.size:
-            odd = self.random.choice(np.array([-0.0, 0.0, np.inf, -np.inf, np.nan, 1e30 if dtype != np.float16 else 6e4], dtype), shape)
+            odd = self.random.choice(np.array([-0.0, 0.0, np.inf, -np.inf, np.nan, 1e15 if dtype != np.float16 else 6e4], dtype), shape)
             x = np.where(self.random.random(shape) < 0.1, odd, x).astype(dtype)
         return x

@@ -27,12 +27,19 @@ class Operator:
     jumps: bool      # a small change of an operand may change a result a lot: computed from exact values alone
     outputs: object  # how many there are: a number or a function of the Context
     weight: float
+    build: object = None  # a function of the graph that makes the node, instead of the fields
 
 
-def operator(names, rounding="rounded", jumps=False, outputs=1, weight=1.0, **fields):
-    """Enters one operator, or several with the same fields."""
+def operator(names, rounding="rounded", jumps=False, outputs=1, weight=1.0, also=None, **fields):
+    """Enters one operator, or several with the same fields; `also`: those whose names are words of this function."""
+    fields |= also or {}
     for name in names.split():
         TABLE[name] = Operator(name, fields, rounding, jumps, outputs, weight / len(names.split()) ** 0.5)
+
+
+def built(name, build, rounding="rounded", weight=1.0):
+    """Enters an operator whose nodes a function makes."""
+    TABLE[name] = Operator(name, {}, rounding, False, 1, weight, build)
 
 
 class Context:
@@ -80,10 +87,11 @@ class Context:
         return self.draw.one_of(unread if unread and self.draw.chance(0.7) else found)
 
 
-def tensor(low=0, high=5, shape=None, types=EVERY, least=None, most=None, fits=None, fresh=False, fixed=0.2):
+def tensor(low=0, high=5, shape=None, types=EVERY, least=None, most=None, fits=None, fresh=False, fixed=0.2, finite=False):
     """A tensor of a rank from low to high or of a shape, a function of the Context; elements in [least, most].
 
-    `fits` says of a value that is there already whether it will do; `fixed`: the share that are no inputs of the graph.
+    `fits` says of a value that is there already whether it will do; `fixed`: the share that are no inputs of the graph;
+    `finite`: no infinities and what is no number, as operators may multiply them with zeros or leave that out.
     """
     def strategy(c, name):
         dims = tuple(int(n) for n in shape(c)) if shape else None
@@ -98,7 +106,7 @@ def tensor(low=0, high=5, shape=None, types=EVERY, least=None, most=None, fits=N
                 raise Impossible
             dtype = c.draw.dtype(allowed)
             size = dims if shape else c.draw.shape(low, high)
-            found = c.graph.add_value(c.draw.elements(dtype, size, least, most), fixed)
+            found = c.graph.add_value(c.draw.elements(dtype, size, least, most, finite), fixed)
         c.bind(name, found.dtype)
         return found
     return strategy

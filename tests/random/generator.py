@@ -7,10 +7,10 @@ from onnx import helper
 import peer
 import tables
 import tolerance
-from case import Case, Value, evaluate_node
+from case import Case, Value, evaluate_node, reads
 from draw import I64, Draw
 
-OPSETS = (7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
+OPSETS = tuple(range(7, 27))
 USUAL = (13, 17, 18, 21)
 LARGEST = 20000  # elements of a result
 
@@ -23,12 +23,14 @@ class Grown:
         self.case = Case(opset)
         self.values = {}
         self.read = set()
+        self.named = 0
 
     def pool(self):
         return [v for v in self.values.values() if tolerance.is_useful(v.array, v.error)]
 
     def new_name(self, prefix):
-        return f"{prefix}{len(self.values)}"
+        self.named += 1
+        return f"{prefix}{self.named}"
 
     def add_value(self, array, fixed=0.2):
         place = self.draw.one_of(("initializer", "initializer", "constant")) if self.draw.chance(fixed) else "input"
@@ -37,13 +39,14 @@ class Grown:
         return value
 
     def mark(self):
-        return len(self.case.values), len(self.values)
+        return len(self.case.values), len(self.values), len(self.case.functions)
 
     def back_to(self, mark):
         """Forgets the values that were added since."""
-        for kept, number in zip((self.case.values, self.values), mark):
+        for kept, number in zip((self.case.values, self.values), mark[:2]):
             for name in list(kept)[number:]:
                 del kept[name]
+        del self.case.functions[mark[2]:]
 
     def add_node(self, node, rounding):
         """Appends a node with what ONNX Runtime makes of it; raises peer.Refused."""
@@ -55,7 +58,7 @@ class Grown:
         self.case.nodes.append(node)
         for v in computed:
             self.values[v.name] = v
-        self.read.update(node.input)
+        self.read.update(reads(node))
 
 
 def schema_of(name, opset):
@@ -67,6 +70,8 @@ def schema_of(name, opset):
 
 def draw_node(graph, entry, schema):
     """One node of an operator, its new operands added to the graph."""
+    if entry.build:
+        return entry.build(graph)
     c = tables.Context(graph.draw, entry, schema, graph)
     inputs, attributes = {}, {}
     for name, strategy in entry.fields.items():
@@ -90,8 +95,8 @@ def draw_node(graph, entry, schema):
     while words and not words[-1]:
         words.pop()
     count = entry.outputs(c) if callable(entry.outputs) else entry.outputs
-    base = len(graph.values)
-    outputs = [f"y{base}" if count == 1 else f"y{base}_{i}" for i in range(count)]
+    name = graph.new_name("y")
+    outputs = [name if count == 1 else f"{name}_{i}" for i in range(count)]
     node = helper.make_node(entry.name, words, outputs)
     for name, value in attributes.items():
         node.attribute.append(helper.make_attribute(name, value, attr_type=int(schema.attributes[name].type)))
@@ -111,8 +116,8 @@ def grow(seed, only=None):
     while len(graph.case.nodes) < wanted and tries < 6 * wanted + 20:
         tries += 1
         entry = tables.TABLE[names[draw.random.choice(len(names), p=weights / weights.sum())]]
-        schema = schema_of(entry.name, opset)
-        if schema is None or schema.deprecated:
+        schema = None if entry.build else schema_of(entry.name, opset)
+        if not entry.build and (schema is None or schema.deprecated):
             continue
         mark = graph.mark()
         try:
@@ -129,12 +134,12 @@ def grow(seed, only=None):
 def choose_outputs(graph):
     """What no node reads is an output, and some of the rest."""
     made = [y for node in graph.case.nodes for y in node.output if y]
-    read = {x for node in graph.case.nodes for x in node.input}
+    read = {x for node in graph.case.nodes for x in reads(node)}
     graph.case.outputs = [y for y in made if y not in read or graph.draw.chance(0.1)]
 
 
 def choose_symbols(graph, seed):
-    """In some graphs extents of inputs are symbols: all that are equal one symbol."""
+    """In some graphs extents of inputs are symbols: all that are equal one symbol, if ONNX Runtime takes other values."""
     case, draw = graph.case, graph.draw
     if not draw.chance(0.3):
         return
@@ -144,6 +149,8 @@ def choose_symbols(graph, seed):
             for axis, m in enumerate(x.shape):
                 if m == n and draw.chance(0.9):
                     case.symbols[name, axis] = f"N{n}"
+    if resized(case, seed) is None:
+        case.symbols = {}
 
 
 def resized(case, seed):

@@ -74,13 +74,14 @@ def target(c, name):
     x = c["input"].array
     if x.dtype.kind != "f":
         return onnx_type(c.draw.one_of(EVERY))
-    whole = [t for t in INTEGERS if x.size == 0 or (np.isfinite(x).all() and x.min() >= np.iinfo(t).min and x.max() < 2.0 ** 31 and x.max() <= np.iinfo(t).max)]
+    x = x.astype(np.float64)
+    whole = [t for t in INTEGERS if not x.size or (np.isfinite(x).all() and x.min() >= np.iinfo(t).min and x.max() <= min(2.0 ** 31 - 1, np.iinfo(t).max))]
     return onnx_type(c.draw.one_of([*FLOATS, np.dtype("bool"), *whole]))
 
 
 operator("Cast", "rounded", jumps=True, weight=3, input=any_tensor, to=target)
 operator("CastLike", "rounded", jumps=True, input=tensor(types=INTEGERS), target_type=tensor(types=EVERY))
-operator("BitCast", "exact", jumps=True, input=any_tensor, to=one_of(*map(onnx_type, EVERY)))
+operator("BitCast", "exact", jumps=True, input=any_tensor, to=lambda c, name: onnx_type(c.draw.one_of([t for t in EVERY if t.itemsize == c["input"].dtype.itemsize])))
 operator("Identity", "exact", input=any_tensor)
 operator("Dropout", "exact", data=floats, ratio=maybe(real(0, 0.9)), training_mode=maybe(lambda c, name: computed(lambda c: np.array(False))(c, name)),
          outputs=lambda c: c.draw.one_of((1, 1, 2)) if c.schema.since_version >= 10 else 1)

@@ -11,7 +11,8 @@ The second moves every operand by one rounding, so a sum of n terms moves as n r
 roundings an implementation may spend on what ONNX Runtime does with one, `scale` how far results near zero may be when
 a function's approximation has an absolute error (of functions bounded by one, ONNX Runtime's own has).
 
-kinds of rounding: rounded: as above. exact: own = 0: elements are moved, compared or computed without rounding.
+kinds of rounding: rounded: as above. summed: as above, and ROUNDINGS e of the largest element: transforms, whose factors
+ONNX Runtime rounds. exact: own = 0: elements are moved, compared or computed without rounding.
 """
 import numpy as np
 
@@ -61,15 +62,17 @@ def errors(session, given, arrays, kind):
         brought = deviation(session, given, arrays, lambda v: v.error, draw)
         brought = [np.where(np.isnan(b), np.inf, b) for b in brought]
     own = [np.zeros(y.shape) for y in arrays]
-    if kind == "rounded" and any(is_float(y.dtype) for y in arrays):
+    if kind != "exact" and any(is_float(y.dtype) for y in arrays):
         own = deviation(session, given, arrays, lambda v: epsilon(v.dtype) * np.abs(v.array.astype(np.float64)), draw)
         own = [np.where(np.isfinite(o), o, 0) for o in own]
     result = []
     for y, b, o in zip(arrays, brought, own):
-        if is_float(y.dtype) and kind == "rounded":
+        if is_float(y.dtype) and kind != "exact":
             e = epsilon(y.dtype)
             size = np.where(np.isfinite(y), np.abs(y.astype(np.float64)), 0)
             o = ROUNDINGS * o + ROUNDINGS * e * size + SCALE * e * np.minimum(1, size.max(initial=0))
+            if kind == "summed":
+                o = o + ROUNDINGS * e * size.max(initial=0)
         else:
             o = np.zeros(y.shape)
         total = b + o
