@@ -52,6 +52,7 @@ template <class T> T value_from(const std::string& s) {
 // The operator as its op_info and its encoded attributes. Every attribute of the case must be one of the operator's.
 struct encoded_operator {
   const dk::op_info* info = nullptr;
+  dk::element (*role)(std::size_t input) = nullptr;
   dk::vector<std::int64_t> codes;
 };
 template <class Op> encoded_operator encoded(const attribute_map& attributes) {
@@ -69,7 +70,7 @@ template <class Op> encoded_operator encoded(const attribute_map& attributes) {
       } else x = value_from<T>(found->second.at(0));
     });
   REQUIRE(used == attributes.size());
-  encoded_operator e{&dk::info_of<Op>, {}};
+  encoded_operator e{&dk::info_of<Op>, &dk::element_of<Op>, {}};
   dk::encode(op, e.codes);
   return e;
 }
@@ -123,6 +124,12 @@ constexpr std::size_t most_inputs = 10;  // of a case
 
 }  // namespace
 
+std::set<std::string> families() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder())) names.insert(entry.path().stem().string());
+  return names;
+}
+
 std::set<std::string> names_in_all_families() {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder())) {
@@ -132,9 +139,11 @@ std::set<std::string> names_in_all_families() {
   return names;
 }
 
-outcome run(const std::string& family, double tolerance) {
+namespace {
+
+// Calls visit(name of the case, its text, the case) for all cases of a family.
+void for_cases(const std::string& family, auto visit) {
   const dk::safetensors file = file_of(family);
-  outcome result;
   for (const auto& [name, text] : file.metadata()) {
     CAPTURE(name);
     CAPTURE(text);
@@ -147,7 +156,15 @@ outcome run(const std::string& family, double tolerance) {
         c.given[i] = true;
         c.inputs.push_back(dk::to_host_tensor(*t));
       }
+    visit(op_name, c);
+  }
+}
 
+}  // namespace
+
+outcome run(const std::string& family, double tolerance) {
+  outcome result;
+  for_cases(family, [&](const std::string& op_name, const case_data& c) {
     dk::builder b;
     build(b, c, 0);
     REQUIRE(b.value().error.str() == "");
@@ -169,7 +186,130 @@ outcome run(const std::string& family, double tolerance) {
       CHECK(distance(dk::evaluate(with_symbol.value(), c.inputs)[0], c.expected) <= tolerance);
       ++result.symbolic_graphs;
     }
+  });
+  return result;
+}
+
+namespace {
+
+using coordinates = dk::coordinates;
+
+// Does the footprint let the output element at `o` depend on the input element at `i`?
+bool may_read(const dk::footprint& f, const dk::symbol_table& table, const coordinates& o, const coordinates& i) {
+  for (std::size_t d = 0; d < f.axes.size(); ++d) {
+    const dk::axis_reach& a = f.axes[d];
+    const std::int64_t p = o[a.of];
+    switch (a.how) {
+      case dk::reach::nothing:
+        return false;
+      case dk::reach::same:
+        if (i[d] != p) return false;
+        break;
+      case dk::reach::window: {
+        const std::int64_t distance = i[d] - p * a.stride.value() + table.evaluate(a.before, nullptr);
+        if (distance < 0 || distance % a.dilation != 0 || distance / a.dilation >= a.extent.value()) return false;
+        break;
+      }
+      case dk::reach::grouped:
+        if (i[d] / a.extent.value() != p / a.stride.value()) return false;
+        break;
+      default:
+        break;
+    }
   }
+  return true;
+}
+
+// Element i of t as another value of its type, one that stays legal where elements are indices.
+void change(dk::host_tensor& t, std::size_t i, dk::element role) {
+  if (t.floating()) t.reals[i] = dk::round_to(t.type, -t.reals[i] + (t.reals[i] > 0 ? -0.375 : 0.4375));
+  else if (t.type == dk::boolean) t.integers[i] = 1 - t.integers[i];
+  else if (role == dk::element::index) t.integers[i] = t.integers[i] == 0 ? 1 : 0;
+  else t.integers[i] = dk::wrap_to(t.type, t.integers[i] + 1);
+}
+
+bool same_element(const dk::host_tensor& a, const dk::host_tensor& b, std::size_t i) {
+  return a.floating() ? a.reals[i] == b.reals[i] || (std::isnan(a.reals[i]) && std::isnan(b.reals[i]))
+                      : a.integers[i] == b.integers[i];
+}
+
+// For each axis of an input, the positions that each output element was seen to depend on.
+class seen_positions {
+ public:
+  void add(std::size_t axis, std::size_t output, std::int64_t position) {
+    const auto [at, fresh] = first_.emplace(std::pair(axis, output), position);
+    if (!fresh && at->second != position) several_.insert(axis);
+  }
+  bool several(std::size_t axis) const { return several_.contains(axis); }
+
+ private:
+  std::map<std::pair<std::size_t, std::size_t>, std::int64_t> first_;
+  std::set<std::size_t> several_;
+};
+
+std::vector<dk::host_tensor> result_of(const dk::graph& g, const std::vector<dk::host_tensor>& inputs) {
+  try {
+    return dk::evaluate(g, inputs);
+  } catch (const dk::error&) { return {}; }  // an index that is none any more
+}
+
+coordinates coordinates_in(const dk::host_tensor& t, std::size_t i) {
+  return dk::coordinates_of(
+      static_cast<std::int64_t>(i), [&](std::size_t d) { return t.dims[d]; }, t.dims.size());
+}
+
+}  // namespace
+
+footprint_outcome check_footprints(const std::string& family) {
+  footprint_outcome result;
+  std::set<std::string> shown;
+  for_cases(family, [&](const std::string& op_name, const case_data& c) {
+    if (c.op.info->kind == dk::form::composite || c.op.info->kind == dk::form::movement) return;
+    constexpr std::size_t most_elements = 400;
+    dk::builder b;
+    build(b, c, 0);
+    dk::graph& g = b.value();
+    const dk::node& n = g.nodes.back();
+    dk::inference inference = g.inference_of(n);
+    inference.out(g.at(n.output).type.type, g.at(n.output).type.dims);
+    const dk::host_tensor before = dk::evaluate(g, c.inputs)[0];
+    std::size_t given = 0;
+    for (std::size_t input = 0; input < c.given.size(); ++input) {
+      if (!c.given[input]) continue;
+      const std::size_t position = given++;
+      const dk::host_tensor& t = c.inputs[position];
+      const dk::footprint f = c.op.info->reads(c.op.codes.data(), inference, input);
+      const std::string edge = op_name + " " + std::to_string(input);
+      const dk::element role = c.op.role(input);
+      if (f.axes.size() != t.dims.size()) result.faults.insert(edge + ": not one entry an axis");
+      const bool broadcasts = c.op.info->kind == dk::form::elementwise && t.dims != before.dims;
+      if (role == dk::element::common && !broadcasts &&
+          dk::mapping_of(f, g.at(g.inputs[position]).type.dims, g.at(n.output).type.dims) > c.op.info->properties.map)
+        result.faults.insert(edge + ": a more complex mapping type than declared");
+      if (t.count() == 0 || t.count() > most_elements) continue;
+      ++result.edges;
+      seen_positions seen;
+      for (std::size_t i = 0; i < t.count(); ++i) {
+        std::vector<dk::host_tensor> changed = c.inputs;
+        change(changed[position], i, role);
+        const auto after = result_of(g, changed);
+        if (after.empty() || after[0].dims != before.dims) continue;
+        for (std::size_t o = 0; o < before.count(); ++o) {
+          if (same_element(before, after[0], o)) continue;
+          const coordinates from = coordinates_in(t, i);
+          if (!may_read(f, g.symbols, coordinates_in(before, o), from))
+            result.faults.insert(edge + ": reads outside its footprint");
+          for (std::size_t d = 0; d < t.dims.size(); ++d) seen.add(d, o, from[d]);
+        }
+      }
+      bool all_shown = true;
+      for (std::size_t d = 0; d < t.dims.size(); ++d)
+        if (f.axes[d].how == dk::reach::whole && t.dims[d] > 1) all_shown = all_shown && seen.several(d);
+      const bool comparable = c.op.info->properties.dynamic != dk::dynamism::edo;  // the same element is somewhere else
+      (all_shown || !comparable ? shown : result.wider_than_needed).insert(edge);
+    }
+  });
+  for (const std::string& edge : shown) result.wider_than_needed.erase(edge);
   return result;
 }
 

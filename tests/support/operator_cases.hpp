@@ -9,6 +9,9 @@
 
 namespace operator_cases {
 
+// The files of cases, without their ending.
+std::set<std::string> families();
+
 // The names of the operators of which there are cases.
 std::set<std::string> names_in_all_families();
 
@@ -20,5 +23,19 @@ struct outcome {
 // Runs every case of a family, with the shapes as they are and then again with each extent replaced by a symbol, where
 // the operator's inference allows one.
 outcome run(const std::string& family, double tolerance = 4e-6);
+
+struct footprint_outcome {
+  std::size_t edges = 0;  // inputs of cases whose elements were changed one by one
+  // What is wrong, a line each: a changed element that changes an output element which does not need it, or an edge of
+  // a more complex mapping type than the operator declares (an element-wise one: of what does not broadcast).
+  std::set<std::string> faults;
+  // Operators and inputs ("Softmax 0") of which no case shows that one output element depends on several positions of
+  // an axis that its footprint calls whole.
+  std::set<std::string> wider_than_needed;
+};
+
+// Changes every element of every input of the cases of a family, one at a time, and compares what changes with the
+// operator's footprint.
+footprint_outcome check_footprints(const std::string& family);
 
 }  // namespace operator_cases

@@ -53,6 +53,11 @@ template <class Order> struct arg_reduce {
     else s.erase(along);
     c.out(i64, s);
   }
+  constexpr footprint reads(const inference& c, std::size_t) const {
+    axis_set row;
+    row.add(position(c.rank(0)));
+    return detail::row_reads(c, row);
+  }
   constexpr std::int64_t at(const auto& c, const coordinates& o, auto x) const {
     const std::size_t rank = c.rank(0), along = position(rank);
     coordinates i{};

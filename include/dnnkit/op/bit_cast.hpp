@@ -28,6 +28,7 @@ struct bits_of_real {
         c.require(c.type(0) == from, "the input is of another type than the attribute says"))
       c.out(from == f32 ? i32 : i64, c.in(0));
   }
+  static constexpr footprint reads(const inference& c, std::size_t) { return footprint::same(c.rank(0)); }
   std::int64_t at(const auto&, const coordinates& o, auto x) const {
     if (from == f32) return std::bit_cast<std::int32_t>(static_cast<float>(x(o)));
     return std::bit_cast<std::int64_t>(static_cast<double>(x(o)));
@@ -49,6 +50,7 @@ struct real_of_bits {
         c.require(c.type(0) == (to == f32 ? i32 : i64), "the input must be i32 for f32, i64 for f64"))
       c.out(to, c.in(0));
   }
+  static constexpr footprint reads(const inference& c, std::size_t) { return footprint::same(c.rank(0)); }
   double at(const auto&, const coordinates& o, auto x) const {
     const auto bits = static_cast<std::int64_t>(x(o));
     if (to == f32) return static_cast<double>(std::bit_cast<float>(static_cast<std::int32_t>(bits)));

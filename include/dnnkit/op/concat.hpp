@@ -43,6 +43,12 @@ struct concat {
     }
     c.out(c.type(0), s);
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    const std::size_t joined = along(c.rank(0));
+    extent before = c.number(std::int64_t{0});
+    for (std::size_t i = 0; i < input; ++i) before = before + c.size(i, joined);
+    return footprint::same_except(c.rank(0), joined, needs::window(joined, 1, 1, 1, before));
+  }
   // x(i, coordinates) reads input i.
   constexpr auto at(const auto& c, const coordinates& o, auto x) const {
     const std::size_t joined = along(c.out_rank());

@@ -67,6 +67,19 @@ struct conv {
     }
     c.out(c.type(0), s);
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    if (input == 2) return {needs::same(1)};
+    footprint f = footprint::all(c.rank(input));
+    if (input == 1) {
+      f.axes[0] = needs::same(1);
+      return f;
+    }
+    const window w = over([&](std::size_t i) { return c.in(1)[i].value(); }, c.rank(0) - 2);
+    f.axes[0] = needs::same(0);
+    if (group > 1) f.axes[1] = needs::grouped(1, c.in(1)[0].value() / group, c.in(1)[1]);
+    for (std::size_t d = 0; d + 2 < c.rank(0); ++d) f.axes[d + 2] = w.reach_along(d);
+    return f;
+  }
   template <class C, class X, class W, class B = absent>
   constexpr auto at(const C& c, const coordinates& o, X x, W weight, B bias = {}) const {
     const std::size_t axes = c.rank(0) - 2;

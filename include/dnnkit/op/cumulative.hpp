@@ -34,6 +34,9 @@ template <class Fold> struct cumulative {
     std::int64_t a = axis;
     if (c.normalise_axis(a, c.rank(0))) c.out(c.type(0), c.in(0));
   }
+  constexpr footprint reads(const inference& c, std::size_t) const {
+    return footprint::same_except(c.rank(0), axis_position(axis, c.rank(0)));
+  }
   template <class C> void compute(const C& c, auto y, auto x) const {
     using kept = sum_of<C, decltype(x[0])>;
     const around_axis a = around(c, 0, axis_position(axis, c.rank(0)));

@@ -60,6 +60,13 @@ struct deform_conv {
     if (c.has(4) && !c.require_rank(4, 4, 4)) return;
     c.out(c.type(0), s);
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    if (input == 3) return {needs::same(1)};
+    if (input == 1) return {needs::same(1), needs::whole, needs::whole, needs::whole};
+    if (input != 0) return {needs::same(0), needs::whole, needs::same(2), needs::same(3)};
+    const axis_reach channels = group > 1 ? needs::grouped(1, c.in(1)[0].value() / group, c.in(1)[1]) : needs::whole;
+    return {needs::same(0), channels, needs::some_chosen, needs::some_chosen};
+  }
   template <class C, class X, class W, class O, class B = absent, class M = absent>
   auto at(const C& c, const coordinates& o, X x, W weight, O offset, B bias = {}, M mask = {}) const {
     using real = typename C::real;

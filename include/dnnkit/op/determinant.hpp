@@ -27,6 +27,11 @@ struct det {
     if (c.require_equal(s[s.size() - 2], "the number of rows", s[s.size() - 1], "that of columns"))
       c.out(c.type(0), shape(s.begin(), s.end() - 2));
   }
+  static constexpr footprint reads(const inference& c, std::size_t) {
+    footprint f = footprint::same_except(c.rank(0), c.rank(0) - 1);
+    f.axes[c.rank(0) - 2] = needs::whole;
+    return f;
+  }
   static std::int64_t workspace(const auto& c) { return c.in(0, c.rank(0) - 1) * c.in(0, c.rank(0) - 1); }
   template <class C> static void compute(const C& c, auto y, auto x) {
     using real = typename C::real;

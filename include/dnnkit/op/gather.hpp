@@ -43,6 +43,15 @@ struct gather {
     for (std::size_t d = chosen + 1; d < c.rank(0); ++d) s.push_back(c.in(0)[d]);
     c.out(c.type(0), s);
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    const std::size_t chosen = along(c.rank(0)), width = c.rank(1);
+    footprint f;
+    for (std::size_t d = 0; d < c.rank(input); ++d)
+      if (input == 1) f.axes.push_back(needs::same(chosen + d));
+      else if (d == chosen) f.axes.push_back(needs::one_chosen);
+      else f.axes.push_back(needs::same(d < chosen ? d : d + width - 1));
+    return f;
+  }
   constexpr auto at(const auto& c, const coordinates& o, auto data, auto indices) const {
     const std::size_t rank = c.rank(0), chosen = along(rank), width = c.rank(1);
     coordinates i{}, j{};

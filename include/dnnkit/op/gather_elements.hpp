@@ -51,6 +51,11 @@ struct gather_elements {
         detail::check_indices_fit(c, static_cast<std::size_t>(a)))
       c.out(c.type(0), c.in(1));
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    const std::size_t rank = c.rank(0);
+    return input == 1 ? footprint::same(rank)
+                      : footprint::same_except(rank, axis_position(axis, rank), needs::one_chosen);
+  }
   constexpr auto at(const auto& c, const coordinates& o, auto data, auto indices) const {
     return data(detail::position_of(c, o, axis_position(axis, c.rank(0)), static_cast<std::int64_t>(indices(o))));
   }
@@ -82,6 +87,15 @@ struct gather_nd {
     shape s(c.in(1).begin(), c.in(1).end() - 1);
     for (std::size_t d = fixed; d < c.rank(0); ++d) s.push_back(c.in(0)[d]);
     c.out(c.type(0), s);
+  }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    const std::size_t outer = c.rank(1) - 1, batch = static_cast<std::size_t>(batch_dims);
+    if (input == 1) return footprint::same_except(outer + 1, outer);
+    const std::size_t fixed = batch + static_cast<std::size_t>(c.in(1)[outer].value());
+    footprint f;
+    for (std::size_t d = 0; d < c.rank(0); ++d)
+      f.axes.push_back(d < batch ? needs::same(d) : d < fixed ? needs::one_chosen : needs::same(outer + d - fixed));
+    return f;
   }
   constexpr auto at(const auto& c, const coordinates& o, auto data, auto indices) const {
     const auto batch = static_cast<std::size_t>(batch_dims);
@@ -124,6 +138,10 @@ struct reverse_sequence {
     if (c.require_equal(c.in(1)[0], "the number of lengths", c.in(0)[static_cast<std::size_t>(batch_axis)],
                         "the extent of the batch axis"))
       c.out(c.type(0), c.in(0));
+  }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    const auto time = static_cast<std::size_t>(time_axis), batch = static_cast<std::size_t>(batch_axis);
+    return input == 1 ? footprint{needs::same(batch)} : footprint::same_except(c.rank(0), time, needs::one_chosen);
   }
   constexpr auto at(const auto& c, const coordinates& o, auto data, auto lengths) const {
     const auto time = static_cast<std::size_t>(time_axis), batch = static_cast<std::size_t>(batch_axis);

@@ -48,6 +48,14 @@ struct grid_sample {
     for (std::size_t d = 1; d < last; ++d) s.push_back(c.in(1)[d]);
     c.out(c.type(0), s);
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    footprint f{needs::same(0)};
+    if (input == 0) f.axes.push_back(needs::same(1));
+    for (std::size_t d = 2; d < c.rank(0); ++d)
+      f.axes.push_back(input == 1 ? needs::same(d) : needs::indirect(mode == grid_sample_mode::nearest ? 1 : 4));
+    if (input == 1) f.axes.push_back(needs::whole);
+    return f;
+  }
   template <class C> auto at(const C& c, const coordinates& o, auto x, auto grid) const {
     using real = typename C::real;
     const std::size_t axes = c.rank(0) - 2;

@@ -54,6 +54,9 @@ struct col2im {
     for (std::int64_t n : image_shape) s.push_back(n);
     c.out(c.type(0), s);
   }
+  constexpr footprint reads(const inference&, std::size_t) const {
+    return {needs::same(0), needs::grouped(1, 1, over().taps()), needs::some_chosen};
+  }
   template <class C> constexpr auto at(const C&, const coordinates& o, auto x) const {
     using sum_type = sum_of<C, decltype(x(o))>;
     const window w = over();
@@ -87,7 +90,7 @@ struct affine_grid {
   static constexpr std::string_view name = "AffineGrid";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 1;
-  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isvdos};
+  static constexpr traits properties{.map = mapping::many_to_many, .dynamic = dynamism::isvdos};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("size", self.size);
     visit("align_corners", self.align_corners);
@@ -105,6 +108,9 @@ struct affine_grid {
     for (std::size_t d = 2; d < size.size(); ++d) s.push_back(size[d]);
     s.push_back(axes);
     c.out(c.type(0), s);
+  }
+  constexpr footprint reads(const inference& c, std::size_t) const {
+    return {needs::same(0), needs::same(c.outputs()[0].dims.size() - 1), needs::whole};
   }
   template <class C> constexpr auto at(const C& c, const coordinates& o, auto theta) const {
     using real = typename C::real;

@@ -38,6 +38,9 @@ struct lrn {
   constexpr void infer(inference& c) const {
     if (c.require_rank(0, 3, max_rank) && c.require(size > 0, "size must be positive")) c.out(c.type(0), c.in(0));
   }
+  constexpr footprint reads(const inference& c, std::size_t) const {
+    return footprint::same_except(c.rank(0), 1, needs::window(1, 1, size, 1, (size - 1) / 2));
+  }
   template <class C> auto at(const C& c, const coordinates& o, auto x) const {
     using real = typename C::real;
     using std::pow;

@@ -42,6 +42,7 @@ struct lp_pool {
   constexpr void infer(inference& c) const {
     if (c.require(p > 0, "p must be positive")) detail::infer_pool(c, over(), ceil_mode);
   }
+  constexpr footprint reads(const inference& c, std::size_t) const { return detail::pool_reads(c, over()); }
   template <class C> auto at(const C& c, const coordinates& o, auto x) const {
     using real = typename C::real;
     using std::abs;
@@ -111,6 +112,7 @@ struct max_pool_indices {
     if (!values.error().empty()) c.fail(values.error());
     else c.out(i64, values.outputs()[0].dims);
   }
+  constexpr footprint reads(const inference& c, std::size_t) const { return detail::pool_reads(c, over()); }
   constexpr std::int64_t at(const auto& c, const coordinates& o, auto x) const {
     coordinates best{};
     bool found = false;
@@ -165,6 +167,9 @@ struct max_unpool {
     shape s{c.in(0)[0], c.in(0)[1]};
     for (std::size_t i = 0; i + 2 < c.rank(0); ++i) s.push_back(covered(i, c.size(0, i + 2)));
     c.out(c.type(0), s);
+  }
+  static constexpr footprint reads(const inference& c, std::size_t input) {
+    return footprint::all(c.rank(0), input == 0 ? needs::one_chosen : needs::whole);
   }
   void compute(const auto& c, auto y, auto x, auto indices) const {
     using T = decltype(x[0]);

@@ -43,6 +43,16 @@ struct matmul {
     if (!column) s.push_back(b.back());
     c.out(c.type(0), s);
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    const std::size_t ra = c.rank(0), rb = c.rank(1), rank = c.rank(input), out = c.outputs()[0].dims.size();
+    const std::size_t batch = out - (ra > 1 ? 1 : 0) - (rb > 1 ? 1 : 0);
+    footprint f = footprint::all(rank);
+    for (std::size_t d = 0; d + 2 < rank; ++d)
+      if (!(c.in(input)[d] == dim(1))) f.axes[d] = needs::same(d + batch + 2 - rank);
+    if (input == 0 && ra > 1) f.axes[ra - 2] = needs::same(batch);
+    if (input == 1 && rb > 1) f.axes[rb - 1] = needs::same(out - 1);
+    return f;
+  }
   template <class C> constexpr auto at(const C& c, const coordinates& o, auto a, auto b) const {
     const std::size_t ra = c.rank(0), rb = c.rank(1);
     const std::size_t batch = c.out_rank() - (ra > 1 ? 1 : 0) - (rb > 1 ? 1 : 0);

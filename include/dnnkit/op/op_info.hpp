@@ -12,6 +12,7 @@
 #include "dnnkit/op/element_types.hpp"
 #include "dnnkit/op/inference.hpp"
 #include "dnnkit/op/traits.hpp"
+#include "dnnkit/operator/footprint.hpp"
 #include "dnnkit/tensor/view.hpp"
 
 namespace dnnkit {
@@ -87,6 +88,8 @@ struct op_info {
   void (*print)(const std::int64_t* attributes, const symbol_table&, text&) = nullptr;
   dim (*flops)(const std::int64_t* attributes, const inference&) = nullptr;
   vector<std::size_t> (*symbolic_codes)(const std::int64_t* attributes) = nullptr;
+  // What of an input that is there the output needs; the inference knows the output's type.
+  footprint (*reads)(const std::int64_t* attributes, const inference&, std::size_t input) = nullptr;
   // Composite operators: the operator said in terms of simpler ones.
   optional_function<tensor(const std::int64_t* attributes, const vector<tensor>& inputs)> expand;
 };
@@ -140,6 +143,8 @@ inline constexpr op_info info_of{
       else return element_count(c.table(), c.outputs()[0].dims);
     },
     .symbolic_codes = [](const std::int64_t* a) { return dnnkit::symbolic_codes(decode<Op>(a)); },
+    .reads = [](const std::int64_t* a, const inference& c,
+                std::size_t input) { return detail::reads_of(decode<Op>(a), c, input); },
     .expand = detail::expand_of<Op>()};
 
 // Stands where there is no operator, so that no table holds a null pointer.

@@ -49,6 +49,16 @@ struct pad {
     if (c.has(1) && !c.require_equal(c.count(1), "the number of values", 1, "expected")) return;
     c.out(c.type(0), s);
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    if (input == 1) return footprint::all(c.rank(1));
+    footprint f;
+    for (std::size_t d = 0; d < c.rank(0); ++d) {
+      const bool repeats = mode != pad_mode::constant && (pads[d] != 0 || pads[d + c.rank(0)] != 0);
+      f.axes.push_back(repeats ? needs::one_chosen : needs::window(d, 1, 1, 1, dim(0)));
+      f.axes[d].before = c.table().add(dim(0), pads[d]);
+    }
+    return f;
+  }
   // The coordinate that mirroring about 0 and n - 1 takes p to.
   static constexpr std::int64_t reflected(std::int64_t p, std::int64_t n) {
     if (n == 1) return 0;

@@ -33,6 +33,12 @@ constexpr void infer_pool(inference& c, const window& w, bool ceil_mode) {
   c.out(c.type(0), s);
 }
 
+constexpr footprint pool_reads(const inference& c, const window& w) {
+  footprint f = footprint::same(c.rank(0));
+  for (std::size_t d = 0; d + 2 < c.rank(0); ++d) f.axes[d + 2] = w.reach_along(d);
+  return f;
+}
+
 // Calls visit(coordinates) for each tap of the window at output coordinates o that lies inside the input; returns how
 // many taps lie inside the input or its padding.
 template <class C, class Visit>
@@ -88,6 +94,7 @@ struct max_pool {
 
   constexpr window over() const { return {kernel_shape, strides, pads, dilations}; }
   constexpr void infer(inference& c) const { detail::infer_pool(c, over(), ceil_mode); }
+  constexpr footprint reads(const inference& c, std::size_t) const { return detail::pool_reads(c, over()); }
   constexpr auto at(const auto& c, const coordinates& o, auto x) const {
     using T = decltype(x(o));
     T best = lowest<T>();
@@ -118,6 +125,7 @@ struct average_pool {
 
   constexpr window over() const { return {kernel_shape, strides, pads, dilations}; }
   constexpr void infer(inference& c) const { detail::infer_pool(c, over(), ceil_mode); }
+  constexpr footprint reads(const inference& c, std::size_t) const { return detail::pool_reads(c, over()); }
   template <class C> constexpr auto at(const C& c, const coordinates& o, auto x) const {
     typename C::real sum = 0;
     std::int64_t inside = 0;

@@ -55,6 +55,9 @@ struct eye_like {
   constexpr void infer(inference& c) const {
     if (c.require_rank(0, 2, 2)) c.out(to, c.in(0));
   }
+  static constexpr footprint reads(const inference& c, std::size_t) {
+    return footprint::all(c.rank(0), needs::nothing);
+  }
   constexpr auto at(const auto&, const coordinates& o, auto) const {
     return static_cast<std::int32_t>(o[1] - o[0] == k ? 1 : 0);
   }
@@ -78,6 +81,7 @@ struct trilu {
   constexpr void infer(inference& c) const {
     if (c.require_rank(0, 2, max_rank)) c.out(c.type(0), c.in(0));
   }
+  static constexpr footprint reads(const inference& c, std::size_t) { return footprint::same(c.rank(0)); }
   constexpr auto at(const auto& c, const coordinates& o, auto x) const {
     using T = decltype(x(o));
     const std::int64_t diagonal = o[c.out_rank() - 1] - o[c.out_rank() - 2];
@@ -110,6 +114,13 @@ struct one_hot {
     shape s = c.in(0);
     s.insert(static_cast<std::size_t>(a), depth);
     c.out(c.type(1), s);
+  }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    if (input == 1) return {needs::one_chosen};
+    const std::size_t put_in = axis_position(axis, c.outputs()[0].dims.size());
+    footprint f;
+    for (std::size_t d = 0; d < c.rank(0); ++d) f.axes.push_back(needs::same(d < put_in ? d : d + 1));
+    return f;
   }
   constexpr auto at(const auto& c, const coordinates& o, auto indices, auto values) const {
     const std::size_t put_in = axis_position(axis, c.out_rank());

@@ -182,6 +182,19 @@ template <class Cell> struct recurrent {
     else c.out(c.type(0), {batch, directions(), units});
   }
 
+  // A row of the batch needs the same row, a direction the same direction's weights and initial values.
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    const std::size_t steps = output == 0 ? 1 : 0;  // axes in front of the others of the output
+    const axis_reach row = needs::same(layout == 1 ? 0 : steps + 1), way = needs::same(layout == 1 ? steps + 1 : steps);
+    if (input == 0)
+      return layout == 1 ? footprint{row, needs::whole, needs::whole} : footprint{needs::whole, row, needs::whole};
+    if (input == 4) return {row};
+    if (input == 5 || input == 6)
+      return layout == 1 ? footprint{row, way, needs::whole} : footprint{way, row, needs::whole};
+    footprint f = footprint::all(c.rank(input));
+    f.axes[0] = way;
+    return f;
+  }
   static std::int64_t workspace(const auto& c) { return (Cell::gates + 3) * c.in(2, 2); }
 
   template <class C>

@@ -86,6 +86,20 @@ struct resize {
     c.out(c.type(0), s);
   }
 
+  // Along an axis that is resampled: one position, two or four, or, without aliasing, as many as the scale asks for.
+  constexpr footprint reads(const inference& c, std::size_t) const {
+    const bool crops = coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize;
+    const dim count = mode == resize_mode::nearest  ? 1
+                      : antialias                   ? dim::unknown()
+                      : mode == resize_mode::linear ? 2
+                                                    : 4;
+    footprint f;
+    for (std::size_t d = 0; d < c.rank(0); ++d) {
+      const bool stays = !crops && (scales.empty() ? c.outputs()[0].dims[d] == c.in(0)[d] : scales[d] == 1);
+      f.axes.push_back(stays ? needs::same(d) : needs::indirect(count));
+    }
+    return f;
+  }
   template <class C> constexpr auto at(const C& c, const coordinates& o, auto x) const {
     using result = sum_of<C, decltype(x(o))>;
     if (coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize)

@@ -53,6 +53,11 @@ struct roi_align {
       return;
     c.out(c.type(0), {c.in(1)[0], c.in(0)[1], output_height, output_width});
   }
+  static constexpr footprint reads(const inference&, std::size_t input) {
+    if (input == 0) return {needs::one_chosen, needs::same(1), needs::some_chosen, needs::some_chosen};
+    if (input == 1) return {needs::same(0), needs::whole};
+    return {needs::same(0)};
+  }
   template <class C> auto at(const C& c, const coordinates& o, auto x, auto rois, auto batch_indices) const {
     using real = typename C::real;
     const std::int64_t image = position_in(c, static_cast<std::int64_t>(batch_indices(coordinates{o[0]})), c.in(0, 0));

@@ -73,6 +73,10 @@ struct scatter_elements {
       if (!c.require_equal(c.in(1)[d], "an extent of indices", c.in(2)[d], "that of updates")) return;
     if (detail::check_indices_fit(c, static_cast<std::size_t>(a))) c.out(c.type(0), c.in(0));
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    const std::size_t rank = c.rank(0);
+    return input == 0 ? footprint::same(rank) : footprint::same_except(rank, axis_position(axis, rank));
+  }
   void compute(const auto& c, auto y, auto data, auto indices, auto updates) const {
     const std::size_t along = axis_position(axis, c.rank(0));
     const std::int64_t all = input_count(c, 0), count = input_count(c, 1);
@@ -115,6 +119,10 @@ struct scatter_nd {
                            d < outer ? "that of indices" : "that of data"))
         return;
     c.out(c.type(0), c.in(0));
+  }
+  static constexpr footprint reads(const inference& c, std::size_t input) {
+    if (input == 0) return footprint::same(c.rank(0));
+    return footprint::all(c.rank(input), input == 1 ? needs::whole : needs::some_chosen);
   }
   void compute(const auto& c, auto y, auto data, auto indices, auto updates) const {
     const std::int64_t all = input_count(c, 0), tuple = c.in(1, c.rank(1) - 1);

@@ -51,6 +51,11 @@ struct compress {
     if (flatten) return {1, input_count(c, 0), 1};
     return around(c, 0, axis_position(axis, c.rank(0)));
   }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    if (input == 1) return {needs::whole};
+    if (flatten) return footprint::all(c.rank(0), needs::one_chosen);
+    return footprint::same_except(c.rank(0), axis_position(axis, c.rank(0)), needs::one_chosen);
+  }
   coordinates extents(const auto& c, auto, auto condition) const {
     coordinates e{};
     for (std::size_t d = 0; !flatten && d < c.rank(0); ++d) e[d] = c.in(0, d);

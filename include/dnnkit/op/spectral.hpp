@@ -65,6 +65,11 @@ struct dft {
     s[s.size() - 1] = onesided && inverse ? 1 : 2;
     c.out(c.type(0), s);
   }
+  constexpr footprint reads(const inference& c, std::size_t) const {
+    footprint f = footprint::same_except(c.rank(0), axis_position(axis, c.rank(0)));
+    f.axes[c.rank(0) - 1] = needs::whole;
+    return f;
+  }
   template <class C> auto at(const C& c, const coordinates& o, auto x) const {
     using real = typename C::real;
     const std::size_t along = axis_position(axis, c.rank(0)), last = c.rank(0) - 1;
@@ -117,6 +122,12 @@ struct stft {
     if (!c.require(c.table().range(c.size(0, 1) - frame_length).max >= 0, "the signal is shorter than a frame")) return;
     const dim frames = (c.size(0, 1) - frame_length) / frame_step + 1;
     c.out(c.type(0), {c.in(0)[0], frames, onesided ? frame_length / 2 + 1 : frame_length, 2});
+  }
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    if (input == 1) return {needs::whole};
+    footprint f{needs::same(0), needs::window(1, frame_step, frame_length, 1, 0)};
+    if (c.rank(0) == 3) f.axes.push_back(needs::whole);
+    return f;
   }
   template <class C, class X, class W = absent> auto at(const C& c, const coordinates& o, X x, W window = {}) const {
     using real = typename C::real;

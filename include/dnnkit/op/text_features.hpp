@@ -49,6 +49,10 @@ struct tf_idf_vectorizer {
     if (c.rank(0) == 1) c.out(f32, {size});
     else c.out(f32, {c.in(0)[0], size});
   }
+  static constexpr footprint reads(const inference& c, std::size_t input) {
+    if (input == 0 && c.rank(0) == 2) return {needs::same(0), needs::whole};
+    return {input == 4 ? needs::some_chosen : needs::whole};
+  }
   void compute(const auto& c, auto y, auto x, auto counts, auto indexes, auto pool, auto weights) const {
     const std::int64_t all = output_count(c), rows = c.rank(0) == 1 ? 1 : c.in(0, 0), length = c.in(0, c.rank(0) - 1);
     for (std::int64_t n = 0; n < all; ++n) y.store(n, 0.0f);

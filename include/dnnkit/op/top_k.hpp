@@ -50,6 +50,9 @@ struct top_k {
     s[along] = k;
     c.out(output == 0 ? c.type(0) : i64, s);
   }
+  constexpr footprint reads(const inference& c, std::size_t) const {
+    return footprint::same_except(c.rank(0), axis_position(axis, c.rank(0)));
+  }
   // Does element a at position i come before b at j?
   template <class T> constexpr bool before(T a, std::int64_t i, T b, std::int64_t j) const {
     const bool above = a > b || (a != a && b == b), below = a < b || (a == a && b != b);

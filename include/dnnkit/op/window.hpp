@@ -8,6 +8,7 @@
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/inference.hpp"
+#include "dnnkit/operator/footprint.hpp"
 
 namespace dnnkit {
 
@@ -56,6 +57,10 @@ struct window {
     }
     result = n;
     return true;
+  }
+  // What a position of the output needs along spatial axis i.
+  constexpr axis_reach reach_along(std::size_t i) const {
+    return needs::window(i + 2, stride(i), kernel(i), dilation(i), pad_begin(i));
   }
   // Input coordinate of tap k for output coordinate o along axis i; may lie outside the input.
   constexpr std::int64_t position(std::size_t i, std::int64_t o, std::int64_t k) const {
