@@ -1,23 +1,45 @@
 // SPDX-License-Identifier: MIT
-// What passes know of the machine the compiler compiles for; the one place below the kernels that asks.
+// What the compiler's target offers; the only place that asks the preprocessor. Passes and kernels read it here.
+//
+// The compiler's flags decide, and units of one program may have different ones. So whatever depends on the target has
+// it in its name: a pipeline, and with it every compile<Model>, as a template argument (pass/pipeline.hpp), kernels as
+// an inline namespace (dnnkit::cpu::DNNKIT_TARGET). A model is then another network in each of two such units, and the
+// linker takes neither's code for that of the other.
 #pragma once
 
 #include <cstdint>
 
+// DNNKIT_X86 orders the instructions of cpu/isa_x86.hpp, which alone reads it. AVX without AVX2, whose vectors of
+// integers have 16 bytes, counts as SSE2; AVX-512 counts once masks and integers come with it in vectors of any width.
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define DNNKIT_TARGET avx512
+#define DNNKIT_X86 3
+#elif defined(__AVX2__)
+#define DNNKIT_TARGET avx2
+#define DNNKIT_X86 2
+#elif defined(__SSE2__)
+#define DNNKIT_TARGET sse2
+#define DNNKIT_X86 1
+#else
+#define DNNKIT_TARGET portable
+#define DNNKIT_X86 0
+#endif
+
 namespace dnnkit {
 
-struct target_facts {
-  std::int64_t float_lanes;  // 32-bit elements in a vector register
+template <int VectorBytes, int VectorRegisters> struct vector_target {
+  static constexpr int vector_bytes = VectorBytes, vector_registers = VectorRegisters;
+  static constexpr std::int64_t float_lanes = VectorBytes / 4;  // 32-bit elements in a vector register
 };
 
-inline constexpr target_facts target {
-#if defined(__AVX512F__)
-  .float_lanes = 16
-#elif defined(__AVX__)
-  .float_lanes = 8
-#else
-  .float_lanes = 4
-#endif
-};
+namespace targets {
+struct portable : vector_target<16, 32> {};  // what AArch64 has
+struct sse2 : vector_target<16, 16> {};
+struct avx2 : vector_target<32, 16> {};
+struct avx512 : vector_target<64, 32> {};
+}  // namespace targets
+
+// The target of the unit that is being compiled.
+using unit_target = targets::DNNKIT_TARGET;
 
 }  // namespace dnnkit

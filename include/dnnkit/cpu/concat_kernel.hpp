@@ -8,7 +8,7 @@
 
 #include "dnnkit/cpu/point_kernel.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <class Net, std::size_t R> struct concat_kernel {
   using access = recipe_access<Net, R>;
@@ -56,4 +56,4 @@ template <class Net, std::size_t R> struct concat_kernel {
   }
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

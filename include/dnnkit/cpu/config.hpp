@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: MIT
-// What the compiler's target offers to CPU kernels: vector width, registers, cache sizes; the only place that asks the
-// preprocessor.
+// What CPU kernels assume: the target's vectors and registers, and sizes of caches.
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
-namespace dnnkit::cpu {
+#include "dnnkit/cost/target.hpp"
 
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
-#define DNNKIT_CPU_X86 3  // levels: 1 SSE2, 2 AVX2, 3 AVX-512; read by isa_x86.hpp only
-inline constexpr int vector_bytes = 64;
-inline constexpr int vector_registers = 32;
-#elif defined(__AVX2__)
-#define DNNKIT_CPU_X86 2
-inline constexpr int vector_bytes = 32;
-inline constexpr int vector_registers = 16;
-#elif defined(__SSE2__)
-#define DNNKIT_CPU_X86 1
-inline constexpr int vector_bytes = 16;
-inline constexpr int vector_registers = 16;
-#else
-#define DNNKIT_CPU_X86 0
-inline constexpr int vector_bytes = 16;
-inline constexpr int vector_registers = 32;  // AArch64
-#endif
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+inline constexpr int vector_bytes = unit_target::vector_bytes;
+inline constexpr int vector_registers = unit_target::vector_registers;
 
 // Lanes of one vector register holding floats.
-inline constexpr int float_lanes = vector_bytes / 4;
+inline constexpr int float_lanes = static_cast<int>(unit_target::float_lanes);
 
 // Cache sizes that blocking assumes, in bytes. Smaller than what most cores have: too small costs a per cent, too large
 // ten.
@@ -36,4 +21,4 @@ inline constexpr std::ptrdiff_t l2_bytes = 1024 * 1024;
 
 inline constexpr std::size_t cache_line_bytes = 64;
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -5,7 +5,7 @@
 
 #include "pack.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // What is always known of a convolution. Channel counts are those of the whole tensor; groups divide them.
 struct conv_attributes {
@@ -203,4 +203,4 @@ struct conv {
   }
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

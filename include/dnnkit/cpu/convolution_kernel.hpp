@@ -10,7 +10,7 @@
 #include "dnnkit/cpu/convolution_recipe.hpp"
 #include "dnnkit/cpu/depthwise.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <class Net, std::size_t R> struct convolution_kernel : convolution_recipe<Net, R> {
   using facts = convolution_recipe<Net, R>;
@@ -166,4 +166,4 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
   }
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -10,7 +10,7 @@
 #include "dnnkit/cpu/conv.hpp"
 #include "dnnkit/cpu/point_kernel.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <class Net, std::size_t R> struct convolution_recipe {
   using access = recipe_access<Net, R>;
@@ -148,4 +148,4 @@ template <class Net, std::size_t R> struct convolution_recipe {
   }
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -5,7 +5,7 @@
 
 #include "conv.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // As conv, with in_channels == out_channels == groups; strides, halo and epilogue mean the same. Slack: none, the last
 // vector of channels is loaded partially. Instantiates the micro-kernel for at most two heights (known width) or four
@@ -108,4 +108,4 @@ struct depthwise {
   }
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

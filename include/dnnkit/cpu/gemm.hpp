@@ -5,7 +5,7 @@
 
 #include "pack.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // The widest panel of B for a reduction, in vectors. Panels of two pass over A more often than wider ones, but over the
 // panel, which seldom fits L1, less often. Rows of a multiple of 4 KB all start in one set of L1: fewer of them at
@@ -129,4 +129,4 @@ template <class M, class N, class K, class RowStride = K, int MaxVectors = gemm_
   }
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -6,11 +6,11 @@
 
 #include "config.hpp"
 
-#if DNNKIT_CPU_X86
+#if DNNKIT_X86
 #include <immintrin.h>
 #endif
 
-namespace dnnkit::cpu::isa {
+namespace dnnkit::cpu::inline DNNKIT_TARGET::isa {
 
 enum class rounding { half_even = 0, down = 1, up = 2, to_zero = 3 };
 
@@ -23,7 +23,7 @@ template <rounding> void round_to(no_vector);
 void load_first(const float*, int, no_vector);
 void store_first(float*, no_vector, int);
 
-#if DNNKIT_CPU_X86 >= 1
+#if DNNKIT_X86 >= 1
 
 // min and max as std:: defines them: the first argument when the two are unordered.
 [[gnu::always_inline]] inline __m128 minimum(__m128 a, __m128 b) noexcept { return _mm_min_ps(b, a); }
@@ -32,7 +32,7 @@ void store_first(float*, no_vector, int);
 
 #endif
 
-#if DNNKIT_CPU_X86 >= 2
+#if DNNKIT_X86 >= 2
 template <rounding R> [[gnu::always_inline]] inline __m128 round_to(__m128 a) noexcept {
   return _mm_round_ps(a, static_cast<int>(R) | _MM_FROUND_NO_EXC);
 }
@@ -55,7 +55,7 @@ template <rounding R> [[gnu::always_inline]] inline __m256 round_to(__m256 a) no
 }
 #endif
 
-#if DNNKIT_CPU_X86 >= 3
+#if DNNKIT_X86 >= 3
 // The zero-masking forms, because GCC 12 warns of an uninitialised operand inside the plain ones; both become one
 // instruction.
 inline constexpr __mmask16 all_lanes = 0xffff;
@@ -77,4 +77,4 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 }
 #endif
 
-}  // namespace dnnkit::cpu::isa
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET::isa

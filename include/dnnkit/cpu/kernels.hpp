@@ -4,10 +4,11 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
-#include "dnnkit/cost/target.hpp"
 #include "dnnkit/cpu/concat_kernel.hpp"
+#include "dnnkit/cpu/config.hpp"
 #include "dnnkit/cpu/convolution_kernel.hpp"
 #include "dnnkit/cpu/map_kernel.hpp"
 #include "dnnkit/cpu/planar_kernel.hpp"
@@ -17,9 +18,7 @@
 #include "dnnkit/cpu/row_kernel.hpp"
 #include "dnnkit/cpu/whole_kernel.hpp"
 
-namespace dnnkit::cpu {
-
-static_assert(float_lanes == target.float_lanes, "passes and kernels must agree on the width of a vector");
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // Does a convolution run channels first? As its input is stored; when that is neither way, as its output is.
 template <class Net, std::size_t R> constexpr bool runs_planar() {
@@ -30,6 +29,8 @@ template <class Net, std::size_t R> constexpr bool runs_planar() {
 
 // The kernel of recipe R of a network.
 template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
+  static_assert(std::is_same_v<typename Net::pipeline::target, unit_target>,
+                "dnnkit: kernels can only be compiled for the target of the compiler's flags");
   constexpr operator_tag anchor = Net::plan.recipes[R].anchor;
   if constexpr (anchor.id == operator_id::none) {
     return map_kernel<Net, R>::entry;
@@ -60,4 +61,4 @@ template <class Net> inline constexpr auto kernel_table = []<std::size_t... R>(s
 }
 (std::make_index_sequence<Net::plan.recipes.size()>{});
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -7,7 +7,7 @@
 
 #include "dnnkit/cpu/tree.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // The axis along which the first output is contiguous; the last one when there is none.
 template <class Net, std::size_t R> constexpr std::size_t lane_axis() {
@@ -58,4 +58,4 @@ template <int Lanes, std::size_t Along>
     }
 }
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

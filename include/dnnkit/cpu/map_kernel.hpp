@@ -4,7 +4,7 @@
 
 #include "dnnkit/cpu/loop.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <class Net, std::size_t R> struct map_kernel {
   using access = recipe_access<Net, R>;
@@ -25,4 +25,4 @@ template <class Net, std::size_t R> struct map_kernel {
   static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -8,7 +8,7 @@
 
 #include "vec.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // Errors, measured against double over all of the range (tests/cpu/math.cpp asserts them), in units in the last place:
 // exp 1, log 1, tanh 2, sigmoid 3, erf 3, pow 1.5, sin and cos 2, tan 4; sqrt and the roundings are exact. Infinities,
@@ -321,4 +321,4 @@ DNNKIT_LANEWISE(log1p)
 DNNKIT_LANEWISE(expm1)
 #undef DNNKIT_LANEWISE
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

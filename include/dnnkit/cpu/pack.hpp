@@ -8,7 +8,7 @@
 #include "split.hpp"
 #include "tile.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // Columns are counted in vectors of float_lanes; a panel holds at most MaxVectors of them, evenly split (5 vectors are
 // 3 + 2). A run-time N has panels of MaxVectors throughout, the last one padded.
@@ -62,4 +62,4 @@ template <class Panels> void pack_bias(index_t n, const float* bias, float* out)
   std::fill(std::copy(bias, bias + n, out), out + Panels::padded(n), 0.0f);
 }
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

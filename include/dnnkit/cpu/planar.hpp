@@ -5,7 +5,7 @@
 
 #include "conv.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // Fetches the pixels of the same columns that the next output row is the first to read, a plane at a time. Planes lie
 // too far apart for the processor to guess: without it, every tile waits for memory once a plane.
@@ -145,4 +145,4 @@ struct planar_conv {
   }
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

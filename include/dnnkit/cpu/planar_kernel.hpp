@@ -10,7 +10,7 @@
 #include "dnnkit/cpu/convolution_recipe.hpp"
 #include "dnnkit/cpu/planar.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Net, R> {
   using facts = convolution_recipe<Net, R>;
@@ -106,4 +106,4 @@ template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Ne
                                       access::self.windowed ? run : nullptr};
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -5,7 +5,7 @@
 
 #include "dnnkit/cpu/loop.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // Shapes of an anchor's inputs and output, as op/access.hpp's context.
 template <class Net, std::size_t R> struct anchor_context {
@@ -84,4 +84,4 @@ template <class Net, std::size_t R> struct point_kernel {
   static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -11,7 +11,7 @@
 
 #include "dnnkit/cpu/point_kernel.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <class Net, std::size_t R> struct pool_kernel {
   using access = recipe_access<Net, R>;
@@ -157,4 +157,4 @@ template <class Net, std::size_t R> struct pool_kernel {
   }
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

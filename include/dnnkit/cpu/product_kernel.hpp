@@ -11,7 +11,7 @@
 #include "dnnkit/cpu/gemm.hpp"
 #include "dnnkit/cpu/point_kernel.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <class Net, std::size_t R> struct product_kernel {
   using access = recipe_access<Net, R>;
@@ -296,4 +296,4 @@ template <class Net, std::size_t R> struct product_kernel {
                                       pack_once ? packed_inputs : 0};
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -15,7 +15,7 @@
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/plan/plan.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <dtype D> struct element_of_dtype;
 template <> struct element_of_dtype<dtype::f32> { using type = float; };
@@ -124,4 +124,4 @@ template <class Net> constexpr lane_stride stride_along(slice_of axes, std::size
   return s;
 }
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -9,7 +9,7 @@
 #include "dnnkit/cpu/point_kernel.hpp"
 #include "dnnkit/op/statistics.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <class Net, std::size_t R> struct row_kernel {
   using access = recipe_access<Net, R>;
@@ -156,4 +156,4 @@ template <class Net, std::size_t R> struct row_kernel {
   }
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

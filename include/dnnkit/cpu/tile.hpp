@@ -6,7 +6,7 @@
 #include "extent.hpp"
 #include "vec.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // One level of the reduction: `count` iterations, each advancing A and B by a number of floats.
 struct k_loop {
@@ -132,4 +132,4 @@ template <bool Full, class F> [[gnu::always_inline]] inline void with_lanes(inde
   }
 }
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -19,7 +19,7 @@
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/op/scalar.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // The operator set of a network: the library's, or its model's own.
 template <class Net> struct operators_of { using type = builtin_set; };
@@ -431,4 +431,4 @@ template <class Net, std::size_t R> struct tree {
   };
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

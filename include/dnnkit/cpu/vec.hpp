@@ -13,7 +13,7 @@
 #include "config.hpp"
 #include "isa_x86.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 namespace detail {
 
@@ -245,4 +245,4 @@ using std::abs;
 using std::max;
 using std::min;
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -8,7 +8,7 @@
 #include "dnnkit/cpu/math.hpp"
 #include "dnnkit/cpu/vec.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // NaN if either is. max(a, b) gives a when one is NaN, so only a NaN in b needs the selection.
 template <class T, int N> [[gnu::always_inline]] inline vec<T, N> maximum(vec<T, N> a, vec<T, N> b) {
@@ -26,4 +26,4 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> reciprocal_sqrt(vec
   return vec<float, N>(1.0f) / sqrt(x);
 }
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

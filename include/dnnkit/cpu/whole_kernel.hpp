@@ -10,7 +10,7 @@
 
 #include "dnnkit/cpu/point_kernel.hpp"
 
-namespace dnnkit::cpu {
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 template <class Net, std::size_t R> struct whole_kernel {
   using access = recipe_access<Net, R>;
@@ -93,4 +93,4 @@ template <class Net, std::size_t R> struct whole_kernel {
   static constexpr kernel_entry entry{units, run, nullptr, nullptr, scratch_bytes, nullptr, 0};
 };
 
-}  // namespace dnnkit::cpu
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

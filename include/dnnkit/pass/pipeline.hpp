@@ -2,6 +2,7 @@
 // The list of passes, in order, with the reason for each place; nothing else calls a pass.
 #pragma once
 
+#include "dnnkit/cost/target.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
@@ -21,10 +22,12 @@ template <class... Passes> struct rewrites {
   }
 };
 
-template <class Rewrites, class Fusion, class Layouts> struct pipeline {
+// Layouts<Target> chooses for a target, by default that of the compiler's flags.
+template <class Rewrites, class Fusion, template <class> class Layouts, class Target = unit_target> struct pipeline {
   using rewriting = Rewrites;
   using fusion = Fusion;
-  using layouts = Layouts;
+  using layouts = Layouts<Target>;
+  using target = Target;
 
   // All passes: a graph as it was built, to its plan. `g` is left as the passes left it. A graph with an error gives an
   // empty plan with that error.
@@ -37,9 +40,9 @@ template <class Rewrites, class Fusion, class Layouts> struct pipeline {
       return p;
     }
     const fusion_plan groups = Fusion::run(g);
-    vector<buffer_layout> layouts = Layouts::run(g, groups);
-    passes::plan_strips::run(g, groups, layouts);
-    return make_plan(g, groups, layouts);
+    vector<buffer_layout> order = layouts::run(g, groups);
+    passes::plan_strips::run(g, groups, order);
+    return make_plan(g, groups, order);
   }
 
  private:

@@ -3,14 +3,14 @@
 // reader reduces over). Values that convolutions and pools read or write are channels last, and so is what is computed
 // from them element by element. Where that would leave vector lanes empty - few channels, not a multiple of a vector -
 // a whole stretch of convolutions is channels first instead, with vectors along rows. A value that a convolution reads
-// as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major.
+// as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major. Target says how many
+// lanes a vector has (cost/target.hpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/cost/target.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
@@ -18,7 +18,7 @@
 
 namespace dnnkit::passes {
 
-class select_layouts {
+template <class Target> class select_layouts {
  public:
   static constexpr std::string_view name = "select layouts";
 
@@ -130,13 +130,13 @@ class select_layouts {
     for (std::size_t i = 2; i < out.size(); ++i)
       if (out[i].is_known()) work *= static_cast<double>(out[i].value());
     work *= static_cast<double>(weight[1].value());
-    const std::int64_t width = out.back().is_known() ? out.back().value() : 16 * target.float_lanes;
+    const std::int64_t width = out.back().is_known() ? out.back().value() : 16 * Target::float_lanes;
     s.last += work * padded(weight[0].value());
     s.planar += work * static_cast<double>(weight[0].value()) * padded(width) / static_cast<double>(width);
   }
   // n rounded up to whole vectors
   static constexpr double padded(std::int64_t n) {
-    return static_cast<double>((n + target.float_lanes - 1) / target.float_lanes * target.float_lanes);
+    return static_cast<double>((n + Target::float_lanes - 1) / Target::float_lanes * Target::float_lanes);
   }
 
   // --- layouts
