@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Checks the formatting of every C++ file with clang-format 14, the version that .clang-format is written for, and names the
-# files that differ. Usage: bash tests/format.sh [--fix], which formats them.
+# files that differ; and the lines longer than its limit, since it leaves comments alone.
+# Usage: bash tests/format.sh [--fix], which formats them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/shell.sh
@@ -19,4 +20,6 @@ for file in "${files[@]}"; do
   differing=$((differing + 1))
 done
 say "clang-format: ${#files[@]} files, $differing to be formatted by tests/format.sh --fix"
-[ "$differing" -eq 0 ]
+long=$(awk 'length > 120 { print FILENAME ":" FNR ": longer than 120 characters" }' "${files[@]}")
+[ -z "$long" ] || echo "$long"
+[ "$differing" -eq 0 ] && [ -z "$long" ]

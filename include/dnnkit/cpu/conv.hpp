@@ -49,10 +49,11 @@ constexpr int conv_panel_vectors(index_t out_channels, index_t out_w) noexcept {
 // Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
 //
 // `input` of run() points at what the first tap of output pixel (0, 0) of image 0 reads, so the halo is already inside
-// the strides: tap (kd, ky, kx) of output (z, y, x) reads input + image * image_stride + (z * stride_d + kd *
-// dilation_d) * depth_stride + (y * stride_h + ky * dilation_h) * row_stride + (x * stride_w + kx * dilation_w) *
-// pixel_stride + channel. The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes): oc is the first
-// channel; lanes is constant<float_lanes> or a smaller index_t. Three dimensions: n is image * out_d + z.
+// the strides: tap (kd, ky, kx) of output (z, y, x) reads
+//   input + image * image_stride + (z * stride_d + kd * dilation_d) * depth_stride
+//         + (y * stride_h + ky * dilation_h) * row_stride + (x * stride_w + kx * dilation_w) * pixel_stride + channel.
+// The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes): oc is the first channel; lanes is
+// constant<float_lanes> or a smaller index_t. Three dimensions: n is image * out_d + z.
 //
 // Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known width) or four
 // (run-time width).

@@ -19,11 +19,11 @@ template <class K> constexpr int gemm_panel_vectors() noexcept {
 //
 //   gemm<constant<128>, constant<768>, constant<3072>> g{};
 //   g.pack([&](index_t k, index_t n) { return weight[n * 3072 + k]; }, packed);   // once
-//   g.run(a, packed, bias, 0, g.units(), [&](auto acc, index_t m, index_t n, auto lanes) { acc.store(c + m * 768 + n,
-//   lanes); });
+//   g.run(a, packed, bias, 0, g.units(),
+//         [&](auto acc, index_t m, index_t n, auto lanes) { acc.store(c + m * 768 + n, lanes); });
 //
-// Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known M) or four (run-time
-// M).
+// Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known M) or four
+// (run-time M).
 template <class M, class N, class K, class RowStride = K, int MaxVectors = gemm_panel_vectors<K>()> struct gemm {
   [[no_unique_address]] M m{};
   [[no_unique_address]] N n{};

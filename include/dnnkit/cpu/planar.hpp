@@ -27,12 +27,12 @@ template <bool EachK, int Vectors> struct fetch_next_row {
   }
 };
 
-// As conv, but activations are planes: tap (ky, kx) of output (y, x), channel c, reads input + n * image_stride + c *
-// plane_stride + (y * stride_h + ky * dilation_h) * row_stride + x + kx * dilation_w. Columns have stride 1 and there
-// is no depth. Slack: up to float_lanes - 1 floats past the last pixel that a row needs are read, so the buffer must be
-// that much longer. The epilogue is called as epilogue(float_vec acc, n, oc, y, x, lanes): lanes run along x.
-// One with a member tile(n, oc, y, x) is asked for each tile of output channels by pixels instead, and what it gives is
-// called as place.finish(row, vector, lanes, acc).
+// As conv, but activations are planes: tap (ky, kx) of output (y, x), channel c, reads
+//   input + n * image_stride + c * plane_stride + (y * stride_h + ky * dilation_h) * row_stride + x + kx * dilation_w.
+// Columns have stride 1 and there is no depth. Slack: up to float_lanes - 1 floats past the last pixel that a row needs
+// are read, so the buffer must be that much longer. The epilogue is called as
+// epilogue(float_vec acc, n, oc, y, x, lanes): lanes run along x. One with a member tile(n, oc, y, x) is asked for each
+// tile of output channels by pixels instead, and what it gives is called as place.finish(row, vector, lanes, acc).
 //
 // Instantiates the micro-kernel for at most two heights (of output channels), each with two widths.
 template <conv_attributes A, class Height = index_t, class Width = index_t, class RowStride = index_t,

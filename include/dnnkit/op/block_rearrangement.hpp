@@ -33,8 +33,7 @@ constexpr shape permuted(const shape& s, const int_list& perm) {
 
 namespace op {
 
-// Of a block's position and the channel, which is the outer part of the number of a channel of blocks? dcr: the
-// position
+// Which is the outer part of the number of a channel of blocks: a block's position (dcr) or the channel (crd)?
 enum class depth_to_space_mode : std::int64_t { dcr, crd };
 
 // [N, C b b, H, W] -> [N, C, H b, W b]: blocks of channels become blocks of pixels.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which inputs an operator takes: how many, which may be left out, and of what element types. An operator may say
-//   static constexpr std::size_t inputs = 3, optional_inputs = 1;        in all, and how many of them, the last, are
-//   optional static constexpr element_kinds accepts = element_kinds::number;      of the inputs of common type static
-//   constexpr std::array<element, inputs> elements{...};          default: all of one common type static constexpr bool
-//   variadic = true;                               one or more inputs, all of one common type
+//   static constexpr std::size_t inputs = 3, optional_inputs = 1;     in all, and how many of the last are optional
+//   static constexpr element_kinds accepts = element_kinds::number;   of the inputs of common type
+//   static constexpr std::array<element, inputs> elements{...};       default: all of one common type
+//   static constexpr bool variadic = true;                            one or more inputs, all of one common type
 // Without `inputs`, the parameters of apply() or at() are counted, and a composite operator takes any number. Without
 // `accepts`, operators that only move elements and composite ones take any type, the others floating-point types.
 #pragma once

@@ -19,9 +19,9 @@ enum class grid_padding : std::int64_t { zeros, border, reflection };
 
 namespace op {
 
-// X [N, C, spatial...] with two or three spatial axes, grid [N, spatial of the output..., 2 or 3] of places (x, y or
-// x, y, z: the last axis first) between -1 and 1, the middles of the corners (align_corners) or the image's outer edges
-// -> [N, C, spatial of the output...].
+// X [N, C, spatial...], grid [N, spatial of the output..., 2 or 3] -> [N, C, spatial of the output...]: two or three
+// spatial axes, and in the grid places (x, y or x, y, z: the last axis first) between -1 and 1, the middles of the
+// corners (align_corners) or the image's outer edges.
 struct grid_sample {
   grid_sample_mode mode = grid_sample_mode::bilinear;
   grid_padding padding_mode = grid_padding::zeros;

@@ -14,18 +14,15 @@
 namespace dnnkit {
 
 enum class resize_mode : std::int64_t { nearest, linear, cubic };
-// From an output coordinate x to an input coordinate, s being the scale: (x + 0.5) / s - 0.5 | the same, but 0 for an
-// output extent of 1 | x / s | first on first and last on last | first and last on the ends of the part of the input
-// that `roi` names | (x + 0.5) / s | like the first, but about the middle of the output before its extent was made
-// whole.
+// From an output coordinate x to an input coordinate, s being the scale.
 enum class coordinate_mode : std::int64_t {
-  half_pixel,
-  pytorch_half_pixel,
-  asymmetric,
-  align_corners,
-  tf_crop_and_resize,
-  tf_half_pixel_for_nn,
-  half_pixel_symmetric
+  half_pixel,            // (x + 0.5) / s - 0.5
+  pytorch_half_pixel,    // the same, but 0 for an output extent of 1
+  asymmetric,            // x / s
+  align_corners,         // first on first and last on last
+  tf_crop_and_resize,    // first and last on the ends of the part of the input that `roi` names
+  tf_half_pixel_for_nn,  // (x + 0.5) / s
+  half_pixel_symmetric   // like the first, but about the middle of the output before its extent was made whole
 };
 // ONNX: round_prefer_floor, round_prefer_ceil, floor, ceil
 enum class nearest_rounding : std::int64_t { prefer_lower, prefer_upper, lower, upper };

@@ -29,15 +29,15 @@ class loop_body {
   void (*call_)(void*, std::size_t) noexcept;
 };
 
-// A reference to a loop: a function object void(std::size_t count, loop_body body) that calls body(0) ... body(count -
-// 1) exactly once each, in any order, on any threads, and returns when all calls have returned. Without a loop the
-// calls happen one after the other on the calling thread. The loop must outlive the reference; an exception that leaves
-// it ends the program.
+// A reference to a loop: a function object void(std::size_t count, loop_body body) that calls each of
+// body(0) ... body(count - 1) exactly once, in any order, on any threads, and returns when all calls have returned.
+// Without a loop the calls happen one after the other on the calling thread. The loop must outlive the reference; an
+// exception that leaves it ends the program.
 //
 //   dnnkit::thread_pool pool(4);
 //   session.run(pool, image, scores);
 //   session.run([](std::size_t count, dnnkit::loop_body body) { tbb::parallel_for(std::size_t{0}, count, body); },
-//   ...);
+//               image, scores);
 class parallel_for {
  public:
   constexpr parallel_for() noexcept = default;
