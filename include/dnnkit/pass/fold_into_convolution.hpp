@@ -51,7 +51,7 @@ struct fold_into_convolution {
 
   static constexpr tensor folded(builder& b, node_id convolution, tensor factor, bool scales) {
     const node n = b.value().node_at(convolution);
-    const builder::name_scope name(b, n.name);
+    const builder::name_scope scope(b, n.name);
     auto input = [&](std::size_t i) { return tensor{&b, b.value().input_of(n, i)}; };
     const op::conv attributes = b.value().as<op::conv>(n);
     const tensor x = input(0), weight = input(1), bias = input(2);
