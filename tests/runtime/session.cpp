@@ -5,11 +5,17 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,7 +43,7 @@ struct sized {  // no smaller than the second window: 5 rows without padding
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = g.input("picture", f32, {1, 3, dk::sym("H", {1, 40}), dk::sym("W", {2, 30})});
     const dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {8, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
-    g.output("y", dk::conv(y, g.weight("c", {2, 8, 5, 1})));
+    g.output("y", g.named("valid", dk::conv(y, g.weight("c", {2, 8, 5, 1}))));
   }
 };
 struct huge {
@@ -162,7 +168,7 @@ TEST_CASE("values of symbols that cannot be") {
   const prepared<sized_net> p;
   dk::session<sized_net> s(p.weights());
   std::vector<float> in(3 * 6 * 4), y(2 * 2 * 4);
-  CHECK(error_of([&] { return s.run(in, y); }) == "run: the symbols have no values yet; call bind()");
+  CHECK(error_of([&] { return s.run(in, y); }) == "session: the symbols have no values yet; call bind()");
   CHECK(error_of([&] { return s.output_elements(0); }).find("call bind()") != std::string::npos);
   s.bind({{"H", 6}, {"W", 4}});
   CHECK(s.run(in, y));
@@ -179,10 +185,25 @@ TEST_CASE("values of symbols that cannot be") {
   CHECK(bind({}) == "symbol 'H': symbol is not given a value, expected 1 to 40");
   CHECK(bind({{"H", 6}, {"W", 4}, {"D", 1}}) == "bind: no such symbol, expected H, W, found D");
   CHECK(bind({{"H", 6}, {"W", 4}, {"H", 7}}) == "symbol 'H': symbol is given two values");
-  CHECK(bind({{"H", 3}, {"W", 4}}) == "tensor 'y': an extent would be negative, found -1");
+  CHECK(bind({{"H", 3}, {"W", 4}}) != "no error");
   CHECK_MESSAGE(s.run(in, y), "what was bound before stays");
   CHECK(error_of([&] { return s.run(std::vector<float>(3 * 6 * 5), y); }) ==
         "input 'picture': range has the wrong size, expected 72 elements, found 90");
+}
+
+TEST_CASE("where a window no longer fits, the operator and the symbol are named") {
+  const prepared<sized_net> p;
+  dk::session<sized_net> s(p.weights());
+  const auto bind = [&](std::int64_t height) {
+    return error_of([&] {
+      s.bind({{"H", height}, {"W", 4}});
+      return 0;
+    });
+  };
+  CHECK(bind(3) ==
+        "Conv 'valid', tensor 'y': an extent would be negative: what is computed does not fit its input, expected "
+        "H-4 of 0 or more, found -1 where H = 3");
+  CHECK(bind(4) == "no error");
 }
 
 TEST_CASE("a result without elements") {
@@ -194,14 +215,138 @@ TEST_CASE("a result without elements") {
   CHECK(s.run(std::vector<float>(60), y));
 }
 
-TEST_CASE("tensors that no memory holds") {
+TEST_CASE("tensors that no memory holds: what was bound before stays") {
   const prepared<dk::compile<fixed>> p;
   dk::session<dk::compile<huge>> s(p.weights());
-  const std::string message = error_of([&] {
-    s.bind({{"A", 2'000'000'000}, {"B", 2'000'000'000}});
-    return 0;
-  });
-  CHECK(message.find("too large for any memory") != std::string::npos);
+  s.bind({{"A", 2}, {"B", 3}});
+  const std::vector<float> x{1, 2, 3, 4, 5, 6};
+  std::vector<float> before(6), y(6);
+  CHECK(s.run(x, before));
+  const std::size_t bytes = s.arena_bytes();
+  const auto bind = [&](std::int64_t a, std::int64_t b) {
+    return error_of([&] {
+      s.bind({{"A", a}, {"B", b}});
+      return 0;
+    });
+  };
+  CHECK(bind(2'000'000'000, 2'000'000'000).find("too large for any memory, found f32 [2000000000, 2000000000]") !=
+        std::string::npos);
+#ifndef __SANITIZE_ADDRESS__                                  // which ends a program that asks for so much
+  const std::string no_memory = bind(20'000'000, 2'000'000);  // 160 TB, more than a process can address
+  CHECK_MESSAGE(no_memory.starts_with("arena: not enough memory for 160000"), no_memory);
+  CHECK_MESSAGE(no_memory.ends_with("f32 [20000000, 2000000]"), no_memory);
+#endif
+  CHECK(s.input_elements(0) == 6);
+  CHECK(s.arena_bytes() == bytes);
+  CHECK(s.run(x, y));
+  CHECK(y == before);
+}
+
+namespace {
+struct with_borders {
+  static constexpr void build(dk::builder& g) {
+    constexpr std::int64_t most = 2'000'000'000;
+    const dk::tensor x = g.input("x", f32, {1, 4, dk::sym("H", {0, most}), dk::sym("W", {0, most})});
+    const dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {8, 4, 3, 3}), {.pads = {1, 1, 1, 1}}));
+    g.output("y", dk::conv(y, g.weight("b", {8, 8, 3, 3}), {.pads = {1, 1, 1, 1}}));
+  }
+};
+struct of_borders {  // a second convolution that reads nothing but what surrounds its input
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {1, 4, dk::sym("H", {0, 9}), 5});
+    const dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {8, 4, 1, 1})));
+    g.output("y", dk::conv(y, g.weight("b", {8, 8, 3, 3}), g.weight("c", {8}), {.pads = {2, 2, 2, 2}}));
+  }
+};
+}  // namespace
+
+TEST_CASE("an empty tensor takes no memory, whatever its other extents") {
+  const prepared<dk::compile<with_borders>> p;
+  dk::session<dk::compile<with_borders>> s(p.weights());
+  for (const auto& [h, w] : {std::pair{0, 2'000'000'000}, {2'000'000'000, 0}, {0, 0}}) {
+    s.bind({{"H", h}, {"W", w}});
+    CHECK(s.output_elements(0) == 0);
+    CHECK(s.arena_bytes() <= 64);
+    CHECK(s.run(std::vector<float>(), std::vector<float>()));
+  }
+}
+
+TEST_CASE("a tensor that is empty but for its border is read") {
+  using net = dk::compile<of_borders>;
+  const prepared<net> p;
+  dk::session<net> s(p.weights());
+  for (const std::int64_t h : {3, 0, 1}) {
+    s.bind({{"H", h}});
+    const dk::host_tensor x(f32, {1, 4, h, 5});
+    std::vector<float> y(static_cast<std::size_t>(s.output_elements(0)), -1);
+    CHECK(y.size() == static_cast<std::size_t>(8 * (h + 2) * 7));
+    CHECK(s.run(floats(x), y));
+    if (h != 0) {
+      check_near(y, p.expected(x, 0));
+      continue;
+    }
+    std::vector<float> biases;  // all there is to sum
+    for (const double bias : p.data.weights.at("c").reals) biases.insert(biases.end(), 2 * 7, static_cast<float>(bias));
+    check_near(y, biases);
+  }
+}
+
+TEST_CASE("outputs share memory with nothing") {
+  const prepared<fixed_net> p;
+  dk::session<fixed_net> s(p.weights());
+  std::vector<float> memory(200), sum(1);
+  const std::span<float> all = memory;
+  const std::span<float> in = all.first(90);
+  CHECK(error_of([&] { return s.run(in, all.subspan(89, 60), sum); }) ==
+        "input 'x' and output 'y': ranges share memory");
+  CHECK(error_of([&] { return s.run(in, all.subspan(100, 60), all.subspan(159, 1)); }) ==
+        "output 'y' and output 'sum': ranges share memory");
+  CHECK(error_of([&] { return s.run(in, all.subspan(90, 60), all.subspan(150, 1)); }) == "no error");
+}
+
+namespace {
+// What a child process that does this prints before it ends by std::terminate; empty when it does not.
+std::string last_words(auto act) {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    static int to = ends[1];
+    std::set_terminate([] {
+      try {
+        std::rethrow_exception(std::current_exception());
+      } catch (const dk::error& e) { static_cast<void>(!::write(to, e.what(), std::string_view(e.what()).size())); }
+      ::_exit(1);
+    });
+    act();
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char text[400];
+  const auto n = ::read(ends[0], text, sizeof text);
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return std::string(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+}
+
+struct in_place {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {4});
+    g.output("y", dk::softmax(x));
+  }
+};
+}  // namespace
+
+TEST_CASE("what a noexcept run cannot raise ends the program, with the message") {
+  using net = dk::compile<in_place>;
+  const prepared<net> p;
+  dk::session<net> s(p.weights());
+  std::array<float, 4> x{}, y{};
+  static_assert(noexcept(s.run(x, x)));
+  CHECK(last_words([&] { s.run(x, x); }) == "input 'x' and output 'y': ranges share memory");
+  const dk::session<net> other = std::move(s);
+  CHECK(last_words([&] { s.run(x, y); }) == "session: it has been moved from");
 }
 
 namespace {
@@ -260,6 +405,55 @@ TEST_CASE("a session that is moved goes on") {
   std::vector<float> y(60), sum(1);
   CHECK(s.run(floats(x), y, sum));
   check_near(y, p.expected(x, 0));
+}
+
+TEST_CASE("a session that has been moved from says so until it is given another") {
+  const prepared<fixed_net> p;
+  dk::session<fixed_net> s(p.weights());
+  dk::session<fixed_net> other = std::move(s);
+  std::vector<float> x(90), y(60), sum(1);
+  const std::string message = "session: it has been moved from";
+  CHECK(error_of([&] { return s.run(x, y, sum); }) == message);
+  CHECK(error_of([&] { return s.input_elements(0); }) == message);
+  CHECK(error_of([&] { return s.output_elements(1); }) == message);
+  CHECK(error_of([&] { return s.bind({}), 0; }) == message);
+  CHECK(s.arena_bytes() == 0);
+  s = std::move(other);
+  CHECK(s.run(x, y, sum));
+
+  const prepared<sized_net> q;
+  dk::packed_weights<sized_net> weights(q.weights());
+  const dk::packed_weights<sized_net> taken = std::move(weights);
+  CHECK(error_of([&] { return dk::session<sized_net>(weights).arena_bytes(); }) ==
+        "packed weights: they have been moved from");
+  dk::session<sized_net> dynamic(taken);
+  dynamic.bind({{"H", 9}, {"W", 9}});
+  const dk::session<sized_net> moved = std::move(dynamic);
+  CHECK(error_of([&] { return dynamic.bind({{"H", 9}, {"W", 9}}), 0; }) == message);
+  CHECK(error_of([&] { return dynamic.run(x, y); }) == message);
+}
+
+namespace {
+struct throws_before {
+  std::size_t step;
+  bool before(const dk::plan_view&, std::size_t i) const {
+    if (i == step) throw std::runtime_error("enough");
+    return true;
+  }
+  static void after(const dk::plan_view&, std::size_t) {}
+};
+}  // namespace
+
+TEST_CASE("what an observer throws leaves run, which can be called again") {
+  const prepared<fixed_net> p;
+  std::array<float, 90> x{};
+  std::array<float, 60> y{};
+  std::array<float, 1> sum{};
+  dk::session<fixed_net, throws_before> s(p.weights(), throws_before{1});
+  static_assert(!noexcept(s.run(x, y, sum)));
+  CHECK_THROWS_WITH_AS(s.run(x, y, sum), "enough", std::runtime_error);
+  s.observer().step = 99;
+  CHECK(s.run(x, y, sum));
 }
 
 TEST_CASE("a caller's loop is used, whatever it does with the order") {

@@ -19,9 +19,10 @@
 
 namespace {
 std::atomic<std::size_t> allocations = 0;
+std::atomic<std::size_t> failing = 0;  // number of the allocation that fails, once
 
 void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
+  if (++allocations == failing) throw std::bad_alloc();
   void* p = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (p == nullptr) throw std::bad_alloc();
   return p;
@@ -119,4 +120,34 @@ TEST_CASE("run() of a network with symbols allocates nothing either; the arena i
   const std::size_t bytes = s.arena_bytes();
   s.bind({{"N", 1}, {"W", 2}});
   CHECK(s.arena_bytes() == bytes);
+}
+
+TEST_CASE("a bind that runs out of memory, wherever it does, leaves what was bound before") {
+  using net = dk::compile<sized>;
+  const std::vector<std::byte> file = weights_of<net>();
+  dk::session<net> s(dk::safetensors::from_memory(file, "weights"));
+  s.bind({{"N", 1}, {"W", 2}});
+  std::vector<float> x(static_cast<std::size_t>(s.input_elements(0)), 0.5f),
+      expected(static_cast<std::size_t>(s.output_elements(0))), y = expected;
+  CHECK(s.run(x, expected));
+  const std::size_t bytes = s.arena_bytes();
+  std::size_t failures = 0;
+  for (bool failed = true; failed;) {
+    failing = allocations + failures + 1;
+    failed = false;
+    try {
+      s.bind({{"N", 4}, {"W", 9}});
+    } catch (const std::bad_alloc&) { failed = true; } catch (const dk::error&) {
+      failed = true;
+    }  // the arena
+    failing = 0;
+    if (!failed) break;
+    ++failures;
+    CHECK(s.arena_bytes() == bytes);
+    y.assign(y.size(), -1);
+    CHECK(s.run(x, y));
+    CHECK(y == expected);
+  }
+  CHECK(failures > 10);
+  CHECK(s.arena_bytes() > bytes);
 }

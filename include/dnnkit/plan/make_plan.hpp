@@ -48,6 +48,11 @@ class plan_maker {
     for (value_id v : g_.inputs) p_.inputs.push_back(buffer_for(v));
     for (value_id v : g_.outputs) p_.results.push_back(buffer_for(v));
     for (const fusion_group& group : fusion_.groups) add_step(group);
+    if (!g_.error.empty()) {
+      plan_draft none;
+      none.error = g_.error;
+      return none;
+    }
     p_.characters = g_.characters;  // names are where they are in the graph
     p_.symbols = g_.symbols.symbols;
     find_symbol_sources();
@@ -101,6 +106,9 @@ class plan_maker {
     const bool as_it_is = b.layout.window == 0 && !has_border(b.layout);
     b.elements = element_count(g_.symbols, as_it_is ? x.type.dims : room_of(g_.symbols, b));
     if (b.layout.slots != 1) b.elements = g_.symbols.mul(b.elements, b.layout.slots);
+    if (b.elements.is_unknown() && g_.error.empty())
+      g_.error << "tensor '" << g_.text_of(b.name) << "': " << print(g_.symbols, x.type.dims)
+               << " has too many elements for any memory";
     known = static_cast<std::int32_t>(p_.buffers.count);
     p_.buffers.push_back(b);
     return known;
@@ -235,6 +243,7 @@ class plan_maker {
 
 }  // namespace detail
 
+// A tensor of more elements than 63 bits count gives an empty plan with that error, which is then the graph's too.
 constexpr plan_draft make_plan(graph& g, const fusion_plan& fusion, const vector<buffer_layout>& layouts) {
   return detail::plan_maker(g, fusion, layouts).run();
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <utility>
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -17,6 +18,14 @@ class aligned_memory {
 
   aligned_memory() noexcept : aligned_memory(0) {}
   explicit aligned_memory(std::size_t bytes) : data_(allocate(bytes), release(bytes)), bytes_(bytes) {}
+
+  aligned_memory(aligned_memory&& other) noexcept
+      : data_(std::move(other.data_)), bytes_(std::exchange(other.bytes_, 0)) {}
+  aligned_memory& operator=(aligned_memory&& other) noexcept {
+    data_ = std::move(other.data_);
+    bytes_ = std::exchange(other.bytes_, 0);
+    return *this;
+  }
 
   std::byte* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return bytes_; }

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -31,10 +33,33 @@ template <class Net> class packed_weights {
 
 namespace detail {
 template <class T> using span_of = decltype(std::span(std::declval<T&>()));
+
+// Throws dnnkit::error when an output shares memory with another output or an input. `memory`: of the inputs, then of
+// the outputs.
+inline void check_apart(const plan_view& plan, std::span<const std::span<std::byte>> memory) {
+  const std::size_t inputs = plan.inputs.size();
+  const auto name_of = [&](std::size_t i) {
+    const std::int32_t b = i < inputs ? plan.inputs[i] : plan.results[i - inputs];
+    return (i < inputs ? "input '" : "output '") +
+           std::string(plan.text_of(plan.buffers[static_cast<std::size_t>(b)].name)) + "'";
+  };
+  for (std::size_t i = inputs; i < memory.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k) {
+      const std::byte *const a = memory[i].data(), *const b = memory[k].data();
+      if (std::less<>{}(a, b + memory[k].size()) && std::less<>{}(b, a + memory[i].size()))
+        throw error("ranges share memory", name_of(k) + " and " + name_of(i));
+    }
+}
 }  // namespace detail
 
-// Observer: see no_observer; inspect/trace.hpp has one that times every kernel.
+// Observer: see the concept of that name; inspect/trace.hpp has one that times every kernel.
+//
+// A session that has been moved from raises dnnkit::error at whatever is asked of it, until another is assigned to it.
 template <class Net, class Observer = no_observer> class session {
+  static_assert(observer<Observer>,
+                "dnnkit: an observer has before(const plan_view&, std::size_t), which returns a bool, and "
+                "after(const plan_view&, std::size_t)");
+
  public:
   explicit session(weight_file file, Observer observer = {})
       : session(packed_weights<Net>(std::move(file)), std::move(observer)) {}
@@ -46,25 +71,31 @@ template <class Net, class Observer = no_observer> class session {
   void bind(std::span<const binding> bindings) { execution_.bind(bindings); }
 
   // Runs the network: a contiguous range for each input in order, then one for each output (row-major, ONNX's layouts).
-  // Allocates nothing. Ranges whose size the type knows (arrays) are checked by the compiler and make the call
-  // noexcept; others are checked here, and one of a wrong size raises dnnkit::error. False when the observer stopped
-  // it.
+  // Allocates nothing. False when the observer stopped it.
+  //
+  // Ranges whose size the type knows (arrays) are checked by the compiler; others are checked here, and one of a wrong
+  // size raises dnnkit::error. Outputs must share no memory with each other or with an input: kernels read inputs after
+  // they have begun to write, so that raises dnnkit::error too.
+  //
+  // The call is noexcept when the compiler knows all sizes, and the observer's functions are noexcept as well. Mistakes
+  // that only show at run time (memory that is shared, a session that has been moved from) then end the program, with
+  // the message of the error that would have been raised.
   template <class... Ranges>
   requires(!std::is_convertible_v<std::tuple_element_t<0, std::tuple<Ranges&&...>>, parallel_for>) bool run(
-      Ranges&&... ranges) noexcept(all_sizes_known<Ranges...>) {
+      Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
     return run(serial, ranges...);
   }
   // The same, with the caller's threads.
-  template <class... Ranges>
-  bool run(const parallel_for& loop, Ranges&&... ranges) noexcept(all_sizes_known<Ranges...>) {
+  template <class... Ranges> bool run(const parallel_for& loop, Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
     static_assert(sizeof...(Ranges) == input_count + output_count,
                   "dnnkit: run() takes one range for each input and one for each output of the network");
-    std::array<std::byte*, sizeof...(Ranges)> pointers{};
-    if constexpr (!Net::is_static)
-      if (!execution_.is_bound()) throw error("the symbols have no values yet; call bind()", "run");
-    std::size_t i = 0;
-    [&]<std::size_t... I>(std::index_sequence<I...>) { ((pointers[i++] = checked<I>(std::span(ranges))), ...); }
+    execution_.require_bound();
+    std::array<std::span<std::byte>, sizeof...(Ranges)> memory;
+    [&]<std::size_t... I>(std::index_sequence<I...>) { ((memory[I] = checked<I>(std::span(ranges))), ...); }
     (std::index_sequence_for<Ranges...>{});
+    detail::check_apart(Net::plan, memory);
+    std::array<std::byte*, sizeof...(Ranges)> pointers;
+    for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data();
     return execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_);
   }
 
@@ -83,11 +114,13 @@ template <class Net, class Observer = no_observer> class session {
       I < input_count ? Net::plan.inputs[I] : Net::plan.results[I - input_count])];
 
   template <class... Ranges>
-  static constexpr bool all_sizes_known =
-      Net::is_static && ((detail::span_of<std::remove_reference_t<Ranges>>::extent != std::dynamic_extent) && ...);
+  static constexpr bool is_nothrow =
+      Net::is_static&& nothrow_observer<Observer> &&
+      ((detail::span_of<std::remove_reference_t<Ranges>>::extent != std::dynamic_extent) && ...);
 
   template <std::size_t I, class T, std::size_t Extent>
-  std::byte* checked(std::span<T, Extent> range) const noexcept(Net::is_static&& Extent != std::dynamic_extent) {
+  std::span<std::byte> checked(std::span<T, Extent> range) const
+      noexcept(Net::is_static&& Extent != std::dynamic_extent) {
     const buffer& b = buffer_of<I>;
     static_assert(std::is_same_v<std::remove_const_t<T>, cpu::element<buffer_of<I>.type.type>>,
                   "dnnkit: run() got a range of another element type than the network's input or output has");
@@ -102,7 +135,7 @@ template <class Net, class Observer = no_observer> class session {
                   std::to_string(n) + " elements", std::to_string(range.size()));
     }
     // operands are untyped pointers; inputs are only read
-    return reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(range.data()));
+    return {reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(range.data())), range.size_bytes()};
   }
 
   execution execution_;
