@@ -6,6 +6,9 @@
 
 #include <array>
 #include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "dnnkit/graph/graph.hpp"
 
@@ -13,72 +16,69 @@ namespace dnnkit {
 
 namespace detail {
 
-// Calls visit(member) for every table of a graph-like object; the one list of them.
-template <class Visit> constexpr void for_each_graph_table(Visit visit) {
-  visit([](auto& g) -> auto& { return g.nodes; });
-  visit([](auto& g) -> auto& { return g.values; });
-  visit([](auto& g) -> auto& { return g.inputs; });
-  visit([](auto& g) -> auto& { return g.outputs; });
-  visit([](auto& g) -> auto& { return g.output_names; });
-  visit([](auto& g) -> auto& { return g.operands; });
-  visit([](auto& g) -> auto& { return g.attributes; });
-  visit([](auto& g) -> auto& { return g.constants; });
-  visit([](auto& g) -> auto& { return g.characters; });
-  visit([](auto& g) -> auto& { return g.symbols.symbols; });
-  visit([](auto& g) -> auto& { return g.symbols.atoms; });
-  visit([](auto& g) -> auto& { return g.symbols.polynomials; });
+// The tables of a graph, each as the function that finds it in one; the one list of them.
+inline constexpr std::tuple graph_tables{[](auto& g) -> auto& {return g.nodes;
+}  // namespace detail
+, [](auto& g) -> auto& { return g.values; }
+, [](auto& g) -> auto& { return g.inputs; }
+, [](auto& g) -> auto& { return g.outputs; }
+, [](auto& g) -> auto& { return g.output_names; }
+, [](auto& g) -> auto& { return g.operands; }
+, [](auto& g) -> auto& { return g.attributes; }
+, [](auto& g) -> auto& { return g.constants; }
+, [](auto& g) -> auto& { return g.characters; }
+, [](auto& g) -> auto& { return g.symbols.symbols; }
+, [](auto& g) -> auto& { return g.symbols.atoms; }
+, [](auto& g) -> auto& { return g.symbols.polynomials; }
+,
+};  // namespace dnnkit
+inline constexpr std::size_t graph_table_count = std::tuple_size_v<decltype(graph_tables)>;
+using graph_sizes = std::array<std::size_t, graph_table_count>;
+
+// Calls visit(number of a table as a constant, the table of g) for every table.
+constexpr void for_each_table_of(auto& g, auto visit) {
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    (visit(std::integral_constant<std::size_t, K>{}, std::get<K>(graph_tables)(g)), ...);
+  }
+  (std::make_index_sequence<graph_table_count>{});
 }
-using graph_sizes = std::array<std::size_t, 12>;
-
-template <graph_sizes N> struct graph_tables {
-  std::array<node, N[0]> nodes;
-  std::array<value, N[1]> values;
-  std::array<value_id, N[2]> inputs;
-  std::array<value_id, N[3]> outputs;
-  std::array<slice_of, N[4]> output_names;
-  std::array<value_id, N[5]> operands;
-  std::array<std::int64_t, N[6]> attributes;
-  std::array<std::int64_t, N[7]> constants;
-  std::array<char, N[8]> characters;
-  struct {
-    std::array<symbol, N[9]> symbols;
-    std::array<atom, N[10]> atoms;
-    std::array<polynomial, N[11]> polynomials;
-  } symbols;
-  text error;
-};
-
 constexpr graph_sizes sizes_of_graph(const graph& g) {
   graph_sizes sizes{};
-  std::size_t k = 0;
-  for_each_graph_table([&](auto table) { sizes[k++] = table(g).size(); });
+  for_each_table_of(g, [&](auto k, const auto& table) { sizes[k] = table.size(); });
   return sizes;
 }
+
+// The rows of all tables, of which there are N.
+template <std::size_t K>
+using graph_row = typename std::remove_cvref_t<decltype(std::get<K>(graph_tables)(std::declval<graph&>()))>::value_type;
+template <graph_sizes N, class Numbers = std::make_index_sequence<graph_table_count>> struct graph_arrays;
+template <graph_sizes N, std::size_t... K> struct graph_arrays<N, std::index_sequence<K...>> {
+  std::tuple<std::array<graph_row<K>, N[K]>...> tables;
+  text error;
+};
 
 }  // namespace detail
 
 // Make{}() is a constant expression giving a graph.
 template <class Make> struct frozen_graph {
   static constexpr detail::graph_sizes sizes = detail::sizes_of_graph(Make{}());
-  static constexpr detail::graph_tables<sizes> tables = [] {
-    detail::graph_tables<sizes> t{};
+  static constexpr detail::graph_arrays<sizes> arrays = [] {
+    detail::graph_arrays<sizes> a{};
     const graph g = Make{}();
-    detail::for_each_graph_table([&](auto table) {
-      auto& to = table(t);
-      const auto& from = table(g);
-      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+    detail::for_each_table_of(g, [&](auto k, const auto& from) {
+      for (std::size_t i = 0; i < from.size(); ++i) std::get<k>(a.tables)[i] = from[i];
     });
-    t.error = g.error;
-    return t;
+    a.error = g.error;
+    return a;
   }();
 
   static graph thaw() {
     graph g;
-    detail::for_each_graph_table([&](auto table) {
-      const auto& from = table(tables);
-      table(g).append(from.begin(), from.end());
+    detail::for_each_table_of(g, [](auto k, auto& to) {
+      const auto& from = std::get<k>(arrays.tables);
+      to.append(from.begin(), from.end());
     });
-    g.error = tables.error;
+    g.error = arrays.error;
     return g;
   }
 };

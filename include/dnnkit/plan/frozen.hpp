@@ -10,15 +10,6 @@
 
 namespace dnnkit {
 
-using table_sizes = std::array<std::size_t, table_count>;
-
-template <class Tables> constexpr table_sizes sizes_of(const Tables& p) {
-  table_sizes sizes{};
-  std::size_t i = 0;
-  for_each_table([&](auto table) { sizes[i++] = table(p).size(); });
-  return sizes;
-}
-
 namespace detail {
 template <table_sizes Sizes> struct array_tables {
   template <class T, std::size_t Table> using container = std::array<T, Sizes[Table]>;

@@ -3,6 +3,7 @@
 // else (design, "The plan value"). `plan_draft` is the table under construction, `plan_view` what everybody reads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -58,64 +59,55 @@ struct symbol_source {
   std::int32_t input = none, axis = none;
 };
 
-template <class T> using pool = vector<T>;
+// The tables: the type of a row, and the name. Members, numbers, visits and views are made from this one list.
+// `inputs` and `results` are the buffers of the graph's inputs and outputs.
+#define DNNKIT_PLAN_TABLES(TABLE)          \
+  TABLE(step, setup_steps)                 \
+  TABLE(step, steps)                       \
+  TABLE(buffer, buffers)                   \
+  TABLE(recipe, recipes)                   \
+  TABLE(recipe_node, nodes)                \
+  TABLE(recipe_load, loads)                \
+  TABLE(recipe_output, outputs)            \
+  TABLE(recipe_constant, recipe_constants) \
+  TABLE(operand_ref, refs)                 \
+  TABLE(view_axis, axes)                   \
+  TABLE(movement_step, movement)           \
+  TABLE(slice_of, shapes)                  \
+  TABLE(dim, dims)                         \
+  TABLE(std::int64_t, attributes)          \
+  TABLE(std::int32_t, numbers)             \
+  TABLE(std::int64_t, constants)           \
+  TABLE(char, characters)                  \
+  TABLE(symbol, symbols)                   \
+  TABLE(symbol_source, sources)            \
+  TABLE(atom, atoms)                       \
+  TABLE(polynomial, polynomials)           \
+  TABLE(std::int32_t, inputs)              \
+  TABLE(std::int32_t, results)
 
-// Calls visit(member) for every table of a plan-like object; the one list of them.
+namespace detail {
+#define DNNKIT_TABLE(row, name) name,
+enum class table_number : std::size_t { DNNKIT_PLAN_TABLES(DNNKIT_TABLE) count };
+#undef DNNKIT_TABLE
+}  // namespace detail
+inline constexpr auto table_count = static_cast<std::size_t>(detail::table_number::count);
+
+// Calls visit(table) for every table; table(p) is that of a plan-like object p.
 template <class Visit> constexpr void for_each_table(Visit visit) {
-  visit([](auto& p) -> auto& { return p.setup_steps; });
-  visit([](auto& p) -> auto& { return p.steps; });
-  visit([](auto& p) -> auto& { return p.buffers; });
-  visit([](auto& p) -> auto& { return p.recipes; });
-  visit([](auto& p) -> auto& { return p.nodes; });
-  visit([](auto& p) -> auto& { return p.loads; });
-  visit([](auto& p) -> auto& { return p.outputs; });
-  visit([](auto& p) -> auto& { return p.recipe_constants; });
-  visit([](auto& p) -> auto& { return p.refs; });
-  visit([](auto& p) -> auto& { return p.axes; });
-  visit([](auto& p) -> auto& { return p.movement; });
-  visit([](auto& p) -> auto& { return p.shapes; });
-  visit([](auto& p) -> auto& { return p.dims; });
-  visit([](auto& p) -> auto& { return p.attributes; });
-  visit([](auto& p) -> auto& { return p.numbers; });
-  visit([](auto& p) -> auto& { return p.constants; });
-  visit([](auto& p) -> auto& { return p.characters; });
-  visit([](auto& p) -> auto& { return p.symbols; });
-  visit([](auto& p) -> auto& { return p.sources; });
-  visit([](auto& p) -> auto& { return p.atoms; });
-  visit([](auto& p) -> auto& { return p.polynomials; });
-  visit([](auto& p) -> auto& { return p.inputs; });
-  visit([](auto& p) -> auto& { return p.results; });
+#define DNNKIT_TABLE(row, name) visit([](auto& p) -> auto& { return p.name; });
+  DNNKIT_PLAN_TABLES(DNNKIT_TABLE)
+#undef DNNKIT_TABLE
 }
-inline constexpr std::size_t table_count = 23;
 
-// The tables, held in containers made by Container<T, table number>.
+// The tables, held in containers made by Container<row, number of the table>.
 template <template <class, std::size_t> class Container> struct plan_tables {
-  Container<step, 0> setup_steps;
-  Container<step, 1> steps;
-  Container<buffer, 2> buffers;
-  Container<recipe, 3> recipes;
-  Container<recipe_node, 4> nodes;
-  Container<recipe_load, 5> loads;
-  Container<recipe_output, 6> outputs;
-  Container<recipe_constant, 7> recipe_constants;
-  Container<operand_ref, 8> refs;
-  Container<view_axis, 9> axes;
-  Container<movement_step, 10> movement;
-  Container<slice_of, 11> shapes;
-  Container<dim, 12> dims;
-  Container<std::int64_t, 13> attributes;
-  Container<std::int32_t, 14> numbers;
-  Container<std::int64_t, 15> constants;
-  Container<char, 16> characters;
-  Container<symbol, 17> symbols;
-  Container<symbol_source, 18> sources;
-  Container<atom, 19> atoms;
-  Container<polynomial, 20> polynomials;
-  Container<std::int32_t, 21> inputs;   // buffers of the graph's inputs
-  Container<std::int32_t, 22> results;  // buffers of the graph's outputs
-  std::int64_t arena_bytes = 0;         // when all sizes are known, else 0
-  bool is_static = true;                // no symbols
-  text error;                           // why there is no plan; empty when there is one
+#define DNNKIT_TABLE(row, name) Container<row, static_cast<std::size_t>(detail::table_number::name)> name;
+  DNNKIT_PLAN_TABLES(DNNKIT_TABLE)
+#undef DNNKIT_TABLE
+  std::int64_t arena_bytes = 0;  // when all sizes are known, else 0
+  bool is_static = true;         // no symbols
+  text error;                    // why there is no plan; empty when there is one
 
   template <class T> static constexpr std::span<const T> part(const auto& table, slice_of s) {
     return std::span<const T>(table.data(), table.size()).subspan(s.first, s.count);
@@ -132,8 +124,19 @@ template <class T, std::size_t> using vector_table = vector<T>;
 template <class T, std::size_t> using span_table = std::span<const T>;
 }  // namespace detail
 
+#undef DNNKIT_PLAN_TABLES
+
 using plan_draft = plan_tables<detail::vector_table>;
 using plan_view = plan_tables<detail::span_table>;
+
+using table_sizes = std::array<std::size_t, table_count>;
+
+template <class Tables> constexpr table_sizes sizes_of(const Tables& p) {
+  table_sizes sizes{};
+  std::size_t i = 0;
+  for_each_table([&](auto table) { sizes[i++] = table(p).size(); });
+  return sizes;
+}
 
 // A plan_view of any plan-like object that outlives it.
 template <class Tables> constexpr plan_view view_of(const Tables& p) {

@@ -29,7 +29,7 @@ class recipe_builder {
       : g_(g), group_(group), stored_(stored), setup_(setup), layouts_(layouts), p_(p) {}
 
   constexpr step_recipe run() {
-    const plan_marks before(p_);
+    const table_sizes before = sizes_of(p_);
     recipe r{};
     r.loads.first = count(p_.loads);
     r.nodes.first = count(p_.nodes);
@@ -78,33 +78,11 @@ class recipe_builder {
   };
   using path = vector<transform>;
 
-  // Sizes of the pools a recipe writes to, for taking an unneeded recipe back.
-  struct plan_marks {
-    std::size_t loads, nodes, outputs, constants, refs, axes, movement, shapes, dims, attributes;
-    constexpr explicit plan_marks(const plan_draft& p)
-        : loads(p.loads.size()),
-          nodes(p.nodes.size()),
-          outputs(p.outputs.size()),
-          constants(p.recipe_constants.size()),
-          refs(p.refs.size()),
-          axes(p.axes.size()),
-          movement(p.movement.size()),
-          shapes(p.shapes.size()),
-          dims(p.dims.size()),
-          attributes(p.attributes.size()) {}
-    constexpr void take_back(plan_draft& p) const {
-      p.loads.resize(loads);
-      p.nodes.resize(nodes);
-      p.outputs.resize(outputs);
-      p.recipe_constants.resize(constants);
-      p.refs.resize(refs);
-      p.axes.resize(axes);
-      p.movement.resize(movement);
-      p.shapes.resize(shapes);
-      p.dims.resize(dims);
-      p.attributes.resize(attributes);
-    }
-  };
+  // Takes back all rows that were put down since the tables had these sizes.
+  constexpr void take_back(const table_sizes& before) {
+    std::size_t k = 0;
+    for_each_table([&](auto table) { table(p_).resize(before[k++]); });
+  }
 
   constexpr bool inside(node_id n) const {
     for (node_id m : group_.nodes)
@@ -296,10 +274,10 @@ class recipe_builder {
   }
 
   // --- sharing: the number of an equal recipe, or of this one, now kept
-  constexpr std::uint32_t shared(const recipe& r, const plan_marks& before) {
+  constexpr std::uint32_t shared(const recipe& r, const table_sizes& before) {
     for (std::size_t k = 0; k < p_.recipes.size(); ++k)
       if (equal(p_.recipes[k], r)) {
-        before.take_back(p_);
+        take_back(before);
         return static_cast<std::uint32_t>(k);
       }
     p_.recipes.push_back(r);
