@@ -146,4 +146,57 @@ TEST_CASE("BitCast between numbers and integers of their width, and no other") {
   CHECK_THROWS_AS(cast(host_tensor::of_integers(i16, {2}, {1, 2}), f16), error);
 }
 
+// ReduceL1 ... of `x`, along no axes or along the last.
+host_tensor reduced(std::string_view name, const host_tensor& x, bool along_none, bool keepdims = true) {
+  graph_of g;
+  std::vector<declared_extent> dims;
+  for (std::int64_t d : x.dims) dims.push_back(static_cast<int>(d));
+  g.input("x", x.type, dims).output("y");
+  if (along_none) g.node(name, {"x"}, {"y"}, {integer("noop_with_empty_axes", 1), integer("keepdims", keepdims)});
+  else g.constant("axes", {-1}).node(name, {"x", "axes"}, {"y"}, {integer("keepdims", keepdims)});
+  const auto m = model_of(g, 18);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  return run(r, {x})[0];
+}
+
+// As ONNX Runtime 1.31 and ONNX's reference, of which the second refuses ReduceLogSumExp of one number.
+TEST_CASE("a reduction along no axes folds each element alone") {
+  const host_tensor x({4}, {-2, 0, 3, 0.5}), one(std::vector<std::int64_t>{}, {-3});
+  for (bool keepdims : {true, false}) {
+    CHECK(reduced("ReduceL1", x, true, keepdims).reals == list{2, 0, 3, 0.5});
+    CHECK(reduced("ReduceL2", x, true, keepdims).reals == list{2, 0, 3, 0.5});
+    CHECK(reduced("ReduceSumSquare", x, true, keepdims).reals == list{4, 0, 9, 0.25});
+    const auto logarithms = reduced("ReduceLogSum", x, true, keepdims).reals;
+    CHECK(std::isnan(logarithms[0]));
+    CHECK(logarithms[1] == -HUGE_VAL);
+    CHECK(logarithms[2] == doctest::Approx(std::log(3)));
+    for (std::string_view name :
+         {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceLogSumExp"}) {
+      CHECK(reduced(name, x, true, keepdims).reals == x.reals);
+      CHECK(reduced(name, one, true, keepdims).reals == list{-3});
+    }
+    CHECK(reduced("ReduceL1", one, true, keepdims).reals == list{3});
+    CHECK(reduced("ReduceSumSquare", one, true, keepdims).reals == list{9});
+  }
+  const auto integers = host_tensor::of_integers(i32, {3}, {-2, 0, 3});
+  CHECK(reduced("ReduceL1", integers, true).integers == std::vector<std::int64_t>{2, 0, 3});
+  CHECK(reduced("ReduceL2", integers, true).integers == std::vector<std::int64_t>{2, 0, 3});
+  CHECK(reduced("ReduceSumSquare", integers, true).integers == std::vector<std::int64_t>{4, 0, 9});
+  CHECK(reduced("ReduceLogSumExp", integers, true).integers == integers.integers);
+}
+
+// ONNX Runtime 1.31's results; ONNX's reference computes ReduceL2 with squares that wrap around, and refuses the others.
+TEST_CASE("roots and logarithms of sums of integers are those of real numbers, without their fraction") {
+  for (dtype type : {i32, i64}) {
+    const auto rows = host_tensor::of_integers(type, {4, 3}, {1, 2, 3, 70000, -70000, 1, 40, 30, 2, 1000, 1000, 3});
+    const auto l2 = reduced("ReduceL2", rows, false, false);
+    CHECK(l2.type == type);
+    CHECK(l2.integers == std::vector<std::int64_t>{3, 98994, 50, 1414});
+    CHECK(reduced("ReduceLogSumExp", rows, false, false).integers == std::vector<std::int64_t>{3, 70000, 40, 1000});
+    const auto sums = host_tensor::of_integers(type, {3, 3}, {1, 2, 3, 2147483647, 2147483647, 2147483647, 40, 30, 2});
+    CHECK(reduced("ReduceLogSum", sums, false, false).integers == std::vector<std::int64_t>{1, 22, 4});
+  }
+}
+
 }  // namespace

@@ -2,28 +2,51 @@
 // ONNX's reductions, Softmax and normalisations: axes as attribute or input, and their older forms.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "dnnkit/onnx/convert_elementwise.hpp"
 #include "dnnkit/onnx/convert_movement.hpp"
 #include "dnnkit/onnx/convert_windows.hpp"
 #include "dnnkit/op/builtin.hpp"
 
 namespace dnnkit::onnx::detail {
 
+// Whether the fold of one element is that element.
+template <class Op>
+inline constexpr bool keeps_one_element =
+    !(std::same_as<Op, op::reduce_l1> || std::same_as<Op, op::reduce_l2> || std::same_as<Op, op::reduce_log_sum> ||
+      std::same_as<Op, op::reduce_sum_square>);
+
+// The fold of each element alone, in a row of its own.
+template <class Op> tensor fold_of_each(node_context& c, tensor x) {
+  if constexpr (keeps_one_element<Op>) return x;
+  else if constexpr (std::same_as<Op, op::reduce_sum_square>) return c.apply(op::mul{}, {x, x});
+  else if constexpr (std::same_as<Op, op::reduce_log_sum>) return c.apply(op::log{}, {x});
+  else return c.apply(op::abs{}, {x});
+}
+
 // Axes are an attribute before opset 18 (ReduceSum: 13), an input later; none means all, unless noop_with_empty_axes.
+// Where integers have a root or a logarithm for a result, it is that of their real numbers without its fraction, as in
+// ONNX Runtime.
 template <class Op, std::int64_t Since = 18> void convert_reduction(node_context& c) {
   const auto axes = list_argument(c, "axes", 1, Since);
   Op reduce;
   reduce.keepdims = c.flag("keepdims", true);
-  const bool noop = c.flag("noop_with_empty_axes", false);
-  if (axes && !axes->empty()) reduce.axes.list = to_int_list(*axes, "axes");
-  else if (noop) return c.alias(0, c.reference(0));
-  if (c.rank(0) == 0)
-    return c.out(0, c.apply(op::reshape{shape{}}, {c.apply(reduce, {c.apply(op::reshape{shape{1}}, {c.in(0)})})}));
-  c.out(0, c.apply(reduce, {c.in(0)}));
+  const bool each = c.flag("noop_with_empty_axes", false) && (!axes || axes->empty());
+  if (each && keeps_one_element<Op>) return c.alias(0, c.reference(0));
+  const dtype type = c.type(0);
+  const bool by_reals = is_integral(type) && !has(Op::accepts, element_kinds::integral);
+  tensor x = by_reals ? cast_to(c, c.in(0), f64) : c.in(0);
+  const bool scalar = c.rank(0) == 0 && !each;
+  if (scalar) x = c.apply(op::reshape{shape{1}}, {x});
+  if (axes) reduce.axes.list = to_int_list(*axes, "axes");
+  tensor y = each ? fold_of_each<Op>(c, x) : c.apply(reduce, {x});
+  if (scalar) y = c.apply(op::reshape{shape{}}, {y});
+  c.out(0, cast_to(c, y, type));
 }
 
 // Up to opset 12 all axes from `axis` (1 if not given) on are one row.
