@@ -186,7 +186,8 @@ TEST_CASE("a reduction along no axes folds each element alone") {
   CHECK(reduced("ReduceLogSumExp", integers, true).integers == integers.integers);
 }
 
-// ONNX Runtime 1.31's results; ONNX's reference computes ReduceL2 with squares that wrap around, and refuses the others.
+// ONNX Runtime 1.31's results; ONNX's reference computes ReduceL2 with squares that wrap around, and refuses the
+// others.
 TEST_CASE("roots and logarithms of sums of integers are those of real numbers, without their fraction") {
   for (dtype type : {i32, i64}) {
     const auto rows = host_tensor::of_integers(type, {4, 3}, {1, 2, 3, 70000, -70000, 1, 40, 30, 2, 1000, 1000, 3});
@@ -196,6 +197,34 @@ TEST_CASE("roots and logarithms of sums of integers are those of real numbers, w
     CHECK(reduced("ReduceLogSumExp", rows, false, false).integers == std::vector<std::int64_t>{3, 70000, 40, 1000});
     const auto sums = host_tensor::of_integers(type, {3, 3}, {1, 2, 3, 2147483647, 2147483647, 2147483647, 40, 30, 2});
     CHECK(reduced("ReduceLogSum", sums, false, false).integers == std::vector<std::int64_t>{1, 22, 4});
+  }
+}
+
+// ONNX Runtime 1.31's and ONNX's reference's extents and numbers: the scale is 4/3 or 7/4, not 5/4 or 10.5/6.
+TEST_CASE("Resize that keeps the ratio maps coordinates by the one scale") {
+  const auto resized = [](std::string_view policy, std::string_view mode, std::vector<std::int64_t> axes) {
+    graph_of g;
+    g.input("x", f32, {4, 6}).output("y").constant("sizes", {7, 8});
+    attributes how{word("keep_aspect_ratio_policy", policy), word("mode", mode)};
+    if (!axes.empty()) how.push_back(integers("axes", axes));
+    const auto m = model_of(g.node("Resize", {"x", "", "", "sizes"}, {"y"}, how), 21);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    host_tensor x(f32, {4, 6});
+    for (std::size_t i = 0; i < 24; ++i) x.reals[i] = static_cast<double>(i + 1);
+    return run(r, {x})[0];
+  };
+  for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{}, {0, 1}, {-2, -1}}) {
+    const auto smaller = resized("not_larger", "linear", axes);
+    CHECK(smaller.dims == std::vector<std::int64_t>{5, 8});
+    const list first{1, 1.625, 2.375, 3.125, 3.875, 4.625, 5.375, 6};
+    for (std::size_t i = 0; i < 8; ++i) {
+      CHECK(smaller.reals[i] == doctest::Approx(first[i]));
+      CHECK(smaller.reals[8 + i] == doctest::Approx(first[i] + 3.75));
+    }
+    const auto larger = resized("not_smaller", "nearest", axes);
+    CHECK(larger.dims == std::vector<std::int64_t>{7, 11});
+    CHECK(list(larger.reals.begin(), larger.reals.begin() + 11) == list{1, 1, 2, 2, 3, 4, 4, 5, 5, 6, 6});
   }
 }
 

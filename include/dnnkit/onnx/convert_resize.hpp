@@ -36,30 +36,32 @@ std::vector<T> for_all_axes(node_context& c, const std::vector<T>& given, const 
   return all;
 }
 
-// The sizes that keep the ratio of the named axes: the largest that fit (not_larger), or the smallest that cover.
+// One scale for the named axes: the largest by which the output fits into the sizes (not_larger), or the smallest by
+// which it covers them. It maps coordinates as well, in single precision as ONNX Runtime computes it; the sizes are
+// what it gives, rounded.
 inline void keep_aspect_ratio(node_context& c, op::resize& r) {
   const std::string policy = c.word("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch") return;
   const bool fits = policy == "not_larger";
   if (!fits && policy != "not_smaller")
     node_context::refuse("attribute 'keep_aspect_ratio_policy' is '" + policy + "', which is not supported");
-  std::vector<bool> named(r.sizes.size(), true);
-  if (const auto axes = c.integers("axes")) {
-    named.assign(r.sizes.size(), false);
-    for (std::int64_t a : *axes)
-      named[static_cast<std::size_t>(a < 0 ? a + static_cast<std::int64_t>(named.size()) : a)] = true;
-  }
-  double scale = -1;
-  for (std::size_t d = 0; d < named.size(); ++d) {
+  const std::size_t rank = r.sizes.size();
+  const std::vector<std::int64_t> axes = c.integers("axes").value_or(std::vector<std::int64_t>{});
+  const std::vector<bool> named = for_all_axes(c, std::vector<bool>(axes.empty() ? rank : axes.size(), true),
+                                               std::vector<bool>(rank, axes.empty()));
+  const auto extent = [&](std::size_t d) { return static_cast<float>(c.dims(0)[d].value()); };
+  float scale = -1;
+  for (std::size_t d = 0; d < rank; ++d) {
     if (!named[d]) continue;
     node_context::require(r.sizes[d].is_known() && c.dims(0)[d].is_known() && c.dims(0)[d].value() > 0,
                           "keep_aspect_ratio_policy needs known extents");
-    const double s = static_cast<double>(r.sizes[d].value()) / static_cast<double>(c.dims(0)[d].value());
+    const float s = static_cast<float>(r.sizes[d].value()) / extent(d);
     if (scale < 0 || (fits ? s < scale : s > scale)) scale = s;
   }
-  for (std::size_t d = 0; d < named.size(); ++d)
-    if (named[d])
-      r.sizes[d] = static_cast<std::int64_t>(std::floor(scale * static_cast<double>(c.dims(0)[d].value()) + 0.5));
+  for (std::size_t d = 0; d < rank; ++d) {
+    r.scales.push_back(named[d] ? scale : 1);
+    if (named[d]) r.sizes[d] = static_cast<std::int64_t>(std::round(scale * extent(d)));
+  }
 }
 
 // The scales, or the sizes where a scale is written as size / extent.

@@ -29,10 +29,12 @@ enum class nearest_rounding : std::int64_t { prefer_lower, prefer_upper, lower, 
 
 namespace op {
 
-// Either `scales` or `sizes` (known or symbolic extents) for all axes. tf_crop_and_resize: `roi` names the begin of the
-// part that is taken along each axis, then the ends, where 0 is the first element and 1 the last; what lies outside the
-// input is extrapolation_value. Cubic: taps outside the input are those at its edge, or left out (exclude_outside).
-// antialias: where the output has fewer elements, linear and cubic weights reach over as many more of the input's.
+// `scales` or `sizes` (known or symbolic extents) for all axes; of both, the sizes are the output's and the scales map
+// its coordinates (ONNX's keep_aspect_ratio_policy rounds the sizes that its one scale gives). tf_crop_and_resize:
+// `roi` names the begin of the part that is taken along each axis, then the ends, where 0 is the first element and 1
+// the last; what lies outside the input is extrapolation_value. Cubic: taps outside the input are those at its edge, or
+// left out (exclude_outside). antialias: where the output has fewer elements, linear and cubic weights reach over as
+// many more of the input's.
 struct resize {
   float_list scales = {};
   shape sizes = {};
@@ -63,19 +65,21 @@ struct resize {
 
   constexpr void infer(inference& c) const {
     const std::size_t rank = c.rank(0);
-    if (!c.require(scales.size() == rank ? sizes.empty() : scales.empty() && sizes.size() == rank,
-                   "either scales or sizes must name one number for each axis"))
+    const auto named = [rank](const auto& list) { return list.empty() || list.size() == rank; };
+    if (!c.require(named(scales) && named(sizes) && (rank == 0 || scales.size() + sizes.size() > 0),
+                   "scales, sizes or both must name one number for each axis"))
       return;
     if (!c.require(coordinate_transformation_mode != coordinate_mode::tf_crop_and_resize || roi.size() == 2 * rank,
                    "roi must name two numbers for each axis"))
       return;
     shape s = sizes;
     for (std::size_t d = 0; d < rank; ++d) {
+      if (!scales.empty() && !c.require(scales[d] > 0 && scales[d] < 65536, "scales must be positive and below 65536"))
+        return;
       if (!sizes.empty()) {
         if (!c.require(!(c.in(0)[d] == dim(0)) || s[d] == dim(0), "there is no element to resample")) return;
         continue;
       }
-      if (!c.require(scales[d] > 0 && scales[d] < 65536, "scales must be positive and below 65536")) return;
       dim n;
       if (!scaled(c, c.size(0, d), scales[d], n)) return;
       s.push_back(n);

@@ -20,6 +20,7 @@ import more_elementwise
 import selection
 import composed
 import later_opsets
+import corners
 from cases import engines, files, save
 
 FOLDER = pathlib.Path(__file__).parent.parent / "cases"
