@@ -48,6 +48,13 @@ template <dk::dtype Type> struct integral {
     g.output("shifted", back(dk::bit_shift(dk::bitwise_and(a, g.scalar(15, Type)), g.scalar(2, Type))));
     g.output("shifted back", back(dk::bit_shift(a, g.scalar(2, Type), {.direction = dk::shift_direction::right})));
     g.output("matrix", back(dk::matmul(a, dk::transpose(a))));
+    // the lowest number by -1, and divisors of 0
+    const double lowest =
+        dk::info(Type).is_signed ? -static_cast<double>(std::uint64_t{1} << (8 * dk::info(Type).bytes - 1)) : 0;
+    const dk::tensor c = g.constant({lowest, lowest, 7, 0}, {4}, Type), minus = g.scalar(0, Type) - g.scalar(1, Type);
+    const dk::tensor d = dk::concat({dk::reshape(minus, {1}), g.constant({1, 0, 0}, {3}, Type)});
+    g.output("quotient of the lowest", back(c / d));
+    g.output("remainders of the lowest", back(dk::concat({dk::mod(c, d), dk::mod(c, d, {.fmod = true})})));
     g.output("moved", back(dk::transpose(dk::pad(a, {.pads = {0, 1, 1, 0}, .value = 3}))));
   }
 };

@@ -46,6 +46,9 @@ template <bool Symbolic> struct softmaxes {
     g.output("turned", dk::transpose(dk::softmax(x, {.axis = 1}), {.perm = {2, 0, 1}}));
     g.output("logarithm", dk::log_softmax(x, {.axis = 1}));
     g.output("of turned", dk::softmax(dk::transpose(x, {.perm = {1, 2, 0}})));
+    const double inf = std::numeric_limits<double>::infinity();
+    const dk::tensor infinities = g.constant({inf, 1, inf, -inf, -inf, -inf}, {3, 2});
+    g.output("of infinities", dk::reduce_log_sum_exp(infinities, {.axes = {1}}));
     g.output("total", dk::reduce_log_sum_exp(x, {.axes = {1, 2}, .keepdims = false}));
   }
 };

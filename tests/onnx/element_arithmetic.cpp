@@ -45,7 +45,10 @@ TEST_CASE("quotients and remainders: towards zero, of either sign") {
   elements e;
   CHECK(e.text(e.a.div(e.n(-7), e.n(2), true)) == "-3");
   CHECK(e.text(e.a.div(e.n(7), e.n(0), true)) == "?");
-  CHECK(e.text(e.a.div(e.n(INT64_MIN), e.n(-1), true)) == "?");
+  CHECK(e.text(e.a.div(e.n(INT64_MIN), e.n(-1), true)) == std::to_string(INT64_MIN));
+  CHECK(e.text(e.a.mod(e.n(INT64_MIN), e.n(-1), false)) == "0");
+  CHECK(e.text(e.a.min(e.n(INT64_MAX), e.n(INT64_MAX - 1))) == std::to_string(INT64_MAX - 1));
+  CHECK(e.text(e.a.max(e.n(INT64_MAX - 1), e.n(INT64_MAX))) == std::to_string(INT64_MAX));
   CHECK(e.text(e.a.div(e.a.mul(e.l, e.n(4)), e.n(2), true)) == "2*L");
   CHECK(e.text(e.a.div(e.l, e.n(2), true)) == "floor_div(L, 2)");
   CHECK(e.text(e.a.div(e.a.sub(e.l, e.n(5)), e.n(2), true)) == "?");                          // which may be negative

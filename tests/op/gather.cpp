@@ -38,7 +38,7 @@ TEST_CASE("an index outside raises an error") {
   const auto of = [](std::int64_t a, std::int64_t b) { return host_tensor::of_integers(i64, {2}, {a, b}); };
   CHECK(evaluate(g.value(), std::vector{x, of(-3, 2)})[0].reals == std::vector<double>{1, 3});
   CHECK_THROWS_WITH_AS(evaluate(g.value(), std::vector{x, of(0, 3)}),
-                       "indices: index is out of range, expected -3 to 2, found 3", error);
+                       "Gather 'Gather': index is out of range, expected -3 to 2, found 3", error);
   CHECK_THROWS_AS(evaluate(g.value(), std::vector{x, of(-4, 0)}), error);
 }
 

@@ -42,6 +42,22 @@ TEST_CASE("a symbol that makes indices longer than data raises an error") {
   CHECK_THROWS_AS(evaluate(g.value(), of(3)), error);
 }
 
+TEST_CASE("a sequence length that the sequence does not have raises an error, as in ONNX Runtime") {
+  builder g;
+  const tensor x = g.input("x", f32, {3, 2});
+  g.output("y", reverse_sequence(x, g.input("n", i64, {2})));
+  const auto of = [](std::int64_t a, std::int64_t b) {
+    return std::vector{host_tensor({3, 2}, {1, 2, 3, 4, 5, 6}), host_tensor::of_integers(i64, {2}, {a, b})};
+  };
+  CHECK(evaluate(g.value(), of(0, 3))[0].reals == std::vector<double>{1, 6, 3, 4, 5, 2});
+  const auto refused = [&](std::int64_t n) {
+    return "ReverseSequence 'ReverseSequence': sequence length is out of range, expected 0 to 3, found " +
+           std::to_string(n);
+  };
+  CHECK_THROWS_WITH_AS(evaluate(g.value(), of(4, 1)), refused(4).c_str(), error);
+  CHECK_THROWS_WITH_AS(evaluate(g.value(), of(1, -1)), refused(-1).c_str(), error);
+}
+
 TEST_CASE("gather_elements: results from elsewhere, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("gather_elements");
   CHECK(outcome.cases >= 15);

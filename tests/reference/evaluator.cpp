@@ -150,7 +150,7 @@ TEST_CASE("what cannot be run is refused with the culprit's name") {
             [](dk::builder& g, dk::tensor t) {
               g.output("y", dk::tile(dk::reshape(t, {2, 1}), {.repeats = {1 << 30, 1 << 30}}));
             },
-            x, dk::no_weights()) == "[2147483648, 1073741824]: shape is negative or too large");
+            x, dk::no_weights()) == "Tile 'Tile', [2147483648, 1073741824]: shape is negative or too large");
 }
 
 TEST_CASE("inputs by name") {

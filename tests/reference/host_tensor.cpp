@@ -73,6 +73,17 @@ TEST_CASE("integers keep their lowest bits") {
   CHECK(wrap_to(boolean, 256) == 1);
 }
 
+TEST_CASE("the nearest number of a type") {
+  CHECK(nearest_to(i8, -300) == -128);
+  CHECK(nearest_to(u8, 300) == 255);
+  CHECK(nearest_to(u16, -1) == 0);
+  CHECK(nearest_to(i32, std::numeric_limits<std::int64_t>::max()) == std::numeric_limits<std::int32_t>::max());
+  CHECK(nearest_to(u32, std::numeric_limits<std::int64_t>::max()) == 4294967295);
+  CHECK(nearest_to(i64, std::numeric_limits<std::int64_t>::min()) == std::numeric_limits<std::int64_t>::min());
+  CHECK(nearest_to(i16, -7) == -7);
+  CHECK(nearest_to(boolean, 2) == 1);
+}
+
 TEST_CASE("elements are converted as they are stored") {
   host_tensor reals(f32, {1}), integers(i32, {1}), truth(boolean, {1});
   reals.set(0, std::int64_t{16777217});
@@ -99,6 +110,8 @@ TEST_CASE("sizes") {
   CHECK(error_of([] {
           return host_tensor(f32, {1 << 30, 1 << 30});
         }) == "[1073741824, 1073741824]: shape is negative or too large");
+  CHECK(error_of([] { return host_tensor(i8, {std::int64_t{1} << 47}); }) ==
+        "i8 [140737488355328]: not enough memory, expected 1125899906842624 bytes");
   CHECK(error_of([] {
           return host_tensor({2}, {1, 2, 3});
         }) == "f32 [2]: number of elements differs, expected 2, found 3");
@@ -113,6 +126,10 @@ TEST_CASE("u64 is held by its bits") {
   CHECK(t.get<std::uint64_t>(0) == large);
   CHECK(t.get<std::uint64_t>(1) == std::uint64_t{1} << 63);
   CHECK(t.get<double>(0) == static_cast<double>(large));
+  for (double beyond : {0x1p64, 1e300, std::numeric_limits<double>::infinity()}) {
+    t.set(1, beyond);
+    CHECK(t.get<std::uint64_t>(1) == ~std::uint64_t{0});
+  }
   CHECK(t.get<double>(2) == 7);
 }
 

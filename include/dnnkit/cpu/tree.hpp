@@ -57,8 +57,8 @@ requires(Lanes > 1) struct lanes_of<dtype::boolean, Lanes> {
 };
 template <dtype D, int Lanes> using lanes = typename lanes_of<D, Lanes>::type;
 
-// x as an element, or vector of elements, of another type. Numbers that are no 64-bit integer become the nearest one,
-// and NaN 0; the truth value of a mask is 1.
+// x as an element, or vector of elements, of another type. Numbers that are no 64-bit integer (signed, unless the type
+// is u64 and the number positive) become the nearest one, and NaN 0; the truth value of a mask is 1.
 template <class To, class From> [[gnu::always_inline]] constexpr To converted(From x) {
   if constexpr (std::is_same_v<To, From>) return x;
   else if constexpr (!std::is_arithmetic_v<From>) {
@@ -67,6 +67,8 @@ template <class To, class From> [[gnu::always_inline]] constexpr To converted(Fr
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
     constexpr From beyond = From(0x1p63);
     if (x != x) return To(0);
+    if constexpr (std::is_same_v<To, std::uint64_t>)
+      if (x >= beyond) return x < From(0x1p64) ? static_cast<To>(x) : ~To(0);
     return static_cast<To>(x >= beyond    ? std::numeric_limits<std::int64_t>::max()
                            : x <= -beyond ? std::numeric_limits<std::int64_t>::min()
                                           : static_cast<std::int64_t>(x));

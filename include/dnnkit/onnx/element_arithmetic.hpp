@@ -5,10 +5,10 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "dnnkit/onnx/known_elements.hpp"
+#include "dnnkit/op/scalar.hpp"
 
 namespace dnnkit::onnx {
 
@@ -63,8 +63,8 @@ class element_arithmetic {
   // Integers: without the fraction, as ONNX's Div. Reals: a fraction when an operand is an expression.
   known_element div(const known_element& a, const known_element& b, bool integers) const {
     if (a.is_number() && b.is_number() && integers) {
-      if (b.number == 0 || (b.number == -1 && a.number == std::numeric_limits<std::int64_t>::min())) return {};
-      return known_element::of_number(a.number / b.number);
+      if (b.number == 0) return {};  // which the operator says when the network runs
+      return known_element::of_number(quotient(a.number, b.number));
     }
     if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() / b.as_real());
     const dim x = to_dim(a), y = to_dim(b);
@@ -113,10 +113,12 @@ class element_arithmetic {
     return to_element(table_.mod(x, y));
   }
   known_element min(const known_element& a, const known_element& b) const {
+    if (a.is_number() && b.is_number()) return a.number <= b.number ? a : b;
     if (a.is_numeric() && b.is_numeric()) return a.as_real() <= b.as_real() ? a : b;
     return to_element(table_.min(to_dim(a), to_dim(b)));
   }
   known_element max(const known_element& a, const known_element& b) const {
+    if (a.is_number() && b.is_number()) return a.number >= b.number ? a : b;
     if (a.is_numeric() && b.is_numeric()) return a.as_real() >= b.as_real() ? a : b;
     return to_element(table_.max(to_dim(a), to_dim(b)));
   }

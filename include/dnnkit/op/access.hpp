@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "dnnkit/tensor/shape.hpp"
@@ -100,14 +101,19 @@ template <class C> constexpr coordinates broadcast_coordinates(const C& c, std::
   return r;
 }
 
-// A position read from a tensor, as one in 0 ... n-1: negative ones count from the end. A context with a member
-// index_out_of_range(i, n) is told of any other (the reference evaluator raises dnnkit::error); elsewhere it is
-// clamped.
+// A number read from a tensor that must lie from `least` to `most`. A context with a member out_of_range(what, x,
+// least, most) is told of any other (the reference evaluator raises dnnkit::error); elsewhere it is clamped.
+template <class C>
+constexpr std::int64_t within(const C& c, std::int64_t x, std::int64_t least, std::int64_t most,
+                              std::string_view what) {
+  if (x >= least && x <= most) return x;
+  if constexpr (requires { c.out_of_range(what, x, least, most); }) c.out_of_range(what, x, least, most);
+  return x < least ? least : most;
+}
+// A position read from a tensor, as one in 0 ... n-1: negative ones count from the end. For others see within().
 template <class C> constexpr std::int64_t position_in(const C& c, std::int64_t i, std::int64_t n) {
-  const std::int64_t p = i < 0 ? i + n : i;
-  if (p >= 0 && p < n) return p;
-  if constexpr (requires { c.index_out_of_range(i, n); }) c.index_out_of_range(i, n);
-  return p < 0 ? 0 : n - 1;
+  const std::int64_t p = within(c, i, -n, n - 1, "index");
+  return p < 0 ? p + n : p;
 }
 
 constexpr std::int64_t linear_index(const coordinates& c, const auto& extent_at, std::size_t rank) {

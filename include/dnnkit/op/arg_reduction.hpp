@@ -25,7 +25,8 @@ struct smallest {
 namespace op {
 
 // The position, an i64, of the first (or, if select_last_index, the last) of the best elements along `axis`, which
-// becomes 1 or vanishes without keepdims.
+// becomes 1 or vanishes without keepdims. An axis of extent 0 is refused where it is known, and has position 0 where a
+// symbol turns out to be 0.
 template <class Order> struct arg_reduce {
   std::int64_t axis = 0;
   bool keepdims = true, select_last_index = false;
@@ -60,6 +61,7 @@ template <class Order> struct arg_reduce {
   }
   constexpr std::int64_t at(const auto& c, const coordinates& o, auto x) const {
     const std::size_t rank = c.rank(0), along = position(rank);
+    if (c.in(0, along) == 0) return 0;
     coordinates i{};
     for (std::size_t d = 0; d < rank; ++d) i[d] = d == along ? 0 : o[keepdims || d < along ? d : d - 1];
     auto best = x(i);

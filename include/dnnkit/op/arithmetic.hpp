@@ -41,7 +41,8 @@ struct mul {
   template <class T> static constexpr T apply(T a, T b) { return T(modular(a) * modular(b)); }
 };
 
-// Integers are rounded towards zero.
+// Integers are rounded towards zero and wrap around: the lowest number by -1 is itself. By 0 they give 0, as in numpy
+// (ONNX Runtime refuses a divisor of 0).
 struct div {
   static constexpr std::string_view name = "Div";
   static constexpr form kind = form::elementwise;
@@ -92,7 +93,8 @@ struct max {
   template <class T> static constexpr T apply(T a, T b) { return maximum(a, b); }
 };
 
-// The remainder of a / b, with the sign of b (fmod = false) or that of a (fmod = true).
+// The remainder of a / b, with the sign of b (fmod = false) or that of a (fmod = true). Of integers by 0 it is 0, as in
+// numpy (ONNX Runtime refuses a divisor of 0); of any by -1 it is 0.
 struct mod {
   bool fmod = false;
 
@@ -102,7 +104,7 @@ struct mod {
   static constexpr traits properties{};
   static constexpr void attributes(auto& self, auto&& visit) { visit("fmod", self.fmod); }
 
-  template <class T> T apply(T a, T b) const {
+  template <class T> constexpr T apply(T a, T b) const {
     if constexpr (holds_reals<T>()) {
       const T r = remainder(a, b);
       if (fmod) return r;
@@ -110,6 +112,7 @@ struct mod {
       const T moved = select(b < T(0), select(r > T(0), r + b, r), select(r < T(0), r + b, r));
       return select(r == T(0), zero, moved);
     } else {
+      if (b == T(0)) return 0;
       const T r = T(modular(a) - modular(quotient(a, b)) * modular(b));
       if (fmod) return r;
       return select((r < T(0)) == (b < T(0)), r, select(r == T(0), r, T(modular(r) + modular(b))));

@@ -11,8 +11,9 @@ namespace dnnkit {
 namespace op {
 
 // Storing an element converts it to the element type of the output, so that is all Cast needs: to floating-point types
-// rounded to the nearest, to integers without the fraction (what does not fit is unspecified), to bool whether it is
-// not 0.
+// rounded to the nearest, to bool whether it is not 0, to integers without the fraction. What is outside 64 bits
+// becomes the nearest number of 64 bits, and NaN 0, of which narrower types keep the lowest bits. (ONNX leaves these
+// open; ONNX Runtime does what the processor does.)
 struct cast {
   dtype to = f32;
 

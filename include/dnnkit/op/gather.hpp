@@ -16,7 +16,7 @@ namespace dnnkit {
 namespace op {
 
 // data, indices -> data's axes before `axis`, then those of indices, then data's axes behind it. Negative indices count
-// from the end; for others outside see position_in().
+// from the end; for others outside see within().
 struct gather {
   std::int64_t axis = 0;
 

@@ -115,7 +115,8 @@ struct gather_nd {
   static constexpr dim flops(const inference&) { return 0; }
 };
 
-// data, lengths [batch] -> each sequence of the batch with its first `length` elements in reverse order.
+// data, lengths [batch] -> each sequence of the batch with its first `length` elements in reverse order; for lengths
+// that the sequences do not have see within().
 struct reverse_sequence {
   std::int64_t time_axis = 0, batch_axis = 1;
 
@@ -145,8 +146,8 @@ struct reverse_sequence {
   }
   constexpr auto at(const auto& c, const coordinates& o, auto data, auto lengths) const {
     const auto time = static_cast<std::size_t>(time_axis), batch = static_cast<std::size_t>(batch_axis);
-    std::int64_t length = static_cast<std::int64_t>(lengths(coordinates{o[batch]}));
-    if (length > c.in(0, time)) length = c.in(0, time);
+    const auto given = static_cast<std::int64_t>(lengths(coordinates{o[batch]}));
+    const std::int64_t length = within(c, given, 0, c.in(0, time), "sequence length");
     coordinates i = o;
     if (o[time] < length) i[time] = length - 1 - o[time];
     return data(i);

@@ -36,7 +36,7 @@ struct summing {
   static constexpr std::size_t passes = 1;
   static constexpr element_kinds accepts = element_kinds::floating;
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return T(0); }
-  template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) { return a + b; }
+  template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) { return T(modular(a) + modular(b)); }
   template <class T, std::size_t P, std::size_t N>
   static constexpr T close(pass<P>, T sum, T, const statistics<T, N>&) {
     return sum;
@@ -99,7 +99,7 @@ struct product : summing {
   template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T product, T x, const statistics<T, 1>&) {
     return T(modular(product) * modular(x));
   }
-  template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) { return a * b; }
+  template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) { return T(modular(a) * modular(b)); }
 };
 
 struct max : summing {
@@ -122,7 +122,7 @@ struct min : summing {
   template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) { return minimum(a, b); }
 };
 
-// max + log(sum of exp(x - max)); a row that is minus infinity throughout stays so
+// max + log(sum of exp(x - max)); where max is infinite, log(sum of exp(x))
 struct log_sum_exp : summing {
   static constexpr std::string_view name = "ReduceLogSumExp";
   static constexpr std::size_t passes = 2;
@@ -138,7 +138,7 @@ struct log_sum_exp : summing {
   }
   template <class T, std::size_t P> static T close(pass<P>, T sum, T, const statistics<T, 2>& s) {
     using std::log;
-    if constexpr (P == 0) return select(sum == lowest<T>(), T(0), sum);
+    if constexpr (P == 0) return select(sum == lowest<T>(), T(0), select(sum == highest<T>(), T(0), sum));
     else return s[0] + log(sum);
   }
 };

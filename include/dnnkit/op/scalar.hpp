@@ -40,10 +40,13 @@ template <class T> constexpr T plus_product(T sum, T a, T b) {
   return static_cast<T>(modular(sum) + modular(a) * modular(b));
 }
 
-// a / b; integers are rounded towards zero, and what has no quotient (b = 0, the lowest number by -1) gives 0.
+// a / b; integers are rounded towards zero and wrap around: the lowest number by -1 is itself, and by 0 every one is 0
+// (as in numpy; ONNX Runtime refuses a divisor of 0).
 template <class T> constexpr T quotient(T a, T b) {
+  static_assert(number<T> || holds_reals<T>(), "dnnkit: integers are divided one by one");
   if constexpr (std::integral<T>) {
-    if (b == 0 || (std::is_signed_v<T> && b == T(-1) && a == std::numeric_limits<T>::lowest())) return 0;
+    if (b == 0) return 0;
+    if (std::is_signed_v<T> && b == T(-1)) return static_cast<T>(-modular(a));
     return static_cast<T>(a / b);
   } else return a / b;
 }

@@ -100,6 +100,7 @@ struct hardmax {
     auto& owner = in[0].owner();
     const std::size_t along = axis_position(axis, static_cast<std::size_t>(in[0].rank()));
     const dim extent = in[0].dims()[along];
+    if (extent == dim(0)) return owner.apply(identity{}, {in[0]});
     shape s = shape::filled(in[0].dims().size(), 1);
     s[along] = extent;
     const T positions = dnnkit::range(owner.scalar(0, i64), owner.scalar(1, i64), {.count = extent});

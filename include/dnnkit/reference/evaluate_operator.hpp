@@ -44,9 +44,9 @@ struct reference_context {
   std::size_t out_rank() const { return output.rank; }
   std::int64_t out(std::size_t d) const { return output.size[d]; }
   std::int64_t value(dim d) const { return d.value(); }  // known_attributes() has put numbers in
-  [[noreturn]] void index_out_of_range(std::int64_t i, std::int64_t n) const {
-    throw error("index is out of range", "indices", std::to_string(-n) + " to " + std::to_string(n - 1),
-                std::to_string(i));
+  [[noreturn]] void out_of_range(std::string_view what, std::int64_t x, std::int64_t least, std::int64_t most) const {
+    throw error(std::string(what) + " is out of range", {}, std::to_string(least) + " to " + std::to_string(most),
+                std::to_string(x));
   }
 };
 
@@ -186,8 +186,12 @@ template <class Op, class T> void evaluate_rows(const Op& op, const operands& o,
       (fold(pass<P>{}), ...);
     }
     (std::make_index_sequence<Op::passes>());
-    if constexpr (Op::kind == form::reduction) o.output->set(row, s[Op::passes - 1]);
-    else
+    if constexpr (Op::kind == form::reduction) {
+      const T folded = s[Op::passes - 1];
+      if constexpr (std::is_same_v<T, std::int64_t>)  // of no element: the neutral one of 64 bits
+        o.output->set(row, r.along.empty() ? nearest_to(o.output->type, folded) : folded);
+      else o.output->set(row, folded);
+    } else
       for (std::size_t k : r.along) o.output->set(base + k, op.template finish<T>(x[base + k], s));
   }
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -150,6 +151,15 @@ class evaluation {
     return std::string(n.op->name) + " '" + std::string(graph_.text_of(n.name)) + "'";
   }
 
+  // f(), whose errors say at which node they are raised.
+  template <class F> auto naming(const node& n, F f) const {
+    try {
+      return f();
+    } catch (const error& e) {
+      throw error(e.problem(), where(n) + (e.where().empty() ? "" : ", " + e.where()), e.expected(), e.found());
+    } catch (const std::bad_alloc&) { throw error("not enough memory", where(n)); }
+  }
+
   void bind(const std::vector<const host_tensor*>& inputs) {
     if (inputs.size() != graph_.inputs.size())
       throw error("number of inputs differs", "reference evaluator", std::to_string(graph_.inputs.size()),
@@ -244,7 +254,7 @@ class evaluation {
                                                 ? vector<std::int64_t>(codes, codes + n.attributes.count)
                                                 : entries_[position].attributes(codes, symbols_);
     host_tensor output = n.op->expand ? expand(n, attributes, inputs) : infer(n, attributes, inputs);
-    if (!n.op->expand) entries_[position].evaluate(attributes, {inputs, &output});
+    if (!n.op->expand) naming(n, [&] { entries_[position].evaluate(attributes, {inputs, &output}); });
     check(graph_.at(n.output).type, output, where(n));
     at(n.output) = std::move(output);
     if (observe_) observe_(n.output, at(n.output));
@@ -283,7 +293,7 @@ class evaluation {
       if (!d.is_known() && !by_execution) throw error("shape does not follow from the inputs' shapes", where(n));
       dims.push_back(d.is_known() ? d.value() : 0);
     }
-    return {c.outputs()[0].type, dims};
+    return naming(n, [&] { return host_tensor(c.outputs()[0].type, dims); });
   }
 
   // A composite operator: the graph it expands to, evaluated.
@@ -298,7 +308,7 @@ class evaluation {
     }
     b.output("", n.op->expand(attributes.data(), arguments));
     if (!b.value().error.empty()) throw error("the operator refuses its inputs", where(n), {}, b.value().error.str());
-    return evaluation(b.value(), weights_, {}, operators_, find_, entries_).run(given)[0];
+    return naming(n, [&] { return evaluation(b.value(), weights_, {}, operators_, find_, entries_).run(given)[0]; });
   }
 
   const graph& graph_;

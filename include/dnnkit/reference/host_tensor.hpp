@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -67,6 +68,16 @@ constexpr std::int64_t wrap_to(dtype type, std::int64_t x) {
   }
 }
 
+// The number nearest to x that an integer element type (or bool) holds; of u64, whose numbers are bits here, x.
+constexpr std::int64_t nearest_to(dtype type, std::int64_t x) {
+  if (wrap_to(type, x) == x) return x;
+  const bool from_zero = wrap_to(type, -1) >= 0;
+  const std::int64_t count = std::int64_t{1} << 8 * info(type).bytes;  // 32 bits at most, as others hold every x
+  if (type == boolean) return 1;
+  if (x < 0) return from_zero ? 0 : -(count / 2);
+  return from_zero ? count - 1 : count / 2 - 1;
+}
+
 // x without its fraction; the nearest 64-bit integer outside their range, and 0 for NaN.
 inline std::int64_t truncate(double x) {
   if (std::isnan(x)) return 0;
@@ -84,9 +95,15 @@ struct host_tensor {
   std::vector<std::int64_t> integers;
 
   host_tensor() = default;
+  // All zeros. Throws dnnkit::error for extents that no memory could hold, or that there is no memory for.
   host_tensor(dtype t, std::vector<std::int64_t> d) : type(t), dims(std::move(d)) {
-    if (is_floating(type)) reals.resize(count());
-    else integers.resize(count());
+    const std::size_t n = count();
+    try {
+      if (is_floating(type)) reals.resize(n);
+      else integers.resize(n);
+    } catch (const std::bad_alloc&) {
+      throw error("not enough memory", describe(), std::to_string(n * sizeof(double)) + " bytes");
+    }
   }
   host_tensor(std::vector<std::int64_t> d, std::vector<double> elements) : host_tensor(f32, std::move(d)) {
     fill(reals, elements);
@@ -133,7 +150,8 @@ struct host_tensor {
   template <class T> void set(std::size_t i, T x) {
     if constexpr (std::is_floating_point_v<T>) {
       if (floating()) reals[i] = round_to(type, static_cast<double>(x));
-      else if (type == u64 && x >= T(0x1p63)) integers[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(x));
+      else if (type == u64 && x >= T(0x1p63))
+        integers[i] = static_cast<std::int64_t>(x < T(0x1p64) ? static_cast<std::uint64_t>(x) : ~std::uint64_t{0});
       else integers[i] = type == boolean ? x != 0 : wrap_to(type, truncate(static_cast<double>(x)));
     } else {
       if (floating()) reals[i] = round_to(type, static_cast<double>(x));
