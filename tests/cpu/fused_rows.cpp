@@ -89,8 +89,95 @@ struct small {  // extents of one, scalars, a row of one element
   }
 };
 
+// --- images as convolutions and pools leave them: channels last
+constexpr dk::tensor image(dk::builder& g, const char* name, std::int64_t channels, const dk::dim_argument& height) {
+  return dk::max_pool(g.input(name, f32, {2, channels, height, 7}), {.kernel_shape = {1, 1}});
+}
+// What `Operator` computes from x + y, behind a sum that needs all of both first: the additions are its prologue.
+template <class Operator, std::int64_t Channels, bool Symbolic = false> struct behind_sum {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim_argument h = Symbolic ? dk::dim_argument(dk::sym("H", {1, 19})) : dk::dim_argument(5);
+    const dk::tensor x = image(g, "x", Channels, h), y = image(g, "y", Channels, h);
+    const dk::row_axes all{2, 3};
+    const dk::tensor most = dk::reduce_max(x, {.axes = all}) + dk::reduce_max(y, {.axes = all});
+    g.output("out", Operator::apply(x + most + y));
+  }
+};
+struct pooled {
+  static constexpr dk::tensor apply(dk::tensor x) { return dk::global_average_pool(x); }
+};
+struct softmax_of_channels {
+  static constexpr dk::tensor apply(dk::tensor x) { return dk::softmax(x, {.axis = 1}); }
+};
+struct softmax_of_width {
+  static constexpr dk::tensor apply(dk::tensor x) { return dk::softmax(x, {.axis = 3}); }
+};
+struct instance {
+  static constexpr dk::tensor apply(dk::tensor x) {
+    return dk::transpose(x.owner().apply(dk::op::standardize{{2, 3}}, {x}), {.perm = {0, 2, 3, 1}});
+  }
+};
+
+template <std::int64_t Groups, std::int64_t Each, bool Symbolic = false> struct groups {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim_argument h = Symbolic ? dk::dim_argument(dk::sym("H", {1, 19})) : dk::dim_argument(5);
+    const dk::tensor x = image(g, "x", Groups * Each, h);
+    const dk::tensor grouped = dk::reshape(x, {2, Groups, Each, x.size(2), 7});
+    g.output("norm", dk::group_normalization(x, g.weight("a", {Groups * Each}), g.weight("b", {Groups * Each}),
+                                             {.num_groups = Groups}));
+    g.output("mean", dk::reduce_mean(grouped, {.axes = {2, 3, 4}, .keepdims = false}) * 2.0);
+    g.output("most", dk::reduce_max(grouped, {.axes = {2, 4}}));
+    g.output("pixel", dk::softmax(grouped, {.axis = 2}));
+  }
+};
+
+template <bool Symbolic> struct short_rows {  // of less than a vector, and of several short axes
+  static constexpr void build(dk::builder& g) {
+    const dk::dim_argument h = Symbolic ? dk::dim_argument(dk::sym("H", {1, 19})) : dk::dim_argument(11);
+    const dk::tensor x = g.input("x", f32, {3, h, 4}), y = g.input("y", f32, {h, 7, 7});
+    g.output("softmax", dk::softmax(x));
+    g.output("norm", x.owner().apply(dk::op::standardize{}, {x * 2.0}));
+    g.output("mean", dk::reduce_mean(x, {.axes = {2}, .keepdims = false}));
+    g.output("planes", dk::reduce_sum(y, {.axes = {1, 2}}));
+    g.output("columns", dk::reduce_max(y, {.axes = {0}}));
+  }
+};
+
+// The kernel of the last row operator or reduction.
+template <class Net>
+constexpr std::size_t last_rows = [] {
+  std::size_t last = Net::plan.recipes.size();
+  for (std::size_t r = 0; r < Net::plan.recipes.size(); ++r)
+    if (const dk::form kind = Net::plan.recipes[r].anchor.kind; kind == dk::form::row || kind == dk::form::reduction)
+      last = r;
+  return last;
+}();
+template <class Model> using kernel_of_rows = dk::cpu::row_kernel<dk::compile<Model>, last_rows<dk::compile<Model>>>;
+
 }  // namespace
 
+TEST_CASE("vectors lie along the channels of an image in a prologue, as they do without one") {
+  CHECK(kernel_of_rows<behind_sum<pooled, 34>>::along == 1);
+  CHECK(kernel_of_rows<behind_sum<softmax_of_channels, 34>>::along == 1);
+  CHECK(kernel_of_rows<behind_sum<softmax_of_width, 34>>::along == 1);
+  CHECK(kernel_of_rows<behind_sum<instance, 34>>::along == 1);
+  check_model<behind_sum<pooled, 34>>("pooled");
+  check_model<behind_sum<pooled, 300, true>>("pooled, symbolic");
+  check_model<behind_sum<softmax_of_channels, 34>>("softmax of channels");
+  check_model<behind_sum<softmax_of_width, 34, true>>("softmax of width");
+  check_model<behind_sum<instance, 34>>("instance");
+}
+TEST_CASE("groups of channels, channels last") {
+  CHECK(kernel_of_rows<groups<3, 4>>::group == 4);
+  check_model<groups<3, 4>>("groups of 4");
+  check_model<groups<2, 10, true>>("groups of 10");
+  check_model<groups<2, 17>>("groups of 17");
+}
+TEST_CASE("short rows") {
+  CHECK(kernel_of_rows<short_rows<false>>::lanes_in_row == false);
+  check_model<short_rows<false>>("static");
+  check_model<short_rows<true>>("symbolic");
+}
 TEST_CASE("reductions over every subset of axes, row-major") {
   check_model<reductions<1, 16, false, false>>("static");
   check_model<reductions<1, 16, true, false>>("symbolic");

@@ -124,4 +124,26 @@ template <class Net> constexpr lane_stride stride_along(slice_of axes, std::size
   return s;
 }
 
+// Elements that a load or an output finds next to each other along coordinate `d`: all of its elements, where its
+// stride there is 1, else none. Unknown extents count as a typical one.
+template <class Net> constexpr double elements_along(const auto& view, std::size_t d) {
+  const lane_stride s = stride_along<Net>(view.axes, d);
+  if (view.type != dtype::f32 || !s.single || !(s.stride == dim(1))) return 0;
+  if constexpr (requires { view.movement; })
+    if (view.movement.count != 0) return 0;
+  double n = 1;
+  for (const view_axis& a : Net::plan.axes_of(view.axes))
+    if (!(a.stride == dim(0))) n *= a.size.is_known() ? static_cast<double>(a.size.value()) : 64;
+  return n;
+}
+
+// Are elements (i, j) of coordinates d and d + 1 where (0, i * extent + j) would be, `extent` being that of d + 1?
+template <class Net> constexpr bool adjoining(const auto& view, std::size_t d, dim extent) {
+  const lane_stride outer = stride_along<Net>(view.axes, d), inner = stride_along<Net>(view.axes, d + 1);
+  if constexpr (requires { view.movement; })
+    if (view.movement.count != 0) return false;
+  return outer.single && inner.single && outer.stride.is_known() && inner.stride.is_known() && extent.is_known() &&
+         outer.stride.value() == inner.stride.value() * extent.value();
+}
+
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

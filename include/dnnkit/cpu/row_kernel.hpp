@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The kernel of reductions and row operators (Softmax, normalisations) from their passes (op/statistics.hpp): vectors
-// run along the row when the input is contiguous there, else along the axis where it is, as many rows in lockstep.
+// The kernel of reductions and row operators (Softmax, normalisations) from their passes (op/statistics.hpp). Vectors
+// lie along the axis where most of what the kernel reads is contiguous. Where that axis belongs to the row, a row is
+// folded into several accumulators, which are merged at its end; elsewhere as many rows as there are lanes are folded
+// in lockstep. Groups of channels, of which each pixel holds a few next to each other, are folded in lockstep, too, a
+// channel a lane, and the lanes of a group are merged.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <numeric>
+#include <type_traits>
+#include <utility>
 
 #include "dnnkit/cpu/point_kernel.hpp"
 #include "dnnkit/op/statistics.hpp"
@@ -20,6 +27,7 @@ template <class Net, std::size_t R> struct row_kernel {
   static constexpr std::size_t in_rank = access::anchor_shape(0).count;
   static constexpr axis_set row = anchor::value.axes(in_rank);
   static constexpr bool reduces = Op::kind == form::reduction;
+  static constexpr dim in_dim(std::size_t d) { return Net::plan.dims[access::anchor_shape(0).first + d]; }
 
   // Input axis `d` as an axis of the output; in_rank when a reduction drops it.
   static constexpr std::array<std::size_t, max_rank> output_axis = [] {
@@ -32,124 +40,301 @@ template <class Net, std::size_t R> struct row_kernel {
 
   static constexpr bool vectorizes = !values::is_setup() && values::vectorizes(input) && values::outputs_vectorize() &&
                                      values::type_of(input) == dtype::f32 && access::self.anchor_type == dtype::f32;
-  // The input axis that runs in lanes: where the input is contiguous, preferably along the row.
+
+  // f(axes, in the input's coordinates?) for the view of every load and output, as far as f returns true.
+  static constexpr bool all_views(auto f) {
+    for (std::size_t l = 0; l < access::self.loads.count; ++l) {
+      const recipe_load& load = Net::plan.loads[access::self.loads.first + l];
+      if (values::reads(input, l) && !f(load, true)) return false;
+      if (values::outputs_read(l) && !f(load, false)) return false;
+    }
+    for (std::size_t o = 0; o < access::outputs; ++o)
+      if (!f(Net::plan.outputs[access::self.outputs.first + o], false)) return false;
+    return true;
+  }
+
+  // The input axis along which vectors lie: the one where most elements that are read, once a pass, and written lie
+  // next to each other.
   static constexpr std::size_t along = [] {
     std::size_t best = in_rank == 0 ? 0 : in_rank - 1;
-    if (input.from == source::load)
-      for (std::size_t d = in_rank; d-- > 0;) {
-        const lane_stride s = stride_along<Net>(Net::plan.loads[access::self.loads.first + input.index].axes, d);
-        if (s.single && s.stride == dim(1)) best = d;
-      }
+    double most = 0;
+    for (std::size_t d = in_rank; d-- > 0;) {
+      double n = 0;
+      all_views([&](const auto& view, bool of_input) {
+        if (of_input) n += elements_along<Net>(view, d) * static_cast<double>(Op::passes);
+        if (of_input != reduces) n += elements_along<Net>(view, d);
+        return true;
+      });
+      if (in_dim(d) == dim(1) || n == 0 || n < most || (n == most && !row.has(d))) continue;
+      best = d;
+      most = n;
+    }
     return best;
   }();
-  static constexpr bool lanes_in_row = in_rank > 0 && row.has(along);
+
+  // Do axes d and d + 1 of the input lie behind each other, as one axis, wherever the kernel reads or writes them?
+  static constexpr bool adjoin(std::size_t d) {
+    return all_views([d](const auto& view, bool of_input) {
+      if (of_input || !reduces) return adjoining<Net>(view, d, in_dim(d + 1));
+      return row.has(d) || row.has(d + 1) || adjoining<Net>(view, output_axis[d], in_dim(d + 1));
+    });
+  }
+  // Vectors after which groups of n lanes begin where a vector begins again.
+  static constexpr index_t period(index_t n) { return std::lcm(n, index_t(float_lanes)) / float_lanes; }
+  static constexpr index_t longest_period = 16;
+
+  // Lanes next to each other that belong to one row, when an axis of the row and the one before, which is none, are
+  // walked as one: channels of a group. 1: each lane is a row, or all are one.
+  static constexpr index_t group = []() -> index_t {
+    if (!vectorizes || along == 0 || !row.has(along) || row.has(along - 1) || !in_dim(along).is_known()) return 1;
+    const index_t n = in_dim(along).value();
+    bool has_more = n < float_lanes;  // rows of less than a vector, or of more axes than this one
+    for (std::size_t d = 0; d < in_rank; ++d)
+      has_more = has_more || (row.has(d) && d != along && !(in_dim(d) == dim(1)));
+    return has_more && period(n) <= longest_period && adjoin(along - 1) ? n : 1;
+  }();
+  // Axes [first_along, along] are walked as one.
+  static constexpr std::size_t first_along = [] {
+    if (group > 1) return along - 1;
+    std::size_t first = along;
+    while (first > 0 && row.has(first - 1) == row.has(along) && adjoin(first - 1)) --first;
+    return first;
+  }();
+  static constexpr bool is_along(std::size_t d) { return d >= first_along && d <= along; }
+  static constexpr bool lanes_in_row = in_rank == 0 || (row.has(along) && group == 1);
+
   static constexpr int width = vectorizes && in_rank > 0 ? float_lanes : 1;
   using scalar = computed<values::type_of(input)>;
   using number = lanes<values::type_of(input), width>;
   using stats = std::array<number, Op::passes>;
 
-  static index_t extent(const kernel_call& call, std::size_t d) {
-    return access::bound(Net::plan.dims[access::anchor_shape(0).first + d], call);
+  // Vectors with accumulators of their own: for a row, as many as it takes to keep additions from waiting for each
+  // other; in lockstep, as many as make the reading of memory worth while.
+  static constexpr index_t at_once = []() -> index_t {
+    if (lanes_in_row && width == 1) return 1;
+    index_t lane_count = 1;
+    for (std::size_t d = first_along; d <= along; ++d)
+      lane_count *= in_dim(d).is_known() ? in_dim(d).value() : 16 * float_lanes;
+    const index_t enough = std::clamp(ceil_div(lane_count, index_t(width)), index_t(1), index_t(lanes_in_row ? 8 : 16));
+    return group == 1 ? enough : period(group) * std::max(index_t(1), enough / period(group));
+  }();
+
+  static index_t extent(const kernel_call& call, std::size_t d) { return access::bound(in_dim(d), call); }
+  static index_t lane_extent(const kernel_call& call) {
+    index_t n = 1;
+    for (std::size_t d = first_along; d <= along && d < in_rank; ++d) n *= extent(call, d);
+    return n;
+  }
+  static index_t blocks(const kernel_call& call) {
+    return lanes_in_row ? 1 : ceil_div(lane_extent(call), at_once * width);
   }
 
-  // Units: the coordinates outside the row (and outside the lanes).
-  static constexpr bool is_outer(std::size_t d) { return !row.has(d) && d != along; }
+  // Units: the coordinates outside the row and outside the lanes; in lockstep, blocks of lanes.
+  static constexpr bool is_outer(std::size_t d) { return !row.has(d) && !is_along(d); }
   static index_t units(const kernel_call& call) noexcept {
-    index_t n = 1;
+    index_t n = blocks(call);
     for (std::size_t d = 0; d < in_rank; ++d)
       if (is_outer(d)) n *= extent(call, d);
     return n;
   }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
-    index_t length = 1;
+    span s{0, lane_extent(call), 1};
     for (std::size_t d = 0; d < in_rank; ++d)
-      if (row.has(d)) length *= extent(call, d);
+      if (row.has(d)) s.length *= extent(call, d);
+    const index_t of_row = blocks(call), lane_count = s.lanes;
     for (index_t unit = first; unit < last; ++unit) {
       coordinates c{};
-      for (index_t d = static_cast<index_t>(in_rank), rest = unit; d-- > 0;)
-        if (is_outer(static_cast<std::size_t>(d))) {
-          c[static_cast<std::size_t>(d)] = rest % extent(call, static_cast<std::size_t>(d));
-          rest /= extent(call, static_cast<std::size_t>(d));
+      index_t rest = unit / of_row;
+      for (std::size_t d = in_rank; d-- > 0;)
+        if (is_outer(d)) {
+          c[d] = rest % extent(call, d);
+          rest /= extent(call, d);
         }
-      if constexpr (lanes_in_row || in_rank == 0) {
-        one_row(call, c, length, constant<width>{});
-      } else if constexpr (width == 1) {
-        const bool kept = !row.has(along);
-        for (index_t i = 0; i < (kept ? extent(call, along) : 1); ++i) {
-          c[along] = i;
-          one_row(call, c, length, constant<1>{});
-        }
-      } else {
-        for_lanes<width, along>(c, extent(call, along), [&](auto n) { one_row(call, c, length, n); });
+      if constexpr (!lanes_in_row) {
+        s.first = unit % of_row * (at_once * width);
+        s.lanes = std::min(lane_count - s.first, at_once * width);
       }
+      one_block(call, c, s);
     }
   }
 
   static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
 
  private:
-  // visit(c, n) for all positions of the row through c, n lanes at a time.
-  static void for_row(const kernel_call& call, coordinates c, auto n, auto&& visit) {
-    constexpr bool inner = lanes_in_row;
+  struct span {
+    index_t first, lanes;  // positions along the lanes
+    index_t length;        // elements of a row
+  };
+
+  // f(v, n) for each vector v of the span, with c[along] at its start: n is constant<width>, or the lanes that are
+  // left.
+  [[gnu::always_inline]] static void for_vectors(coordinates& c, const span& s, auto&& f) {
+    index_t v = 0;
+    for (; (v + 1) * width <= s.lanes; ++v) {
+      c[along] = s.first + v * width;
+      f(v, constant<width>{});
+    }
+    if constexpr (width > 1)
+      if (v * width < s.lanes) {
+        c[along] = s.first + v * width;
+        f(v, s.lanes - v * width);
+      }
+  }
+
+  // The innermost axis of the row, lanes aside; in_rank: there is none.
+  static constexpr std::size_t line_axis = [] {
+    for (std::size_t d = in_rank; d-- > 0;)
+      if (row.has(d) && !is_along(d)) return d;
+    return in_rank;
+  }();
+  // visit() for all positions of the rows through c, lanes aside, and end_line() after each run along line_axis.
+  [[gnu::always_inline]] static void for_positions(const kernel_call& call, coordinates& c, const span& s, auto&& visit,
+                                                   auto&& end_line) {
+    if (s.length == 0) return;
     for (std::size_t d = 0; d < in_rank; ++d)
       if (row.has(d)) c[d] = 0;
     for (bool more = true; more;) {
-      if constexpr (inner) for_lanes<width, along>(c, extent(call, along), [&](auto k) { visit(c, k); });
-      else visit(c, n);
+      if constexpr (line_axis == in_rank) {
+        visit();
+      } else {
+        const index_t n = extent(call, line_axis);
+        for (index_t i = 0; i < n; ++i) {
+          c[line_axis] = i;
+          visit();
+        }
+      }
+      end_line();
       more = false;
-      for (std::size_t d = in_rank; d-- > 0 && !more;)
-        if (row.has(d) && !(inner && d == along)) {
+      for (std::size_t d = line_axis; d-- > 0 && !more;)
+        if (row.has(d) && !is_along(d)) {
           more = ++c[d] < extent(call, d);
           if (!more) c[d] = 0;
         }
     }
   }
 
-  static void one_row(const kernel_call& call, const coordinates& c, index_t length, auto n) {
-    stats s{};
-    [&]<std::size_t... P>(std::index_sequence<P...>) { ((s[P] = fold<P>(call, c, length, n, s)), ...); }
+  // The vectors of a row with a prologue, which is computed once and kept; 0: the input is read in every pass.
+  static constexpr index_t kept_vectors = []() -> index_t {
+    if (!lanes_in_row || width == 1 || line_axis != in_rank || input.from != source::node) return 0;
+    if (reduces && Op::passes == 1) return 0;
+    index_t n = 1;
+    for (std::size_t d = first_along; d <= along; ++d) n *= in_dim(d).is_known() ? in_dim(d).value() : 1'000'000;
+    const index_t vectors = ceil_div(n, index_t(width));
+    return vectors <= 128 ? vectors : 0;
+  }();
+  using kept_row = std::array<number, static_cast<std::size_t>(kept_vectors)>;
+
+  [[gnu::always_inline]] static number element(const kernel_call& call, const coordinates& c, index_t v, auto n,
+                                               const kept_row& kept) {
+    if constexpr (kept_vectors > 0) return at(kept, v);
+    else return static_cast<number>(values::template evaluate<input, width, along>(call, c, n, 0));
+  }
+
+  // In lockstep, long rows have sums of their own for each line: sums of sums lose less of what is added.
+  static constexpr bool by_line = [] {
+    index_t n = 1;
+    for (std::size_t d = 0; d < in_rank; ++d)
+      if (row.has(d)) n *= in_dim(d).is_known() ? in_dim(d).value() : 1'000;
+    return !lanes_in_row && std::is_floating_point_v<scalar> && n > 256;
+  }();
+
+  // One row, or the rows of one block of lanes.
+  static void one_block(const kernel_call& call, coordinates c, const span& s) {
+    kept_row kept;
+    if constexpr (kept_vectors > 0)
+      for_vectors(c, s, [&](index_t v, auto n) {
+        at(kept, v) = values::template evaluate<input, width, along>(call, c, n, 0);
+      });
+    std::array<stats, static_cast<std::size_t>(lanes_in_row ? 1 : at_once)> all{};
+    [&]<std::size_t... P>(std::index_sequence<P...>) { (fold<P>(call, c, s, kept, all), ...); }
     (std::make_index_sequence<Op::passes>{});
-    if constexpr (reduces) {
+    if constexpr (!reduces) {
+      for_positions(
+          call, c, s,
+          [&] {
+            for_vectors(c, s, [&](index_t v, auto n) {
+              const number x = element(call, c, v, n, kept);
+              const stats& of_rows = at(all, lanes_in_row ? 0 : v);
+              values::template finish<width, along>(call, c, n, anchor::value.finish(x, of_rows));
+            });
+          },
+          [] {});
+    } else {
       coordinates out{};
       for (std::size_t d = 0; d < in_rank; ++d)
         if (output_axis[d] < in_rank) out[output_axis[d]] = row.has(d) ? 0 : c[d];
-      if constexpr (lanes_in_row || width == 1)
-        values::template finish<1, 0>(call, out, constant<1>{}, first_of(s[Op::passes - 1]));
-      else values::template finish<width, output_axis[along]>(call, out, n, s[Op::passes - 1]);
-    } else {
-      for_row(call, c, n, [&](const coordinates& at, auto k) {
-        const auto x = values::template evaluate<input, width, along>(call, at, k, 0);
-        values::template finish<width, along>(call, at, k, anchor::value.finish(static_cast<number>(x), s));
-      });
+      if constexpr (lanes_in_row) {
+        values::template finish<1, 0>(call, out, constant<1>{}, lane(all[0].back(), 0));
+      } else if constexpr (group > 1) {
+        for (index_t i = 0; i < s.lanes; i += group) {
+          out[output_axis[along - 1]] = (s.first + i) / group;
+          values::template finish<1, 0>(call, out, constant<1>{}, lane(at(all, i / width).back(), i % width));
+        }
+      } else {
+        for_vectors(c, s, [&](index_t v, auto n) {
+          out[output_axis[along]] = c[along];
+          values::template finish<width, output_axis[along]>(call, out, n, at(all, v).back());
+        });
+      }
     }
   }
 
-  static scalar first_of(number x) {
+  static auto& at(auto& array, index_t i) { return array[static_cast<std::size_t>(i)]; }
+  static scalar lane(const number& x, index_t i) {
     if constexpr (width == 1) return x;
-    else return x.v[0];
+    else return x[static_cast<int>(i)];
   }
 
+  // Pass P over all positions; its statistic in all lanes. The order in which a row is summed is the same for every
+  // division of the work.
   template <std::size_t P>
-  static number fold(const kernel_call& call, const coordinates& c, index_t length, auto n, const stats& s) {
-    using step = pass<P>;
+  static void fold(const kernel_call& call, coordinates& c, const span& s, const kept_row& kept, auto& all) {
+    constexpr pass<P> step{};
     const Op& op = anchor::value;
-    number sum = op.template start<number>(step{});
-    for_row(call, c, n, [&](const coordinates& at, auto k) {
-      const auto x = static_cast<number>(values::template evaluate<input, width, along>(call, at, k, 0));
-      const number next = op.accumulate(step{}, sum, x, s);
-      if constexpr (!lanes_in_row || is_constant<decltype(k)>) sum = next;
-      else sum = select(first_lanes(k), next, sum);
-    });
-    if constexpr (lanes_in_row && width > 1) {
-      float total = sum.v[0];  // in the order of the lanes, the same for every division of the work
-      std::array<scalar, Op::passes> scalar_stats{};
-      for (std::size_t i = 0; i < Op::passes; ++i) scalar_stats[i] = s[i].v[0];
-      for (int i = 1; i < width; ++i) total = op.merge(step{}, total, static_cast<float>(sum.v[i]));
-      return number(op.close(step{}, total, static_cast<float>(length), scalar_stats));
+    std::array<number, static_cast<std::size_t>(at_once)> sums, lines;
+    sums.fill(op.template start<number>(step));
+    if constexpr (by_line) lines = sums;
+    auto& at_hand = by_line ? lines : sums;
+    for_positions(
+        call, c, s,
+        [&] {
+          for_vectors(c, s, [&](index_t v, auto n) {
+            const number x = element(call, c, v, n, kept);
+            number& sum = at(at_hand, lanes_in_row ? v % at_once : v);
+            const number next = op.accumulate(step, sum, x, at(all, lanes_in_row ? 0 : v));
+            if constexpr (!lanes_in_row || is_constant<decltype(n)>) sum = next;
+            else sum = select(first_lanes(n), next, sum);
+          });
+        },
+        [&] {
+          if constexpr (by_line)
+            for (std::size_t v = 0; v < at_once; ++v) {
+              sums[v] = op.merge(step, sums[v], lines[v]);
+              lines[v] = op.template start<number>(step);
+            }
+        });
+    const number length(static_cast<scalar>(s.length));
+    if constexpr (lanes_in_row) {
+      for (std::size_t v = 1; v < at_once; ++v) sums[0] = op.merge(step, sums[0], sums[v]);
+      if constexpr (width > 1)
+        sums[0] = merge_lanes<width / 2>(sums[0], [&](number a, number b) { return op.merge(step, a, b); });
+      all[0][P] = op.close(step, sums[0], length, all[0]);
     } else {
-      return op.close(step{}, sum, number(static_cast<scalar>(length)), s);
+      if constexpr (group > 1)
+        for (index_t i = 0; i < s.lanes; i += group) {
+          scalar sum = lane(at(sums, i / width), i % width);
+          for (index_t k = i + 1; k < i + group; ++k) sum = op.merge(step, sum, lane(at(sums, k / width), k % width));
+          for (index_t k = i; k < i + group; ++k) at(sums, k / width).set(static_cast<int>(k % width), sum);
+        }
+      for (std::size_t v = 0; v < at_once; ++v) all[v][P] = op.close(step, sums[v], length, all[v]);
     }
+  }
+  // All lanes merged, in all lanes.
+  template <int Step> [[gnu::always_inline]] static number merge_lanes(number x, auto merge) {
+    x = merge(x, rotate<Step>(x));
+    if constexpr (Step > 1) return merge_lanes<Step / 2>(x, merge);
+    else return x;
   }
   static auto first_lanes(index_t k) {
     return vec<std::int32_t, width>::iota() < vec<std::int32_t, width>(static_cast<std::int32_t>(k));

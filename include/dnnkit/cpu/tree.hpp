@@ -152,6 +152,21 @@ template <class Net, std::size_t R> struct tree {
     return true;
   }
 
+  // Does the tree of r, or that of any output, read load l? Loads of a prologue live in other coordinates than those
+  // of an epilogue.
+  static constexpr bool reads(operand_ref r, std::size_t l) {
+    if (r.from == source::load) return r.index == l;
+    if (r.from == source::node)
+      for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs))
+        if (reads(in, l)) return true;
+    return false;
+  }
+  static constexpr bool outputs_read(std::size_t l) {
+    for (std::size_t o = 0; o < self.outputs.count; ++o)
+      if (reads(Net::plan.outputs[self.outputs.first + o].value, l)) return true;
+    return false;
+  }
+
   // --- loads
   template <std::size_t L> [[gnu::always_inline]] static auto pointer(const kernel_call& call) {
     constexpr recipe_load l = access::template load<L>;
@@ -360,23 +375,9 @@ template <class Net, std::size_t R> struct tree {
     static constexpr bool output_steps(const recipe_output& o) {
       return o.type == dtype::f32 && steps(o.axes) && stride_along<Net>(o.axes, Along).stride == dim(1);
     }
-    // Loads of the prologue live in other coordinates.
-    static constexpr bool in_epilogue(std::size_t l) {
-      for (std::size_t o = 0; o < self.outputs.count; ++o)
-        if (reads(Net::plan.outputs[self.outputs.first + o].value, l)) return true;
-      return false;
-    }
-    static constexpr bool reads(operand_ref r, std::size_t l) {
-      if (r.from == source::load) return r.index == l;
-      if (r.from == source::node)
-        for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs))
-          if (reads(in, l)) return true;
-      return false;
-    }
-
     template <std::size_t L> [[gnu::always_inline]] void set_load() {
       constexpr recipe_load l = access::template load<L>;
-      if constexpr (in_epilogue(L) && load_steps(l)) {
+      if constexpr (outputs_read(L) && load_steps(l)) {
         loads_[L] = pointer<L>(call_) + view_address<Net, l.axes, l.offset>(call_, origin_);
         load_row_[L] = extent_value<stride_along<Net>(l.axes, Rows).stride>(call_);
       }

@@ -204,6 +204,14 @@ template <class T, int N> struct vec {
     return detail::fold<N>(a.v, [](auto x, auto y) { return y < x ? y : x; });
   }
 
+  // Lane i is lane (i + K) % N of a.
+  template <int K> [[gnu::always_inline]] friend vec rotate(vec a) noexcept {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return vec(native(__builtin_shufflevector(a.v, a.v, ((I + K) % N)...)));
+    }
+    (std::make_integer_sequence<int, N>());
+  }
+
   // The same bits as another vec of the same size.
   template <class To> [[gnu::always_inline]] friend To bit_cast(vec a) noexcept {
     static_assert(sizeof(To) == sizeof(vec));
