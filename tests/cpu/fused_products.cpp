@@ -3,7 +3,13 @@
 // LABELS: no_sanitize
 // Groups around matrix products: attention, batches, computed second operands, movement on every side.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/runtime/aligned_memory.hpp"
 #include "tests/support/fused_groups.hpp"
 
 namespace dk = dnnkit;
@@ -109,8 +115,18 @@ struct movement {
 
 struct long_reduction {
   static constexpr void build(dk::builder& g) {
-    const dk::tensor x = g.input("x", f32, {3, 2100});
-    g.output("y", dk::matmul(x, g.weight("w", {2100, 20})));
+    const dk::tensor x = g.input("x", f32, {70, 2100});
+    g.output("y", dk::relu(dk::matmul(x, g.weight("w", {2100, 40}))));
+  }
+};
+struct long_reductions {  // a prologue, batches whose second operand is computed, a length known when it runs
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor a = g.input("a", f32, {2, 17, 1600}), b = g.input("b", f32, {2, 1600, 20});
+    const dk::dim_argument length = dk::sym("L", {1530, 1550});
+    const dk::tensor c = g.input("c", f32, {9, length}), d = g.input("d", f32, {length, 5});
+    g.output("prologue", dk::matmul(dk::tanh(a), g.weight("w", {1600, 33})));
+    g.output("batches", dk::matmul(a, dk::exp(b)));
+    g.output("symbolic", dk::matmul(c, d));
   }
 };
 
@@ -140,5 +156,36 @@ TEST_CASE("batches, broadcast and computed operands") {
 TEST_CASE("vectors") { check_model<vectors>("vectors"); }
 TEST_CASE("Gemm") { check_model<gemms>("gemms"); }
 TEST_CASE("movement around products") { check_model<movement>("movement"); }
-TEST_CASE("a long reduction") { check_model<long_reduction>("long"); }
+TEST_CASE("long reductions") {
+  check_model<long_reduction>("long", 1);
+  check_model<long_reductions>("long, computed operands", 1);
+}
+TEST_CASE("a network computes long reductions in blocks, whose sums are in its scratch memory") {
+  const dk::cpu::kernel_entry kernel = harness::compiled<long_reduction>("long").kernels[0];
+  constexpr std::size_t rows = 70, length = 2100, columns = 40;
+  std::vector<float> x(rows * length), w(length * columns), y(rows * columns);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 2.0F;
+  for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i % 5) - 1.0F;
+  std::byte* operands[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(w.data()),
+                           reinterpret_cast<std::byte*>(y.data())};
+  dk::cpu::kernel_call call{.operands = operands};
+  const bool has_scratch = kernel.scratch_bytes != nullptr;
+  REQUIRE(has_scratch);
+  REQUIRE(kernel.scratch_bytes(call) >= static_cast<std::int64_t>(rows * columns * sizeof(float)));
+  const dk::aligned_memory packed(static_cast<std::size_t>(kernel.packed_bytes));
+  std::vector<float> scratch(static_cast<std::size_t>(kernel.scratch_bytes(call)) / sizeof(float), -0.5F);
+  call.packed = packed.data();
+  call.scratch = reinterpret_cast<std::byte*>(scratch.data());
+  kernel.pack(call);
+  kernel.run(call, 0, kernel.units(call));
+  CHECK(std::count(scratch.begin(), scratch.end(), -0.5F) <= static_cast<std::ptrdiff_t>(scratch.size() - y.size()));
+  std::size_t wrong = 0;  // sums of small integers are exact
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) {
+      float sum = 0;
+      for (std::size_t k = 0; k < length; ++k) sum += x[i * length + k] * w[k * columns + j];
+      if (y[i * columns + j] != std::max(sum, 0.0F)) ++wrong;
+    }
+  CHECK(wrong == 0);
+}
 TEST_CASE("a product of weights") { check_model<setup_product>("setup"); }

@@ -14,6 +14,9 @@ template <class K> constexpr int gemm_panel_vectors() noexcept {
   return vector_registers == 32 && value_or<K>(1) % 1024 == 0 ? 3 : 2;
 }
 
+// Longer reductions are cut into blocks.
+inline constexpr index_t longest_whole_reduction = 1536;
+
 // Extents are constant<N> or index_t. Describes the product; holds no data. Bit-for-bit the same for every division
 // into units.
 //
@@ -49,8 +52,8 @@ template <class M, class N, class K, class RowStride = K, int MaxVectors = gemm_
 
   // Computes the units [first, last). bias: bias_size() floats or null. epilogue(float_vec acc, index_t m, index_t n,
   // lanes): row m, first column n; lanes is constant<float_lanes> or a smaller index_t, the number of valid lanes.
-  // scratch: scratch_size() floats, the same for all ranges of one product, or null: the sums are the same, a long
-  // reduction is slower.
+  // scratch: scratch_size() floats, the same for all ranges of one product, each unit using a part of its own; or null:
+  // the sums are the same, a long reduction is slower.
   template <class Epilogue>
   void run(const float* a, const float* packed, const float* bias, index_t first, index_t last, Epilogue&& epilogue,
            float* scratch = nullptr) const {
@@ -77,7 +80,7 @@ template <class M, class N, class K, class RowStride = K, int MaxVectors = gemm_
   }
 
   // Blocks of a long reduction such that a panel's part takes a quarter of L2.
-  constexpr index_t k_blocks() const noexcept { return k <= 1536 ? 1 : ceil_div(k, 1024); }
+  constexpr index_t k_blocks() const noexcept { return k <= longest_whole_reduction ? 1 : ceil_div(k, 1024); }
 
   template <class Epilogue>
   [[gnu::always_inline]] void run_panel(const float* a, const float* packed, const float* bias, index_t block,

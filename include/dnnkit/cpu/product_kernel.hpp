@@ -208,10 +208,13 @@ template <class Net, std::size_t R> struct product_kernel {
   // --- first phase: packed panels of a computed B (a unit a batch), then rows of A (a unit a row)
   static index_t b_units(const kernel_call& call) { return pack_once ? 0 : one_b ? 1 : batches(call); }
   static index_t a_units(const kernel_call& call) { return direct ? 0 : batches(call) * rows(call); }
+  // Scratch: panels of B, then the partial sums of long reductions (a piece a batch, in which each unit has a place of
+  // its own), then rows of A.
   static index_t b_scratch(const kernel_call& call) { return b_units(call) * b_floats(call); }
+  static index_t partial_scratch(const kernel_call& call) { return batches(call) * product(call).scratch_size(); }
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept {
     const index_t a = a_units(call) * extent_value<k_dim>(call);
-    return (b_scratch(call) + a) * static_cast<std::int64_t>(sizeof(float));
+    return (b_scratch(call) + partial_scratch(call) + a) * static_cast<std::int64_t>(sizeof(float));
   }
   static index_t prepare_units(const kernel_call& call) noexcept { return b_units(call) + a_units(call); }
   static void prepare(const kernel_call& call, index_t first, index_t last) noexcept {
@@ -223,7 +226,7 @@ template <class Net, std::size_t R> struct product_kernel {
         continue;
       }
       const index_t row = u - panels_of_b;
-      float* out = scratch + b_scratch(call) + row * k;
+      float* out = scratch + b_scratch(call) + partial_scratch(call) + row * k;
       coordinates c = a_row(call, row / m, row % m);
       for_lanes<float_lanes, a_rank - 1>(c, k, [&](auto n) {
         const auto v = values::template evaluate<a_ref, float_lanes, a_rank - 1>(call, c, n, 0);
@@ -253,11 +256,11 @@ template <class Net, std::size_t R> struct product_kernel {
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const auto g = product(call);
-    const auto* scratch = reinterpret_cast<const float*>(call.scratch);
-    const index_t each = g.units(), k = extent_value<k_dim>(call), m = rows(call);
+    auto* const scratch = reinterpret_cast<float*>(call.scratch);
+    const index_t each = g.units(), k = extent_value<k_dim>(call), m = rows(call), partial = g.scratch_size();
     for (index_t u = first; u < last;) {
       const index_t batch = u / each, stop = std::min(last, (batch + 1) * each);
-      const float* a = scratch + b_scratch(call) + batch * m * k;
+      const float* a = scratch + b_scratch(call) + partial_scratch(call) + batch * m * k;
       if constexpr (direct) {
         constexpr recipe_load l = a_load;
         a = values::template pointer<a_ref.index>(call) +
@@ -266,7 +269,7 @@ template <class Net, std::size_t R> struct product_kernel {
       const float* b =
           pack_once ? reinterpret_cast<const float*>(call.packed) : scratch + (one_b ? 0 : batch) * b_floats(call);
       const coordinates leading = batch_coordinates(call, batch);
-      g.run(a, b, nullptr, u - batch * each, stop - batch * each, [&](auto acc, index_t row, index_t n, auto valid) {
+      const auto finish = [&](auto acc, index_t row, index_t n, auto valid) {
         coordinates c = leading;
         if constexpr (one_b) {
           for (std::size_t d = rank - 1; d-- > 0;) {
@@ -280,17 +283,20 @@ template <class Net, std::size_t R> struct product_kernel {
         }
         c[rank - 1] = n;
         values::template finish<float_lanes, rank - 1>(call, c, valid, acc);
-      });
+      };
+      g.run(a, b, nullptr, u - batch * each, stop - batch * each, finish,
+            partial == 0 ? nullptr : scratch + b_scratch(call) + batch * partial);
       u = stop;
     }
   }
 
   static constexpr bool prepares = !direct || !pack_once;
+  static constexpr bool may_be_long = !k_dim.is_known() || k_dim.value() > longest_whole_reduction;
   static constexpr kernel_entry entry{units,
                                       run,
                                       prepares ? prepare_units : nullptr,
                                       prepares ? prepare : nullptr,
-                                      prepares ? scratch_bytes : nullptr,
+                                      prepares || may_be_long ? scratch_bytes : nullptr,
                                       pack_once ? pack : nullptr,
                                       packed_bytes,
                                       pack_once ? packed_inputs : 0};
