@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// GEMM against the multiply-add peak of one core: bench_gemm [part of a name] [--threads N], one JSON object a line.
+// Products against the multiply-add peak of one core: bench_gemm [part of a name] [--threads N], one JSON object a
+// line. The kernel alone (gemm_..., and the layers of some networks), and as networks have it (network_...): a
+// session's run of a model that is one product.
 #include <dnnkit/cpu/gemm.hpp>
 
-#include "peak.hpp"
+#include "network.hpp"
 
 namespace {
 
@@ -45,6 +47,29 @@ template <index_t N, index_t K> void symbolic(const bench::options& o, const std
   measure(o, name + "_symbolic", gemm<index_t, constant<N>, constant<K>>{.m = m});
 }
 
+// A session runs on one thread here.
+template <index_t M, index_t N, index_t K> struct product {
+  static constexpr void build(dnnkit::builder& g) {
+    g.output("y", dnnkit::matmul(g.input("x", dnnkit::f32, {M, K}), g.weight("w", {K, N})));
+  }
+};
+template <index_t M, index_t N, index_t K> void in_network(const bench::options& o) {
+  const std::string shape = std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K);
+  const std::string name = "network_" + shape;
+  if (!o.wants(name)) return;
+  bench::network<dnnkit::compile<product<M, N, K>>> n;
+  n.run();
+  for (index_t sample = 0; sample < 200; ++sample) {
+    const index_t i = sample * 7919 % M, j = sample * 104729 % N;
+    double want = 0;
+    for (index_t l = 0; l < K; ++l)
+      want += static_cast<double>(n.range(0)[i * K + l]) * static_cast<double>(n.weight(0)[l * N + j]);
+    bench::expect_close(name, static_cast<double>(n.range(1)[i * N + j]), want, static_cast<double>(K));
+  }
+  bench::report(o, name, shape, 1, 2.0 * static_cast<double>(M * N) * static_cast<double>(K),
+                [&](index_t, index_t) { n.run(); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,4 +92,10 @@ int main(int argc, char** argv) {
   known<1, 10, 128>(o, "gemv_10x128");
   known<1024, 20, 144>(o, "narrow_20");
   known<1024, 24, 96>(o, "narrow_24");
+  in_network<768, 768, 768>(o);
+  in_network<128, 3072, 768>(o);
+  in_network<128, 768, 3072>(o);
+  in_network<197, 768, 3072>(o);
+  in_network<1500, 384, 1536>(o);
+  in_network<1, 768, 3072>(o);
 }
