@@ -22,6 +22,7 @@
 #include "dnnkit/compile.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/reference/evaluator.hpp"
+#include "dnnkit/weights/memory_weights.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/harness.hpp"
 
@@ -431,6 +432,71 @@ TEST_CASE("a session that has been moved from says so until it is given another"
   const dk::session<sized_net> moved = std::move(dynamic);
   CHECK(error_of([&] { return dynamic.bind({{"H", 9}, {"W", 9}}), 0; }) == message);
   CHECK(error_of([&] { return dynamic.run(x, y); }) == message);
+}
+
+TEST_CASE("a network without weights needs no file") {
+  using net = dk::compile<in_place>;
+  dk::session<net> s;
+  const std::array<float, 4> x{};
+  std::array<float, 4> y{};
+  s.run(x, y);
+  CHECK(y == std::array<float, 4>{0.25f, 0.25f, 0.25f, 0.25f});
+  dk::session<net, stop_before> watched(stop_before{0});
+  CHECK_FALSE(watched.run(x, y));
+  CHECK(watched.observer().started.size() == 1);
+}
+
+TEST_CASE("weights from memory, by name") {
+  const prepared<fixed_net> p;
+  std::vector<float> a, b;
+  std::array<float, 144> c;
+  for (double v : p.data.weights.at("a").reals) a.push_back(static_cast<float>(v));
+  for (double v : p.data.weights.at("b").reals) b.push_back(static_cast<float>(v));
+  std::copy_n(p.data.weights.at("c").reals.begin(), c.size(), c.begin());
+  dk::session<fixed_net> s(dk::memory_weights{{"a", a}, {"b", b}, {"c", std::span<const float>(c)}});
+  const dk::host_tensor x = picture(6, 5);
+  std::vector<float> y(60), sum(1);
+  CHECK(s.run(floats(x), y, sum));
+  check_near(y, p.expected(x, 0));
+
+  b.pop_back();
+  const std::vector<double> doubles(216);
+  const std::string message = error_of([&] {
+    return dk::session<fixed_net>(dk::memory_weights{{"a", doubles}, {"b", b}}).arena_bytes();
+  });
+  for (const char* part : {"weights in memory: 3 of the 3 tensors", "'a': expected f32 [8,3,3,3], found f64 [216]",
+                           "'b': expected f32 [8], found f32 [7]", "'c': expected f32 [2,8,3,3], found nothing"})
+    CHECK_MESSAGE(message.find(part) != std::string::npos, message);
+}
+
+TEST_CASE("weights are loaded into a live session; symbols keep their values") {
+  prepared<sized_net> p;
+  const dk::packed_weights<sized_net> first(p.weights());
+  dk::session<sized_net> s(first), other(first);
+  s.bind({{"H", 7}, {"W", 9}});
+  const std::vector<float> x = floats(picture(7, 9));
+  std::vector<float> y(54);
+  CHECK(s.run(x, y));
+  check_near(y, p.expected(picture(7, 9), 0));
+
+  for (auto& [name, tensor] : p.data.weights)
+    for (double& v : tensor.reals) v = dk::round_to(f32, 0.5 - v);
+  const std::vector<std::byte> changed = harness::safetensors_bytes(p.data.weights);
+  s.load(dk::safetensors::from_memory(changed, "changed"));
+  CHECK(s.run(x, y));
+  check_near(y, p.expected(picture(7, 9), 0));
+
+  const std::vector<float> before = y;
+  CHECK(error_of([&] { return s.load(dk::weight_file("none", {})), 0; }).starts_with("none: 2 of the 2 tensors"));
+  CHECK(s.run(x, y));
+  CHECK(y == before);
+
+  other.load(dk::packed_weights<sized_net>(dk::safetensors::from_memory(changed, "changed")));  // before any bind()
+  other.bind({{"H", 7}, {"W", 9}});
+  CHECK(other.run(x, y));
+  CHECK(y == before);
+  const dk::session<sized_net> taken = std::move(s);
+  CHECK(error_of([&] { return s.load(first), 0; }) == "session: it has been moved from");
 }
 
 namespace {

@@ -62,6 +62,12 @@ TEST_CASE("what is missing or different is an error with its name") {
         "  'u': expected u8 [], found one that cannot be read: cannot be read");
 }
 
+TEST_CASE("a list without tensors, however it is written") {
+  CHECK(dk::weight_file("none", {}).tensors().empty());
+  CHECK(dk::weight_file("none", std::vector<dk::stored_tensor>{}).find("a") == nullptr);
+  static_assert(!std::is_constructible_v<dk::weight_file, std::string, std::nullptr_t>);
+}
+
 TEST_CASE("two tensors of one name are refused") {
   CHECK(error_of([] {
           return dk::weight_file("list", {{"x", dk::f32, {0}, {}}, {"x", dk::u8, {0}, {}}});

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "dnnkit/core/small_float.hpp"
+#include "dnnkit/core/element.hpp"
 #include "dnnkit/cpu/kernel.hpp"
 #include "dnnkit/cpu/vec.hpp"
 #include "dnnkit/op/access.hpp"
@@ -17,25 +17,9 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-template <dtype D> struct element_of_dtype;
-template <> struct element_of_dtype<dtype::f32> { using type = float; };
-template <> struct element_of_dtype<dtype::f64> { using type = double; };
-template <> struct element_of_dtype<dtype::f16> { using type = float16; };
-template <> struct element_of_dtype<dtype::bf16> { using type = bfloat16; };
-template <> struct element_of_dtype<dtype::i8> { using type = std::int8_t; };
-template <> struct element_of_dtype<dtype::i16> { using type = std::int16_t; };
-template <> struct element_of_dtype<dtype::i32> { using type = std::int32_t; };
-template <> struct element_of_dtype<dtype::i64> { using type = std::int64_t; };
-template <> struct element_of_dtype<dtype::u8> { using type = std::uint8_t; };
-template <> struct element_of_dtype<dtype::u16> { using type = std::uint16_t; };
-template <> struct element_of_dtype<dtype::u32> { using type = std::uint32_t; };
-template <> struct element_of_dtype<dtype::u64> { using type = std::uint64_t; };
-template <> struct element_of_dtype<dtype::boolean> { using type = bool; };
-
 // As elements are stored, and as they are computed with.
-template <dtype D> using element = typename element_of_dtype<D>::type;
-template <dtype D>
-using computed = std::conditional_t<D == dtype::f16 || D == dtype::bf16, float, typename element_of_dtype<D>::type>;
+template <dtype D> using element = type_of_dtype<D>;
+template <dtype D> using computed = std::conditional_t<D == dtype::f16 || D == dtype::bf16, float, element<D>>;
 
 // D as a constant, or as the value the call binds it to.
 template <dim D> [[gnu::always_inline]] inline constexpr auto extent_value(const kernel_call& call) {

@@ -58,7 +58,7 @@ class onnx_weights : public weight_file {
   // A name that two tensors have stands for null.
   using tensor_list = std::map<std::string, const onnx::tensor_data*>;
 
-  explicit onnx_weights(const std::shared_ptr<contents>& c) : weight_file(c->file.name(), c) {
+  explicit onnx_weights(const std::shared_ptr<contents>& c) : weight_file(unread{}, c->file.name(), c) {
     std::vector<stored_tensor> tensors;
     std::vector<unreadable_tensor> unreadable;
     const onnx::stored_tensors stored(c->file.model());

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/runtime/border.hpp"
@@ -62,6 +63,19 @@ class execution {
   void bind(std::span<const binding> bindings) {
     require_weights();
     tables_ = detail::plan_binder(plan_, table_, kernels_, *weights_).bind(bindings, arena_);
+  }
+
+  // Other weights of the same network, from the next run on. What was there stays when there is not enough memory.
+  void load(std::shared_ptr<const packed_tables> weights) {
+    require_weights();
+    if (weights == nullptr) throw error("they have been moved from", "packed weights");
+    if (tables_) {
+      std::vector<binding> present;
+      for (std::size_t i = 0; i < plan_.symbols.size(); ++i)
+        present.push_back({plan_.symbols[i].name.view(), tables_->values[i]});
+      tables_ = detail::plan_binder(plan_, table_, kernels_, *weights).bind(present, arena_);
+    }
+    weights_ = std::move(weights);
   }
 
   // Throws dnnkit::error before the first bind(), and when the session has been moved from.

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "dnnkit/cpu/kernels.hpp"
 #include "dnnkit/runtime/execution.hpp"
@@ -61,10 +62,23 @@ template <class Net, class Observer = no_observer> class session {
                 "after(const plan_view&, std::size_t)");
 
  public:
+  // Of a network without weights.
+  explicit session(Observer observer = {})
+      : session(packed_weights<Net>(weight_file("no weights", std::vector<stored_tensor>{})), std::move(observer)) {
+    static_assert(!has_weights(),
+                  "dnnkit: this network has weights; give its session a weight file, such as "
+                  "dk::safetensors(path) or dk::memory_weights{{name, values}}");
+  }
+  // Throws dnnkit::error listing every weight that is missing or has another shape or element type.
   explicit session(weight_file file, Observer observer = {})
       : session(packed_weights<Net>(std::move(file)), std::move(observer)) {}
   explicit session(const packed_weights<Net>& weights, Observer observer = {})
       : execution_(Net::plan, cpu::kernel_table<Net>, weights.tables()), observer_(std::move(observer)) {}
+
+  // Other weights, from the next run on; symbols keep their values. What was there stays when anything is thrown, as it
+  // is for the same reasons as when a session is made; sessions that share the old weights keep them.
+  void load(weight_file file) { load(packed_weights<Net>(std::move(file))); }
+  void load(const packed_weights<Net>& weights) { execution_.load(weights.tables()); }
 
   // Values of all symbols, before run() and whenever they change: s.bind({{"H", 480}, {"W", 640}}). May allocate.
   void bind(std::initializer_list<binding> bindings) { execution_.bind({bindings.begin(), bindings.size()}); }
@@ -107,6 +121,12 @@ template <class Net, class Observer = no_observer> class session {
   Observer& observer() noexcept { return observer_; }
 
  private:
+  static constexpr bool has_weights() {
+    for (const buffer& b : Net::plan.buffers)
+      if (b.where == storage::weight) return true;
+    return false;
+  }
+
   static constexpr std::size_t input_count = Net::plan.inputs.size(), output_count = Net::plan.results.size();
 
   template <std::size_t I>

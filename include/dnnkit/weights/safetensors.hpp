@@ -61,7 +61,7 @@ class safetensors : public weight_file {
   safetensors(std::shared_ptr<const mapped_file> file, std::string name)
       : safetensors(file->bytes(), std::move(name), file) {}
   safetensors(std::span<const std::byte> bytes, std::string name, tensor_storage storage)
-      : weight_file(std::move(name), std::move(storage)) {
+      : weight_file(unread{}, std::move(name), std::move(storage)) {
     parse(bytes);
   }
 

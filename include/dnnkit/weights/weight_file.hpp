@@ -59,7 +59,7 @@ class weight_file {
   // path in messages. Throws dnnkit::error when two tensors have the same name.
   weight_file(std::string name, std::vector<stored_tensor> tensors, tensor_storage storage = {},
               std::vector<unreadable_tensor> unreadable = {})
-      : weight_file(std::move(name), std::move(storage)) {
+      : weight_file(unread{}, std::move(name), std::move(storage)) {
     assign(std::move(tensors), std::move(unreadable));
   }
 
@@ -95,7 +95,7 @@ class weight_file {
     if (found.dtype != type)
       throw error("dtype differs", where(tensor), detail::tensor_text(type, extents),
                   detail::tensor_text(found.dtype, found.shape));
-    if (found.shape != extents)
+    if (!fits(found, extents))
       throw error("shape differs", where(tensor), detail::tensor_text(type, extents),
                   detail::tensor_text(found.dtype, found.shape));
     return found;
@@ -107,7 +107,7 @@ class weight_file {
     std::size_t wrong = 0;
     for (const required_tensor& r : required) {
       const stored_tensor* found = find(r.name);
-      if (found && found->dtype == r.dtype && found->shape == r.shape) continue;
+      if (found && found->dtype == r.dtype && fits(*found, r.shape)) continue;
       const unreadable_tensor* unreadable = found ? nullptr : find_unreadable(r.name);
       ++wrong;
       list += "\n  " + detail::quoted(r.name) + ": expected " + detail::tensor_text(r.dtype, r.shape) + ", found " +
@@ -122,8 +122,13 @@ class weight_file {
   }
 
  protected:
+  struct unread {};
+  // Tensors of unknown shape have a list of elements, and fit whatever has as many.
+  enum class shapes : bool { known, unknown };
+
   // Without tensors, for readers that have yet to find them.
-  weight_file(std::string name, tensor_storage storage) : name_(std::move(name)), storage_(std::move(storage)) {}
+  weight_file(unread, std::string name, tensor_storage storage, shapes s = shapes::known)
+      : name_(std::move(name)), storage_(std::move(storage)), shapes_(s) {}
 
   std::string where(std::string_view tensor) const { return name_ + ", tensor " + detail::quoted(tensor); }
 
@@ -139,6 +144,10 @@ class weight_file {
   }
 
  private:
+  bool fits(const stored_tensor& found, const std::vector<std::int64_t>& extents) const {
+    return shapes_ == shapes::known ? found.shape == extents
+                                    : detail::dense_bytes(found.dtype, extents) == found.data.size();
+  }
   std::string_view name_at(std::size_t i) const noexcept { return tensors_[i].name; }
 
   const unreadable_tensor* find_unreadable(std::string_view tensor) const noexcept {
@@ -156,6 +165,7 @@ class weight_file {
 
   std::string name_;
   tensor_storage storage_;
+  shapes shapes_ = shapes::known;
   std::vector<stored_tensor> tensors_;
   std::vector<std::size_t> by_name_;  // positions in tensors_
   std::vector<unreadable_tensor> unreadable_;
