@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [ALLOW_LINKED_DATA] [DIM SYMBOL=NUMBER...])
 #
-# Turns an ONNX model into a header `name.hpp` with the struct `name` (by default after the file) when TARGET is built, and
+# Turns an ONNX model into a header `name.hpp` with the struct `name` (by default after the file; a name that a type can have) when TARGET is built, and
 # lets TARGET include it, together with `name_weights.hpp`, whose function name_weights() opens the weights:
 #
 #   dnnkit_add_onnx(my_app models/resnet50.onnx)
 #
 #   #include "resnet50.hpp"
 #   #include "resnet50_weights.hpp"
-#   dk::session<dk::compile<resnet50>> session(resnet50_weights());
+#   dnnkit::session<dnnkit::compile<resnet50>> session(resnet50_weights());
 #
 # The weights stay in the .onnx and its external data, which are mapped when the program runs; with EMBED they become
 # part of the program. DIM gives symbols of the model a value. Where something in the model is not supported, all of it
@@ -51,13 +51,20 @@ function(dnnkit_add_onnx target model)
     message(FATAL_ERROR "dnnkit_add_onnx: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   cmake_path(ABSOLUTE_PATH model BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
-  if(NOT EXISTS ${model})
+  if(NOT EXISTS "${model}")
     message(FATAL_ERROR "dnnkit_add_onnx: there is no file ${model}")
+  endif()
+  if(model MATCHES "[;\n\r\\]")
+    message(FATAL_ERROR "dnnkit_add_onnx: a path with this character is beyond build tools: ${model}")
   endif()
   if(NOT arg_NAME)
     cmake_path(GET model STEM arg_NAME)
   endif()
   string(MAKE_C_IDENTIFIER "${arg_NAME}" name)
+  string(REGEX REPLACE "__+" "_" name "${name}")
+  if(name MATCHES "^_")  # as MAKE_C_IDENTIFIER begins what begins with a number
+    string(PREPEND name model)
+  endif()
 
   dnnkit_onnx_generator(generator)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/dnnkit_onnx/${target}/${name})
@@ -73,13 +80,14 @@ function(dnnkit_add_onnx target model)
   foreach(dim IN LISTS arg_DIM)
     list(APPEND options --dim ${dim})
   endforeach()
+  string(REPLACE "$<" "$<1:$><" literal_model "${model}")  # a path is no generator expression
   add_custom_command(
     OUTPUT ${folder}/generated.stamp
     BYPRODUCTS ${sources}
-    COMMAND ${generator} ${model} ${folder} ${name} ${options}
+    COMMAND ${generator} "${literal_model}" ${folder} ${name} ${options}
     COMMAND ${CMAKE_COMMAND} -E touch ${folder}/generated.stamp
-    DEPENDS ${model} ${generator}
-    COMMENT "Generating ${name}.hpp from ${model}"
+    DEPENDS "${literal_model}" ${generator}
+    COMMENT "Generating ${name}.hpp"
     VERBATIM)
   target_sources(${target} PRIVATE ${folder}/generated.stamp)
   if(arg_EMBED)

@@ -18,6 +18,8 @@
 #include "examples/support/arguments.hpp"
 #include "examples/support/png.hpp"
 
+namespace dk = dnnkit;
+
 namespace {
 
 using net = dk::compile<digits_cnn>;

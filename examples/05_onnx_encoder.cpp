@@ -17,6 +17,8 @@
 #define CXXOPTS_VECTOR_DELIMITER '\0'  // a text may have commas
 #include "examples/support/arguments.hpp"
 
+namespace dk = dnnkit;
+
 namespace {
 
 using net = dk::compile<encoder>;

@@ -106,9 +106,9 @@ int build(int argc, char** argv) {
   for (const std::string& o : constexpr_options(compiler, log)) words.push_back(o);
   std::istringstream flags((*arguments)["flags"].as<std::string>());
   for (std::string flag; flags >> flag;) words.push_back(flag);
-  for (const std::string& w : {"-I" + include.string(), "-I" + folder.string(), (folder / "main.cpp").string(),
-                               std::string("-o"), program.string(), std::string("-pthread")})
-    words.push_back(w);
+  for (const std::string& w : {"-I" + include.string(), "-I" + folder.string(), absolute(folder / "main.cpp").string(),
+                               std::string("-o"), absolute(program).string(), std::string("-pthread")})
+    words.push_back(w);  // absolute paths are no options, whatever they begin with
   double seconds = 0;
   const int status = execute(words, log, [&](double passed) {
     if (static_cast<long>(passed) != static_cast<long>(seconds))

@@ -22,7 +22,7 @@ int generate(int argc, char** argv) {
   const std::filesystem::path path = (*arguments)["model"].as<std::string>(),
                               folder = (*arguments)["output"].as<std::string>();
   const std::string given = (*arguments)["name"].as<std::string>();
-  const std::string name = given.empty() ? onnx::model_name(path) : generation::identifier(given, "model");
+  const std::string name = given.empty() ? onnx::model_name(path) : given;
   std::filesystem::create_directories(folder);
   onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(m.imported.graph, name, path));
   onnx::write_if_changed(folder / (name + "_weights.hpp"),

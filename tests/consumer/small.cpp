@@ -7,6 +7,8 @@
 #include "small.hpp"
 #include "small_weights.hpp"
 
+namespace dk = dnnkit;
+
 using net = dk::compile<small>;
 
 int main() {

@@ -21,6 +21,13 @@
 
 namespace dk = dnnkit;
 
+TEST_CASE("a name is a string of Graphviz's language, whatever is in it") {
+  using dk::detail::dot_string;
+  CHECK(dot_string("layer1/conv") == "\"layer1/conv\"");
+  CHECK(dot_string("\"]; } digraph {\n\\N\\") == "\"\\\"]; } digraph {\\n\\\\N\\\\\"");
+  CHECK(dot_string("a\r\x7f&#34;\xff\u00fc") == "\"a\\n\\n&amp;#34;?\u00fc\"");
+}
+
 namespace {
 
 // What a reader of the text sees. Every statement that dot() writes is on a line of its own.

@@ -12,11 +12,15 @@
 #include <limits>
 #include <string>
 
+#include "dnnkit/onnx/generate/escapes.hpp"
+#include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate/literals.hpp"
 #include "dnnkit/onnx/generate/scopes.hpp"
 #include "generated_models.hpp"
 #include "tests/onnx/fixtures/models.hpp"
 #include "tests/onnx/support/same_graph.hpp"
+
+namespace dk = dnnkit;
 
 namespace {
 
@@ -38,7 +42,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST_CASE_TEMPLATE("what is generated builds the same graph", Pair, std::pair<dk::tests::residual, residual_again>,
                    std::pair<dk::tests::attention, attention_again>, std::pair<dk::tests::taps, taps_again>,
                    std::pair<dk::tests::symbolic, symbolic_again>, std::pair<dk::tests::constants, constants_again>,
-                   std::pair<dk::tests::attributes, attributes_again>) {
+                   std::pair<dk::tests::attributes, attributes_again>, std::pair<dk::tests::hostile, hostile_again>) {
   CHECK(dk::tests::first_difference(build<typename Pair::first_type>(), build<typename Pair::second_type>()) == "");
 }
 

@@ -69,8 +69,12 @@ for model in "$selecting" "$unsupported"; do  # what compile<> would refuse, and
   [ ! -e refused ] || fail "files were written for $model, which is refused"
 done
 
-says 0 "program" "$tool" build "$small" -o program --flags "-O1"
-says 0 "input  x: f32 [1, 2, 4, 4]" ./program --help
-says 0 "" ./program --input x=x.npy --output built --time 3 --threads 2
-tail -1 said.txt | grep -qE '^[0-9.]+$' || fail "the last line is no time: $(tail -1 said.txt)"
-holds built/y.npy $wanted
+# A program of small.onnx under names that try to become code or commands: the file's, all tensors' and nodes'.
+hostile=$'injected\\"; #$(touch injected)\n#error injected &\n\\.onnx' input=$'x")); } }; //?\?/\n\\'
+cp "$2/hostile.onnx" "$hostile"
+says 0 "program" "$tool" build "$hostile" -o program --flags "-O1"
+says 0 "f32 [1, 2, 4, 4]" ./program --help
+says 0 "" ./program --input "$input=x.npy" --output built --time 3 --threads 2 --trace trace.json
+grep -qE '^[0-9.]+$' said.txt || fail "the time is missing: $(cat said.txt)"
+holds built/*.npy $wanted
+[ ! -e injected ] || fail "a name of the file has run as a command"

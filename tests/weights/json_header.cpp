@@ -58,6 +58,9 @@ TEST_CASE("what json_string writes is read back") {
   for (int c = 0; c < 0x80; ++c) all += static_cast<char>(c);
   all += "\xc3\xbc\xf0\x9f\x98\x80";
   CHECK(string_of(json_string(all)) == all);
+  CHECK(json_string("\xff"
+                    "a\xe2\x80"
+                    "b\u2028") == "\"\\ufffda\\ufffd\\ufffdb\u2028\"");
   CHECK(json_string("a\"\\\n\x01") == R"("a\"\\\n\u0001")");
 }
 

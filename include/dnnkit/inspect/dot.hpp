@@ -15,10 +15,30 @@
 #include "dnnkit/inspect/compiled_graph.hpp"
 #include "dnnkit/inspect/names.hpp"
 #include "dnnkit/plan/plan.hpp"
+#include "dnnkit/weights/json_header.hpp"
 
 namespace dnnkit {
 
 namespace detail {
+
+// `s` as a quoted string of Graphviz's language: line breaks and other control characters as the break of a label,
+// backslashes and what looks like an entity as themselves, bytes that are no UTF-8 as '?'.
+inline std::string dot_string(std::string_view s) {
+  std::string out = "\"";
+  std::size_t invalid = first_invalid_utf8(s);
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const char c = s[i];
+    if (i == invalid) {
+      out += '?';
+      const std::size_t next = first_invalid_utf8(s.substr(i + 1));
+      invalid = next == s.npos ? next : i + 1 + next;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += "\\n";
+    else if (c == '&') out += "&amp;";
+    else if (c == '"' || c == '\\') (out += '\\') += c;
+    else out += c;
+  }
+  return out + "\"";
+}
 
 class dot_writer {
  public:
@@ -32,7 +52,7 @@ class dot_writer {
         "digraph network {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n"
         "  edge [fontname=\"sans-serif\", fontsize=10];\n";
     for (std::size_t i = 0; i < g_.inputs.size(); ++i)
-      out_ += "  " + leaf(g_.inputs[i]) + " [shape=ellipse, label=" + quoted_label(g_.name_of(g_.inputs[i])) + "];\n";
+      out_ += "  " + leaf(g_.inputs[i]) + " [shape=ellipse, label=" + dot_string(g_.name_of(g_.inputs[i])) + "];\n";
     for (const kernel& k : kernels_) add_cluster(k);
     for (const kernel& k : kernels_) add_edges(k);
     for (std::size_t i = 0; i < g_.outputs.size(); ++i) add_output(i);
@@ -40,15 +60,6 @@ class dot_writer {
   }
 
  private:
-  static std::string quoted_label(std::string_view s) {
-    std::string out = "\"";
-    for (const char c : s) {
-      if (c == '"' || c == '\\') out += '\\';
-      if (static_cast<unsigned char>(c) < 0x20) out += "\\n";
-      else out += c;
-    }
-    return out + "\"";
-  }
   // A node may be in several kernels, which then compute it again: it is drawn in each of them.
   struct kernel {
     std::string id, title;
@@ -69,17 +80,17 @@ class dot_writer {
   static std::string id(const kernel& k, node_id n) { return k.id + "_" + std::to_string(n); }
   static std::string leaf(value_id v) { return std::string("v").append(std::to_string(v)); }
   std::string shape_label(value_id v) const {
-    return quoted_label(std::string(name(g_.at(v).type.type)) + " " + print(g_.symbols, g_.at(v).type.dims).str());
+    return dot_string(std::string(name(g_.at(v).type.type)) + " " + print(g_.symbols, g_.at(v).type.dims).str());
   }
 
   void add_cluster(const kernel& k) {
-    out_ += "  subgraph cluster_" + k.id + " {\n    label=" + quoted_label(k.title) +
+    out_ += "  subgraph cluster_" + k.id + " {\n    label=" + dot_string(k.title) +
             ";\n    style=" + (k.setup ? "\"rounded,dashed\"" : "rounded") + ";\n";
     for (node_id n : k.nodes) {
       const node& x = g_.node_at(n);
       std::string label(x.op->name);
       if (const std::string_view name = g_.text_of(x.name); name != x.op->name) (label += '\n') += name;
-      out_ += "    " + id(k, n) + " [label=" + quoted_label(label) + "];\n";
+      out_ += "    " + id(k, n) + " [label=" + dot_string(label) + "];\n";
     }
     out_ += "  }\n";
   }
@@ -99,7 +110,7 @@ class dot_writer {
   }
   void add_edge(value_id v, const std::string& from, const std::string& to) {
     const std::string label = std::string(name(g_.at(v).type.type)) + " " + print(g_.symbols, g_.at(v).type.dims).str();
-    if (!from.empty()) out_ += "  " + from + " -> " + to + " [label=" + quoted_label(label) + "];\n";
+    if (!from.empty()) out_ += "  " + from + " -> " + to + " [label=" + dot_string(label) + "];\n";
   }
   void add_edges(const kernel& k) {
     for (node_id n : k.nodes)
@@ -109,7 +120,7 @@ class dot_writer {
   void add_output(std::size_t i) {
     const value_id v = g_.outputs[i];
     const std::string out = std::string("out").append(std::to_string(i));
-    out_ += "  " + out + " [shape=ellipse, label=" + quoted_label(g_.text_of(g_.output_names[i])) + "];\n";
+    out_ += "  " + out + " [shape=ellipse, label=" + dot_string(g_.text_of(g_.output_names[i])) + "];\n";
     add_edge(v, source_of(v, nullptr), out);
   }
 

@@ -43,13 +43,20 @@ constexpr std::size_t first_invalid_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-// `text` as a JSON string with its quotes. Bytes outside ASCII stand for themselves.
+// `text` as a JSON string with its quotes. Characters outside ASCII stand for themselves; bytes that are no UTF-8,
+// which no JSON text may have, become U+FFFD.
 inline std::string json_string(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   constexpr std::string_view special = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
   std::string out = "\"";
-  for (const char c : text) {
-    if (const std::size_t k = special.find(c); k != std::string_view::npos) {
+  std::size_t invalid = first_invalid_utf8(text);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (i == invalid) {
+      out += "\\ufffd";
+      const std::size_t next = first_invalid_utf8(text.substr(i + 1));
+      invalid = next == text.npos ? next : i + 1 + next;
+    } else if (const std::size_t k = special.find(c); k != std::string_view::npos) {
       (out += '\\') += letters[k];
     } else if (static_cast<unsigned char>(c) < 0x20) {
       ((out += "\\u00") += digits[static_cast<unsigned char>(c) >> 4]) += digits[c & 15];

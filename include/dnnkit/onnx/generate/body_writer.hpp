@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/onnx/generate/escapes.hpp"
+#include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate/item.hpp"
 #include "dnnkit/onnx/generate/layout.hpp"
 #include "dnnkit/onnx/generate/scopes.hpp"
@@ -22,15 +24,11 @@ class body_writer {
   // What stands behind a statement that computes v: its shape, or nothing.
   using comment_maker = std::string (*)(const void*, value_id);
 
-  body_writer(std::size_t indent, std::set<std::string> taken) : indent_(indent), taken_(std::move(taken)) {
-    flow_ = taken_.contains("y") ? "t" : "y";
-    while (taken_.contains(flow_)) flow_ += "_";
-    taken_.insert(flow_);
-  }
-  void bind(value_id v, std::string name) {
-    taken_.insert(name);
-    names_[v] = std::move(name);
-  }
+  // `names`: what is taken already. Variables with other names than these are made.
+  body_writer(std::size_t indent, name_scope names)
+      : indent_(indent), scope_(std::move(names)), flow_(scope_.add(scope_.contains("y") ? "t" : "y")) {}
+  // A value that is there already, under a name that is taken.
+  void bind(value_id v, std::string name) { names_[v] = std::move(name); }
   // `with_numbers`: variables may be called after folders with their numbers (layer1_0).
   void write(const std::vector<body_item>& items, const std::vector<value_id>& results, bool with_numbers,
              const void* context, comment_maker comment) {
@@ -132,8 +130,7 @@ class body_writer {
   }
 
   bool needed_behind(value_id v, std::size_t i) const {
-    const auto& uses = uses_.at(v);
-    return std::any_of(uses.begin(), uses.end(), [&](std::size_t use) { return use > i; });
+    return uses_.at(v).back() > i;  // they are in order
   }
 
   void write_loop(std::size_t i, bool with_numbers) {
@@ -238,10 +235,7 @@ class body_writer {
       const auto known = of_operators.find(x.operator_name);
       wanted = known == of_operators.end() ? x.operator_name : known->second;
     }
-    wanted = identifier(wanted, "t");
-    std::string name = wanted;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
-    return name;
+    return scope_.add(identifier(wanted, "t"));
   }
 
   // The module whose result x only moves about: what a query is reshaped to is still called query.
@@ -268,7 +262,7 @@ class body_writer {
   }
 
   std::size_t indent_;
-  std::set<std::string> taken_;
+  name_scope scope_;
   std::string flow_, code_, last_comment_;
   bool flow_declared_ = false;
   value_id in_flow_ = none;       // what the flowing variable holds

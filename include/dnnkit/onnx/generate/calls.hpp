@@ -6,12 +6,16 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/onnx/generate/escapes.hpp"
+#include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate/item.hpp"
 #include "dnnkit/onnx/generate/operator_source.hpp"
 #include "dnnkit/onnx/generate/symbols.hpp"
@@ -20,7 +24,9 @@ namespace dnnkit::generation {
 
 class call_maker {
  public:
-  call_maker(const graph& g, const symbol_names& symbols) : g_(g), symbols_(symbols) {}
+  // `model` is what the struct is called, whose members are not; arrays take their names from `names`.
+  call_maker(const graph& g, const symbol_names& symbols, name_scope& names, std::string_view model)
+      : g_(g), symbols_(symbols), names_(names), model_(model), is_defined_(g.values.size(), false) {}
 
   // Definitions of members for the elements of long constants.
   const std::vector<std::string>& arrays() const { return arrays_; }
@@ -139,7 +145,7 @@ class call_maker {
     }
     if (op.type == "dk::op::einsum") {
       std::string equation;
-      for (const attribute_element& e : op.attributes[0].elements) equation += e.word.substr(1, 1);
+      for (const attribute_element& e : op.attributes[0].elements) equation += static_cast<char>(e.integer);
       x.text("dk::einsum(" + string_literal(equation) + ", dk::vector<dk::tensor>{");
       operands(x, n, op);
       x.text("})");
@@ -271,12 +277,13 @@ class call_maker {
   }
   // The name of an array with these elements.
   std::string array(const std::string& type, std::size_t count, const std::string& elements) {
-    const std::string rest = "{" + elements + "};";
     const std::string head = "static constexpr std::array<" + type + ", " + std::to_string(count) + "> ";
-    for (std::size_t k = 0; k < arrays_.size(); ++k)
-      if (arrays_[k].starts_with(head) && arrays_[k].ends_with(rest)) return "elements_" + std::to_string(k + 1);
-    const std::string name = "elements_" + std::to_string(arrays_.size() + 1);
-    arrays_.push_back(head + name + rest);
+    std::string& name = array_names_[head + elements];
+    if (!name.empty()) return name;
+    int number = static_cast<int>(arrays_.size());
+    do name = name_scope::numbered("elements", ++number);
+    while (name == model_ || !names_.take(name));
+    arrays_.push_back(head + name + "{" + elements + "};");
     return name;
   }
   // Long constants are variables, defined before the first item that reads them.
@@ -286,8 +293,8 @@ class call_maker {
   void define_leaf(value_id v, std::vector<item>& list) {
     const value& c = g_.at(v);
     if (c.from != origin::constant && c.from != origin::weight) return;
-    if (std::find(defined_.begin(), defined_.end(), v) != defined_.end()) return;
-    defined_.push_back(v);
+    if (is_defined_[static_cast<std::size_t>(v)]) return;
+    is_defined_[static_cast<std::size_t>(v)] = true;
     item x;
     x.outputs = {v};
     x.operator_name = c.from == origin::weight ? "weight" : "constant";
@@ -381,8 +388,11 @@ class call_maker {
 
   const graph& g_;
   const symbol_names& symbols_;
-  std::vector<value_id> defined_;
+  name_scope& names_;
+  std::string_view model_;
+  std::vector<bool> is_defined_;  // long constants, by value
   std::vector<std::string> arrays_;
+  std::map<std::string, std::string> array_names_;  // by type and elements
 };
 
 }  // namespace dnnkit::generation

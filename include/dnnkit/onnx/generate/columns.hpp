@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/onnx/generate/escapes.hpp"
+#include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate/item.hpp"
 #include "dnnkit/onnx/generate/literals.hpp"
 
@@ -48,6 +50,9 @@ inline numbered_name cut_at_numbers(std::string_view name) {
 
 class columns {
  public:
+  // Parameters are called otherwise than what is in `outer`, which the function may use.
+  explicit columns(const name_scope& outer) : outer_(outer) {}
+
   struct column {
     parameter as;
     std::vector<slot> values;  // by call
@@ -150,8 +155,9 @@ class columns {
     for (const column& c : list_)
       if (auto suffix = suffix_behind(x, c)) return {c.as.name, *suffix};
     std::vector<numbered_name> cut;
-    bool numbered = x[0].size() < 200;  // what dnnkit::text can hold, generously
+    bool numbered = true;
     for (const std::string& s : x) {
+      numbered = numbered && s.size() < 200;  // what dnnkit::text can hold, generously
       cut.push_back(cut_at_numbers(s));
       numbered = numbered && cut.back().texts == cut[0].texts;
     }
@@ -226,14 +232,19 @@ class columns {
   }
 
   const column& parameter_for(std::vector<slot> values, std::string type, bool of_name) {
-    const std::string role = identifier(values[0].role.empty() ? "value" : values[0].role, "value");
+    std::string role = identifier(values[0].role.empty() ? "value" : values[0].role, "value");
+    if (role.size() == 1 && std::string_view("abcx").find(role[0]) != std::string_view::npos) role = "value_" + role;
+    const auto is_taken = [&](const std::string& name) {
+      return outer_.contains(name) ||
+             std::any_of(list_.begin(), list_.end(), [&](const column& c) { return c.as.name == name; });
+    };
     std::string unique = role;
-    for (int i = 2; std::any_of(list_.begin(), list_.end(), [&](const column& c) { return c.as.name == unique; }); ++i)
-      unique = role + "_" + std::to_string(i);
+    for (int i = 2; is_taken(unique); ++i) unique = name_scope::numbered(role, i);
     list_.push_back({{std::move(type), unique}, std::move(values), of_name});
     return list_.back();
   }
 
+  const name_scope& outer_;
   std::vector<column> list_;
 };
 

@@ -83,13 +83,19 @@ inline std::string numbered_by_exporter(const std::string& name) {
   return name.substr(0, name.find_last_not_of("0123456789") + 1);
 }
 
+// Keys have the length of each text in front of it, so that no name can look like something else's pieces.
+inline void add_to_key(std::string& key, const std::string& text) {
+  (key += std::to_string(text.size()) + ":") += text;
+}
 inline void add_to_key(std::string& key, const std::vector<piece>& pieces, const std::vector<slot>& slots) {
+  key += std::to_string(pieces.size()) + "[";
   for (const piece& p : pieces) {
-    key += static_cast<char>(1 + static_cast<int>(p.is));
-    key += p.text;
-    if (p.is == piece::kind::weight_name) key += numbered_by_exporter(slots[p.index].text);
+    key += static_cast<char>('a' + static_cast<int>(p.is));
+    if (p.is == piece::kind::text) add_to_key(key, p.text);
+    if (p.is == piece::kind::weight_name) add_to_key(key, numbered_by_exporter(slots[p.index].text));
     const std::size_t count = p.is == piece::kind::list ? p.count : p.is == piece::kind::slot ? 1 : 0;
     for (std::size_t i = 0; i < count; ++i) key += static_cast<char>('0' + static_cast<int>(slots[p.index + i].is));
+    key += ';';
   }
 }
 
@@ -98,12 +104,12 @@ inline void make_key(item& x) {
   x.key.clear();
   add_to_key(x.key, x.before, x.slots);
   for (const member_value& a : x.attributes) {
-    x.key += "\x7f" + a.member;
+    add_to_key(x.key, a.member);
     add_to_key(x.key, a.value, x.slots);
   }
-  x.key += x.attributes_none;
+  add_to_key(x.key, x.attributes_none);
   add_to_key(x.key, x.after, x.slots);
-  x.key += "\x7f" + std::to_string(x.outputs.size());
+  x.key += std::to_string(x.outputs.size());
 }
 
 // A parameter of a generated function.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C++ spellings: of numbers (which come back as the same bits), of strings, of types and enumerators, of names.
+// C++ spellings: of numbers (which come back as the same bits), of types and enumerators.
 #pragma once
 
 #include <array>
@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,19 +59,6 @@ inline std::string integer_literal(std::int64_t x) {
   return x == std::numeric_limits<std::int64_t>::min() ? "std::numeric_limits<std::int64_t>::min()" : std::to_string(x);
 }
 
-inline std::string string_literal(std::string_view s) {
-  std::string q = "\"";
-  for (char c : s) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') q += {'\\', c};
-    else if (byte >= 0x20 && byte < 0x7f) q += c;
-    else  // three octal digits end by themselves, whatever follows
-      q += {'\\', static_cast<char>('0' + byte / 64), static_cast<char>('0' + byte / 8 % 8),
-            static_cast<char>('0' + byte % 8)};
-  }
-  return q + "\"";
-}
-
 // dk::f32, dk::boolean
 inline std::string dtype_literal(dtype t) {
   return "dk::" + (t == dtype::boolean ? std::string("boolean") : std::string(name(t)));
@@ -100,44 +86,6 @@ template <class Enum> std::string enumerator_spelling(Enum e) {
   }
   (std::make_integer_sequence<int, 32>{});
   return found;
-}
-
-inline bool is_keyword(const std::string& s) {
-  static const std::set<std::string> words{
-      "alignas",      "alignof",   "and",         "asm",        "auto",         "bool",          "break",
-      "case",         "catch",     "char",        "class",      "concept",      "const",         "consteval",
-      "constexpr",    "constinit", "continue",    "decltype",   "default",      "delete",        "do",
-      "double",       "else",      "enum",        "explicit",   "export",       "extern",        "false",
-      "float",        "for",       "friend",      "goto",       "if",           "inline",        "int",
-      "long",         "mutable",   "namespace",   "new",        "noexcept",     "not",           "nullptr",
-      "operator",     "or",        "private",     "protected",  "public",       "register",      "requires",
-      "return",       "short",     "signed",      "sizeof",     "static",       "struct",        "switch",
-      "template",     "this",      "throw",       "true",       "try",          "typedef",       "typeid",
-      "typename",     "union",     "unsigned",    "using",      "virtual",      "void",          "volatile",
-      "while",        "xor",       "static_cast", "const_cast", "bitand",       "bitor",         "compl",
-      "char8_t",      "char16_t",  "char32_t",    "co_await",   "co_return",    "co_yield",      "and_eq",
-      "or_eq",        "xor_eq",    "not_eq",      "wchar_t",    "thread_local", "static_assert", "reinterpret_cast",
-      "dynamic_cast", "main",      "std",         "dk",         "dnnkit"};
-  return words.contains(s);
-}
-
-// `s` as an identifier in snake_case: what is none of its characters becomes one underscore; `otherwise` when nothing
-// is left.
-inline std::string identifier(std::string_view s, std::string_view otherwise) {
-  std::string id;
-  bool lower_before = false;
-  for (char c : s) {
-    const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
-    if (upper && lower_before) id += '_';
-    lower_before = lower || digit;
-    if (upper) id += static_cast<char>(c - 'A' + 'a');
-    else if (lower || digit) id += c;
-    else if (!id.empty() && id.back() != '_') id += '_';
-  }
-  while (!id.empty() && id.back() == '_') id.pop_back();
-  if (id.empty()) id = otherwise;
-  if (id[0] >= '0' && id[0] <= '9') id = std::string(otherwise) + "_" + id;
-  return is_keyword(id) ? id + "_" : id;
 }
 
 }  // namespace dnnkit::generation

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dnnkit/onnx/generate/columns.hpp"
+#include "dnnkit/onnx/generate/escapes.hpp"
 #include "dnnkit/onnx/generate/item.hpp"
 
 namespace dnnkit::generation {

@@ -4,15 +4,17 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "dnnkit/core/error.hpp"
 #include "dnnkit/onnx/generate.hpp"
 #include "dnnkit/onnx/generate/body_writer.hpp"
 #include "dnnkit/onnx/generate/calls.hpp"
+#include "dnnkit/onnx/generate/escapes.hpp"
+#include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate/loops.hpp"
 #include "dnnkit/onnx/generate/repeats.hpp"
 #include "dnnkit/onnx/generate/symbols.hpp"
@@ -23,19 +25,15 @@ namespace generation {
 
 template <class Set> class model_writer {
  public:
-  explicit model_writer(const graph& g) : g_(g), symbols_(g.symbols) {}
+  explicit model_writer(const graph& g) : g_(g), symbols_(g.symbols, names_) {}
 
   std::string write(const std::string& name) {
-    call_maker calls(g_, symbols_);
-    repeats r(calls.items(Set{}), {g_.outputs.begin(), g_.outputs.end()});
+    call_maker calls(g_, symbols_, names_, name);
+    repeats r(calls.items(Set{}), {g_.outputs.begin(), g_.outputs.end()}, names_);
     r.run();
-    functions_ = r.functions();
-    for (std::size_t i = 0; i < calls.arrays().size(); ++i) taken_.insert("elements_" + std::to_string(i + 1));
-    for (std::size_t i = 0; i < symbols_.size(); ++i) taken_.insert(symbols_[i]);
-    taken_.insert("g");
-    code_ = "struct " + name + " {\n  static constexpr void build(dk::builder& g) {\n";
+    code_ = "struct " + name + " {\n  static constexpr void build(dnnkit::builder& g) {\n    namespace dk = dnnkit;\n";
     const std::size_t begin = code_.size();
-    for (const function& f : functions_) write_function(f);
+    for (const function& f : r.functions()) write_function(f);
     write_main(r.items());
     code_.insert(begin, symbol_definitions());
     code_ += "  }\n";
@@ -81,24 +79,21 @@ template <class Set> class model_writer {
     return symbol && !is_variable(*symbol) ? "dk::sym" + symbol_code(*symbol) : symbols_.code(d);
   }
 
-  std::string shape_text(value_id v) const { return std::string(print(g_.symbols, g_.at(v).type.dims).view()); }
+  // Part of a comment.
+  std::string shape_text(value_id v) const { return comment_text(print(g_.symbols, g_.at(v).type.dims).view()); }
 
   void write_function(const function& f) {
-    std::set<std::string> taken = taken_;
-    taken.insert(f.name);
+    static constexpr const char* tensors[] = {"x", "a", "b", "c"};
+    name_scope names = names_;
     std::string parameters;
-    for (const parameter& p : f.parameters) taken.insert(p.name);
-    taken.insert("y");
-    std::vector<std::string> tensors;
-    for (std::size_t t = 0; t < f.tensors.size(); ++t) {
-      static constexpr const char* names[] = {"x", "a", "b", "c"};
-      tensors.push_back(names[t]);
-      parameters += (t == 0 ? "dk::tensor " : ", dk::tensor ") + tensors.back();
-    }
-    for (const parameter& p : f.parameters) parameters += (parameters.empty() ? "" : ", ") + p.type + " " + p.name;
-    taken.erase("y");
-    body_writer w(6, taken);
-    for (std::size_t t = 0; t < tensors.size(); ++t) w.bind(f.tensors[t], tensors[t]);
+    const auto add = [&](const std::string& type, const std::string& name) {
+      names.take(name);
+      parameters += (parameters.empty() ? "" : ", ") + type + " " + name;
+    };
+    for (std::size_t t = 0; t < f.tensors.size(); ++t) add("dk::tensor", tensors[t]);
+    for (const parameter& p : f.parameters) add(p.type, p.name);
+    body_writer w(6, std::move(names));
+    for (std::size_t t = 0; t < f.tensors.size(); ++t) w.bind(f.tensors[t], tensors[t]);
     w.write(f.body, f.results, false, nullptr, nullptr);
     const std::string result = w.take(f.results[0]);
     const std::string head = "auto " + f.name + " = [&](" + parameters + ")";
@@ -114,17 +109,14 @@ template <class Set> class model_writer {
       code_ += w.code() + broken("return " + result + ";", 6);
       line("};");
     }
-    taken_.insert(f.name);
   }
 
   void write_main(const std::vector<item>& items) {
+    name_scope scope = names_;
+    scope.take("i");  // which loops count with
     std::vector<std::string> names;
-    for (value_id v : g_.inputs) {
-      std::string name = identifier(g_.name_of(v), "input");
-      while (!taken_.insert(name).second) name += "_";
-      names.push_back(std::move(name));
-    }
-    body_writer w(4, taken_);
+    for (value_id v : g_.inputs) names.push_back(scope.add(identifier(g_.name_of(v), "input")));
+    body_writer w(4, scope);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const value_id v = g_.inputs[i];
       w.bind(v, names[i]);
@@ -147,14 +139,14 @@ template <class Set> class model_writer {
   }
 
   const graph& g_;
+  name_scope names_{"g"};  // of symbols, arrays and functions
   symbol_names symbols_;
-  std::vector<function> functions_;
-  std::set<std::string> taken_;
   std::string code_;
 };
 
 template <class Set> std::string generator<Set>::run(const graph& g, std::string_view name) {
-  return model_writer<Set>(g).write(identifier(name, "model"));
+  if (!is_type_name(name)) throw error("is no name for a type", "model", {}, std::string(name));
+  return model_writer<Set>(g).write(std::string(name));
 }
 
 }  // namespace generation

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/onnx/generate/escapes.hpp"
+#include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate/literals.hpp"
 #include "dnnkit/op/builtin.hpp"
 
@@ -24,7 +26,7 @@ namespace dnnkit::generation {
 struct attribute_element {
   enum class kind : std::uint8_t { integer, real, dimension, word };
   kind is = kind::integer;
-  std::int64_t integer = 0;
+  std::int64_t integer = 0;  // of a character too
   double real = 0;
   dim dimension = 0;
   std::string word;
@@ -50,7 +52,7 @@ template <class T> attribute_element element_source(const T& x) {
   else if constexpr (std::same_as<T, bool>) e.is = kind::word, e.word = x ? "true" : "false";
   else if constexpr (std::same_as<T, dtype>) e.is = kind::word, e.word = dtype_literal(x);
   else if constexpr (std::is_enum_v<T>) e.is = kind::word, e.word = enumerator_spelling(x);
-  else if constexpr (std::same_as<T, char>) e.is = kind::word, e.word = std::string("'") + x + "'";
+  else if constexpr (std::same_as<T, char>) e.is = kind::word, e.word = character_literal(x), e.integer = x;
   else if constexpr (std::floating_point<T>) e.is = kind::real, e.real = static_cast<double>(x);
   else e.integer = static_cast<std::int64_t>(x);
   return e;

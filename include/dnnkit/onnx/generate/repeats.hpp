@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dnnkit/onnx/generate/columns.hpp"
+#include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate/item.hpp"
 #include "dnnkit/onnx/generate/scopes.hpp"
 
@@ -24,7 +25,9 @@ namespace dnnkit::generation {
 class repeats {
  public:
   // `kept`: values that are needed after the last item (the graph's outputs).
-  repeats(std::vector<item> items, std::vector<value_id> kept) : items_(std::move(items)), kept_(std::move(kept)) {}
+  // Functions take their names from `names`.
+  repeats(std::vector<item> items, std::vector<value_id> kept, name_scope& names)
+      : items_(std::move(items)), kept_(std::move(kept)), names_(names) {}
 
   // First single operators with their weights, and pairs of such (a product and its bias); then whole blocks.
   void run() {
@@ -224,7 +227,7 @@ class repeats {
       }
   }
   void find_parameters(proposal& p) const {
-    columns c;
+    columns c(names_);
     for (std::size_t k = 0; k < p.length; ++k) {
       const item& pattern = items_[p.firsts[0] + k];
       body_item b{pattern, {}, {}};
@@ -264,7 +267,8 @@ class repeats {
   // --- the function itself
   void replace(proposal& p, bool leaf) {
     function& f = p.made;
-    f.name = unique(leaf ? leaf_name(p) : block_name(p));
+    const std::string wanted = leaf ? leaf_name(p) : block_name(p);
+    f.name = names_.add(wanted.size() > 1 ? wanted : "block_" + wanted);  // letters are for tensors
     for (const auto& t : p.tensors) f.tensors.push_back(t[0]);
     for (const columns::column& c : p.parameters) f.parameters.push_back(c.as);
     for (const auto& [k, o] : p.results) f.results.push_back(items_[p.firsts[0] + k].outputs[o]);
@@ -333,19 +337,13 @@ class repeats {
     const std::string name = module_name(names, "block");
     for (const body_item& b : p.made.body)  // a stage made of layers is called layers
       if (b.pattern.function != item::no_function && functions_[b.pattern.function].name == name)
-        return name.ends_with("s") ? name + "_stage" : name + "s";
-    return name;
-  }
-  std::string unique(const std::string& wanted) const {
-    std::string name = wanted;
-    for (int i = 2;
-         std::any_of(functions_.begin(), functions_.end(), [&](const function& f) { return f.name == name; }); ++i)
-      name = wanted + "_" + std::to_string(i);
+        return name.ends_with('s') ? name + "_stage" : name + "s";
     return name;
   }
 
   std::vector<item> items_;
   std::vector<value_id> kept_;
+  name_scope& names_;
   std::vector<function> functions_;
   std::vector<std::size_t> ids_;       // equal for items of one pattern
   std::vector<std::int64_t> lengths_;  // of text, summed up

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dnnkit/onnx/generate/literals.hpp"
+#include "dnnkit/onnx/generate/identifiers.hpp"
 
 namespace dnnkit::generation {
 

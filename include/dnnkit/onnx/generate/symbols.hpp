@@ -3,27 +3,27 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "dnnkit/onnx/generate/literals.hpp"
+#include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/tensor/dim.hpp"
 
 namespace dnnkit::generation {
 
 class symbol_names {
  public:
-  explicit symbol_names(const symbol_table& table) : table_(table) {
-    std::set<std::string> taken{"g", "x", "y", "i"};
+  // A symbol of one letter keeps it (H), but for those that generated code has uses of its own for. Of longer names
+  // capitals become small, since many of capitals are macros.
+  symbol_names(const symbol_table& table, name_scope& names) : table_(table) {
+    constexpr std::string_view used_otherwise = "abcgitxyI";
     for (const symbol& s : table.symbols) {
-      std::string name(s.name.view());
-      bool legal = !name.empty() && !is_keyword(name) && !(name[0] >= '0' && name[0] <= '9');
-      for (char c : name)
-        legal = legal && (c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
-      if (!legal || name[0] == '_' || name.find("__") != std::string::npos) name = identifier(name, "size");
-      while (!taken.insert(name).second) name += "_";
-      names_.push_back(name);
+      const std::string_view given = s.name.view();
+      std::string name = identifier(given, "size");
+      if (name.size() == 1)
+        name = given.size() == 1 && used_otherwise.find(given[0]) == given.npos ? std::string(given) : "size_" + name;
+      names_.push_back(names.add(name));
       used_.push_back(false);
     }
   }
