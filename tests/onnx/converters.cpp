@@ -228,4 +228,77 @@ TEST_CASE("Resize that keeps the ratio maps coordinates by the one scale") {
   }
 }
 
+TEST_CASE("operands of two floating-point types are computed in the wider one") {
+  using list = std::vector<double>;
+  const auto halves = [](std::vector<std::int64_t> dims, list elements) {
+    host_tensor t(f16, std::move(dims));
+    t.reals = std::move(elements);
+    return t;
+  };
+  graph_of norm;
+  norm.input("x", f16, {1, 2}).input("s", f32, {2}).output("y");
+  norm.node("BatchNormalization", {"x", "s", "s", "s", "s"}, {"y"}, {real("epsilon", 0)});
+  auto m = model_of(norm, 17);
+  auto r = import(m);
+  REQUIRE(problems(r) == "");
+  auto y = run(r, {halves({1, 2}, {2, 8}), host_tensor({2}, {1, 4})})[0];
+  CHECK(y.type == f16);
+  CHECK(y.reals == list{2, 12});  // (x - s) / sqrt(s) s + s
+  graph_of sampled;
+  sampled.input("x", f16, {1, 1, 1, 2}).input("grid", f32, {1, 1, 1, 2}).output("y");
+  sampled.node("GridSample", {"x", "grid"}, {"y"}, {integer("align_corners", 1)});
+  m = model_of(sampled, 20);
+  r = import(m);
+  REQUIRE(problems(r) == "");
+  y = run(r, {halves({1, 1, 1, 2}, {1, 3}), host_tensor({1, 1, 1, 2}, {0, 0})})[0];
+  CHECK(y.type == f16);
+  CHECK(y.reals == list{2});
+  graph_of attended;
+  attended.input("q", f64, {1, 1, 1, 2}).input("k", f64, {1, 1, 2, 2}).input("mask", f32, {1, 2}).output("y");
+  attended.node("Attention", {"q", "k", "k", "mask"}, {"y"});
+  m = model_of(attended, 23);
+  r = import(m);
+  REQUIRE(problems(r) == "");
+  host_tensor keys(f64, {1, 1, 2, 2});
+  keys.reals = {1, 3, 3, 5};
+  y = run(r, {host_tensor(f64, {1, 1, 1, 2}), keys, host_tensor({1, 2}, {0, 0})})[0];
+  CHECK(y.reals == list{2, 4});
+}
+
+TEST_CASE("Softmax of opset 12 and PRelu: tensors without elements, and integers") {
+  graph_of g;
+  g.input("x", f32, {2, 1, 0}).input("i", i32, {2}).output("y").output("z");
+  g.node("Softmax", {"x"}, {"y"}).node("PRelu", {"i", "i"}, {"z"});
+  const auto m = model_of(g, 12);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  const auto y = run(r, {host_tensor(f32, {2, 1, 0}), host_tensor::of_integers(i32, {2}, {-3, 4})});
+  CHECK(y[0].dims == std::vector<std::int64_t>{2, 1, 0});
+  CHECK(y[1].integers == std::vector<std::int64_t>{9, 4});
+}
+
+TEST_CASE("a slice backwards of a known tensor: without elements it has none, and a start before all is the first") {
+  graph_of g;
+  g.output("y").output("z").initializer(numbers("none", {}, {0})).initializer(numbers("three", {7, 8, 9}, {3}));
+  g.constant("from", {5}).constant("to", {-1}).constant("before", {-10}).constant("axis", {0}).constant("back", {-2});
+  g.node("Slice", {"none", "from", "to", "axis", "back"}, {"y"});
+  g.node("Slice", {"three", "before", "before", "axis", "back"}, {"z"});
+  const auto m = model_of(g, 13);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  const auto y = run(r, {});
+  CHECK(y[0].dims == std::vector<std::int64_t>{0});
+  CHECK(y[1].integers == std::vector<std::int64_t>{7});
+}
+
+TEST_CASE("losses leave out what is ignored, infinite or not") {
+  graph_of g;
+  g.input("x", f32, {2, 2}).output("y").initializer(numbers("t", {1, 0}, {2}));
+  g.node("NegativeLogLikelihoodLoss", {"x", "t"}, {"y"}, {integer("ignore_index", 0)});
+  const auto m = model_of(g, 13);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(run(r, {host_tensor({2, 2}, {0, -3, HUGE_VAL, 1})})[0].reals == std::vector<double>{3});
+}
+
 }  // namespace

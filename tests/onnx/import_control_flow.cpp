@@ -121,3 +121,36 @@ TEST_CASE("Scan of opset 8 has a batch, each element of which is scanned on its 
   lengths.input("n", i64, {2}).g.nodes[0].inputs[0] = "n";
   CHECK(problems(import(lengths, 8)) == "Scan 'y': sequences of different lengths are not supported\n");
 }
+
+TEST_CASE("Scan stacks its outputs along the axis that it names") {
+  for (const std::int64_t axis : {1, -1}) {
+    graph_of round, g;
+    round.input("sum", f32, {2}).input("row", f32, {2}).output("next").output("seen");
+    round.node("Add", {"sum", "row"}, {"next"}).node("Identity", {"next"}, {"seen"});
+    g.input("x", f32, {3, 2}).output("y").output("all").initializer(reals("zero", {0, 0}, {2}));
+    g.node("Scan", {"zero", "x"}, {"y", "all"},
+           {body("body", round.g), integer("num_scan_inputs", 1), integers("scan_output_axes", {axis}),
+            integers("scan_output_directions", {1})});
+    const auto m = model_of(g);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    const auto y = run(r, std::vector<host_tensor>{host_tensor({3, 2}, {1, 2, 3, 4, 5, 6})});
+    CHECK(y[1].dims == std::vector<std::int64_t>{2, 3});
+    CHECK(y[1].reals == std::vector<double>{9, 4, 1, 12, 6, 2});
+  }
+}
+
+TEST_CASE("a loop without any round gives what it carries, and stacks of no element") {
+  graph_of round, g;
+  round.input("i", i64, {}).input("go", boolean, {}).input("sum", f32, {2}).output("go2").output("sum2").output("seen");
+  round.node("Identity", {"go"}, {"go2"}).node("Add", {"sum", "x"}, {"sum2"}).node("Mul", {"sum2", "sum2"}, {"seen"});
+  g.input("x", f32, {3, 2}).input("first", f32, {3, 2}).output("y").output("all").scalar("rounds", 0);
+  g.node("Loop", {"rounds", "", "first"}, {"y", "all"}, {body("body", round.g)});
+  const auto m = model_of(g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  const host_tensor x({3, 2}, {1, 2, 3, 4, 5, 6});
+  const auto y = run(r, std::vector<host_tensor>{x, x});
+  CHECK(y[0].reals == x.reals);
+  CHECK(y[1].dims == std::vector<std::int64_t>{0, 3, 2});
+}

@@ -25,6 +25,12 @@ static_assert(
 static_assert(inferred([](builder& g) {
                 return slice(g.input("x", f32, {H}), {.starts = {-1}, .ends = {-1000000000000}, .steps = {-1}});
               }) == "f32 [H]");
+static_assert(inferred([](builder& g) {  // a start before all is the first element, and -1, before it, no longer taken
+                return slice(g.input("x", f32, {3}), {.starts = {-10}, .ends = {-10}, .steps = {-2}});
+              }) == "f32 [1]");
+static_assert(inferred([](builder& g) {
+                return slice(g.input("x", f32, {0}), {.starts = {-10}, .ends = {-10}, .steps = {-2}});
+              }) == "f32 [0]");
 static_assert(inferred([](builder& g) { return slice(g.input("x", f32, {L}), {.starts = {0}, .ends = {4}}); }) ==
               "f32 [min(4, L)]");
 static_assert(inferred([](builder& g) {

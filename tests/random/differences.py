@@ -8,8 +8,8 @@ FILE = pathlib.Path(__file__).parent / "explained.json"
 
 
 class Explained:
-    """Entries: `node` and `problem`, regular expressions that the smallest failing graph's one node and its message
-    match; `reason`; `right`: dnnkit, ONNX Runtime or both."""
+    """Entries: regular expressions `node`, which the last node of the smallest failing graph matches, `when`, any of its
+    nodes, and `problem`, the message; `reason`; `right`: dnnkit, ONNX Runtime, both or neither."""
 
     def __init__(self, path=FILE):
         self.entries = json.loads(path.read_text())
@@ -21,7 +21,7 @@ class Explained:
             return result["verdict"]
         nodes = result.get("nodes", [])
         for i, entry in enumerate(self.entries):
-            if len(nodes) == 1 and re.search(entry["node"], nodes[0]) and re.search(entry.get("problem", ""), result["shrunk"]):
+            if nodes and re.search(entry.get("when", ""), "\n".join(nodes)) and re.search(entry["node"], nodes[-1]) and re.search(entry.get("problem", ""), result["shrunk"]):
                 self.used[i] += 1
                 result["explained"] = entry["reason"]
                 return "skipped"

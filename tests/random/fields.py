@@ -27,19 +27,21 @@ class Operator:
     jumps: bool      # a small change of an operand may change a result a lot: computed from exact values alone
     outputs: object  # how many there are: a number or a function of the Context
     weight: float
+    counting: bool = False  # its extents depend on elements
+    unbound: bool = False   # it takes operands of such extents, which others need not
     build: object = None  # a function of the graph that makes the node, instead of the fields
 
 
-def operator(names, rounding="rounded", jumps=False, outputs=1, weight=1.0, also=None, **fields):
+def operator(names, rounding="rounded", jumps=False, outputs=1, weight=1.0, counting=False, unbound=False, also=None, **fields):
     """Enters one operator, or several with the same fields; `also`: those whose names are words of this function."""
     fields |= also or {}
     for name in names.split():
-        TABLE[name] = Operator(name, fields, rounding, jumps, outputs, weight / len(names.split()) ** 0.5)
+        TABLE[name] = Operator(name, fields, rounding, jumps, outputs, weight / len(names.split()) ** 0.5, counting, unbound)
 
 
 def built(name, build, rounding="rounded", weight=1.0):
     """Enters an operator whose nodes a function makes."""
-    TABLE[name] = Operator(name, {}, rounding, False, 1, weight, build)
+    TABLE[name] = Operator(name, {}, rounding, False, 1, weight, build=build)
 
 
 class Context:
@@ -79,7 +81,7 @@ class Context:
         if fresh or not self.draw.chance(0.75):
             return None
         allowed = self.allowed(name, types)
-        found = [v for v in self.graph.pool() if v.dtype in allowed and fits(v) and (v.exact or not self.entry.jumps)]
+        found = [v for v in self.graph.pool(self.entry.unbound) if v.dtype in allowed and fits(v) and (v.exact or not self.entry.jumps)]
         if not found:
             return None
         # Of the values that nobody reads yet, mostly: they make one graph of what would be many.
@@ -110,6 +112,11 @@ def tensor(low=0, high=5, shape=None, types=EVERY, least=None, most=None, fits=N
         c.bind(name, found.dtype)
         return found
     return strategy
+
+
+def finite_tensor(**how):
+    """A tensor without infinities and what is no number: of those not even kernels of one library agree."""
+    return tensor(fits=lambda c, v: bool(np.isfinite(v.array.astype(float)).all()), finite=True, **how)
 
 
 def computed(array, fixed=0.85):

@@ -23,10 +23,12 @@ class Grown:
         self.case = Case(opset)
         self.values = {}
         self.read = set()
+        self.counted = set()  # names of values whose extents depend on elements
         self.named = 0
 
-    def pool(self):
-        return [v for v in self.values.values() if tolerance.is_useful(v.array, v.error)]
+    def pool(self, unbound=False):
+        """The values that a node may read; `unbound`: those whose extents depend on elements, too."""
+        return [v for v in self.values.values() if tolerance.is_useful(v.array, v.error) and (unbound or v.name not in self.counted)]
 
     def new_name(self, prefix):
         self.named += 1
@@ -48,7 +50,7 @@ class Grown:
                 del kept[name]
         del self.case.functions[mark[2]:]
 
-    def add_node(self, node, rounding):
+    def add_node(self, node, rounding, counting=False):
         """Appends a node with what ONNX Runtime makes of it; raises peer.Refused."""
         self.case.roundings[node.output[0]] = rounding
         computed = evaluate_node(node, self.values, self.case)
@@ -59,6 +61,8 @@ class Grown:
         for v in computed:
             self.values[v.name] = v
         self.read.update(reads(node))
+        if counting or self.counted.intersection(reads(node)):
+            self.counted.update(node.output)
 
 
 def schema_of(name, opset):
@@ -121,7 +125,7 @@ def grow(seed, only=None):
             continue
         mark = graph.mark()
         try:
-            graph.add_node(draw_node(graph, entry, schema), entry.rounding)
+            graph.add_node(draw_node(graph, entry, schema), entry.rounding, entry.counting)
         except (peer.Refused, tables.Impossible):
             graph.back_to(mark)
     if not graph.case.nodes:

@@ -8,10 +8,10 @@ from fields import broadcast_with, computed, maybe, one_of, operator, real, seve
 any_tensor = tensor()
 floats = tensor(types=FLOATS)
 
-operator("Abs Neg Relu Sign Not BitwiseNot", "exact", X=any_tensor, input=any_tensor)
-operator("Sqrt Exp Sigmoid Tanh Erf Softplus Softsign Reciprocal", weight=3, X=floats, input=floats)
+operator("Abs Neg Relu Sign Not BitwiseNot", "exact", unbound=True, X=any_tensor, input=any_tensor)
+operator("Sqrt Exp Sigmoid Tanh Erf Softplus Softsign Reciprocal", unbound=True, weight=3, X=floats, input=floats)
 operator("Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Mish HardSwish", weight=3, X=floats, input=floats)
-operator("Floor Ceil Round", "exact", jumps=True, X=floats)
+operator("Floor Ceil Round", "exact", unbound=True, jumps=True, X=floats)
 operator("IsNaN", "exact", jumps=True, X=floats)
 operator("IsInf", "exact", jumps=True, X=floats, detect_negative=maybe(one_of(0, 1)), detect_positive=maybe(one_of(0, 1)))
 operator("Elu Celu LeakyRelu ThresholdedRelu", X=floats, alpha=maybe(real(0.1, 2)))
@@ -59,7 +59,7 @@ operator("Min Max", "exact", data_0=chain)
 
 def bound(c, name):
     """A scalar of the input's type, or an attribute of the first opsets."""
-    x = np.asarray(c.draw.elements(c.types.get("T", np.dtype("float32")), ()))
+    x = np.asarray(c.draw.elements(c.types.get("T", np.dtype("float32")), (), finite=True))
     return float(x) if name in c.schema.attributes else x
 
 
@@ -79,9 +79,9 @@ def target(c, name):
     return onnx_type(c.draw.one_of([*FLOATS, np.dtype("bool"), *whole]))
 
 
-operator("Cast", "rounded", jumps=True, weight=3, input=any_tensor, to=target)
+operator("Cast", "rounded", unbound=True, jumps=True, weight=3, input=any_tensor, to=target)
 operator("CastLike", "rounded", jumps=True, input=tensor(types=INTEGERS), target_type=tensor(types=EVERY))
 operator("BitCast", "exact", jumps=True, input=any_tensor, to=lambda c, name: onnx_type(c.draw.one_of([t for t in EVERY if t.itemsize == c["input"].dtype.itemsize])))
-operator("Identity", "exact", input=any_tensor)
+operator("Identity", "exact", unbound=True, input=any_tensor)
 operator("Dropout", "exact", data=floats, ratio=maybe(real(0, 0.9)), training_mode=maybe(lambda c, name: computed(lambda c: np.array(False))(c, name)),
          outputs=lambda c: c.draw.one_of((1, 1, 2)) if c.schema.since_version >= 10 else 1)

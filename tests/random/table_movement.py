@@ -37,7 +37,7 @@ def new_shape(c):
 
 
 operator("Reshape", "exact", weight=3, data=any_tensor, allowzero=maybe(one_of(0, 1), 0.2), shape=numbers(new_shape))
-operator("Transpose", "exact", weight=3, data=any_tensor, perm=maybe(lambda c, name: c.draw.random.permutation(c["data"].rank).tolist(), 0.8))
+operator("Transpose", "exact", unbound=True, weight=3, data=any_tensor, perm=maybe(lambda c, name: c.draw.random.permutation(c["data"].rank).tolist(), 0.8))
 operator("Flatten", "exact", input=any_tensor, axis=maybe(lambda c, name: c.draw.integer(-c["input"].rank if c.schema.since_version >= 11 else 0, c["input"].rank)))
 operator("Squeeze", "exact", data=any_tensor, axes=maybe(axes_of("data", 1, lambda c, d: c["data"].shape[d] == 1), 0.7))
 
@@ -48,7 +48,7 @@ def unsqueezed(c):
     return [either_sign(c.draw, d, rank) if c.schema.since_version >= 11 else d for d in axes]
 
 
-operator("Unsqueeze", "exact", data=tensor(high=4), axes=numbers(unsqueezed))
+operator("Unsqueeze", "exact", unbound=True, data=tensor(high=4), axes=numbers(unsqueezed))
 
 
 def expanded(c):

@@ -18,7 +18,7 @@ def per_channel(of="X", least=None, most=None):
 epsilon = maybe(real(1e-5, 1e-2))
 operator("BatchNormalization", weight=2, X=tensor(low=2, types=FLOATS), scale=per_channel(), B=per_channel(), mean=per_channel(), var=per_channel(least=0.1, most=3),
          input_mean=per_channel(), input_var=per_channel(least=0.1, most=3), epsilon=epsilon, momentum=maybe(real(0.5, 1)), spatial=maybe(one_of(1)))
-operator("InstanceNormalization", input=tensor(low=3, types=FLOATS), scale=per_channel("input"), B=per_channel("input"), epsilon=epsilon)
+operator("InstanceNormalization", "summed", input=tensor(low=3, types=FLOATS), scale=per_channel("input"), B=per_channel("input"), epsilon=epsilon)
 
 
 def tail(c):
@@ -26,7 +26,7 @@ def tail(c):
     return c["X"].shape[axis:]
 
 
-operator("LayerNormalization", weight=2, X=tensor(low=1, types=FLOATS), axis=maybe(axis_of("X")), Scale=tensor(shape=tail, fixed=0.9), B=maybe(tensor(shape=tail, fixed=0.9)), epsilon=epsilon)
+operator("LayerNormalization", "summed", weight=2, X=tensor(low=1, types=FLOATS), axis=maybe(axis_of("X")), Scale=tensor(shape=tail, fixed=0.9), B=maybe(tensor(shape=tail, fixed=0.9)), epsilon=epsilon)
 operator("RMSNormalization", X=tensor(low=1, types=FLOATS), axis=maybe(axis_of("X")), scale=tensor(shape=tail, fixed=0.9), epsilon=epsilon)
 
 
@@ -35,9 +35,9 @@ def groups(c, name):
     return c.draw.one_of([d for d in range(1, n + 1) if n % d == 0])
 
 
-operator("GroupNormalization", X=picture, num_groups=groups, scale=tensor(shape=lambda c: [c["num_groups"] if c.schema.since_version < 21 else c["X"].shape[1]], fixed=0.9),
+operator("GroupNormalization", "summed", X=picture, num_groups=groups, scale=tensor(shape=lambda c: [c["num_groups"] if c.schema.since_version < 21 else c["X"].shape[1]], fixed=0.9),
          bias=tensor(shape=lambda c: c["scale"].shape, fixed=0.9), epsilon=epsilon)
-operator("MeanVarianceNormalization", X=tensor(low=2, types=FLOATS), axes=lambda c, name: c.draw.some_of(range(c["X"].rank), 1) if c["X"].rank != 4 or c.draw.chance(0.5) else None)
+operator("MeanVarianceNormalization", "summed", X=tensor(low=2, types=FLOATS), axes=lambda c, name: c.draw.some_of(range(c["X"].rank), 1) if c["X"].rank != 4 or c.draw.chance(0.5) else None)
 
 
 def classes(c):
@@ -50,7 +50,7 @@ def classes(c):
 
 
 def scores(c, name):
-    c.drawn["scores"] = x = tensor(low=2, high=4, types=FLOATS, fits=lambda c, v: v.array.size)(c, name)
+    c.drawn["scores"] = x = tensor(low=2, high=4, types=FLOATS, fits=lambda c, v: v.array.size and np.isfinite(v.array).all(), finite=True)(c, name)
     return x
 
 
@@ -72,12 +72,12 @@ def quantized(c, of):
 
 
 bytes_first = tuple(np.dtype(t) for t in ("uint8", "int8"))
-operator("QuantizeLinear", "exact", jumps=True, weight=1.5, x=tensor(), axis=maybe(axis_of("x"), 0.6), y_scale=tensor(shape=lambda c: quantized(c, "x"), least=0.05, most=1, fixed=0.8),
+operator("QuantizeLinear", "exact", jumps=True, weight=1.5, x=tensor(fits=lambda c, v: np.isfinite(v.array.astype(float)).all(), finite=True), axis=maybe(axis_of("x"), 0.6), y_scale=tensor(shape=lambda c: quantized(c, "x"), least=0.05, most=1, fixed=0.8),
          y_zero_point=maybe(tensor(shape=lambda c: c["y_scale"].shape, least=0, most=20, fixed=0.8), 0.7), saturate=maybe(one_of(1)),
          output_dtype=lambda c, name: onnx_type(c.draw.one_of(("uint8", "int8", "uint16", "int16"))) if c["y_zero_point"] is None and c.draw.chance(0.3) else None)
 operator("DequantizeLinear", weight=1.5, x=tensor(types=INTEGERS), axis=maybe(axis_of("x"), 0.6), x_scale=tensor(shape=lambda c: quantized(c, "x"), least=0.05, most=1, fixed=0.8),
          x_zero_point=maybe(tensor(shape=lambda c: c["x_scale"].shape, least=0, most=20, fixed=0.8)))
-operator("DynamicQuantizeLinear", "exact", jumps=True, x=tensor(low=1, types=FLOATS, fits=lambda c, v: v.array.size and np.isfinite(v.array).all()), outputs=3)
+operator("DynamicQuantizeLinear", "exact", jumps=True, x=tensor(low=1, types=FLOATS, fits=lambda c, v: v.array.size and np.isfinite(v.array).all(), finite=True), outputs=3)
 
 
 def factor_b(c):

@@ -6,16 +6,18 @@ from draw import FLOATS, NUMBERS
 from fields import axes_of, axis_of, computed, maybe, one_of, operator, real, tensor
 
 data = tensor(types=NUMBERS)
+# What has an order: no NaN.
+ordered = dict(fits=lambda c, v: not np.isnan(v.array.astype(float)).any(), finite=True)
 axes = maybe(axes_of("data"), 0.8)
 
-operator("ReduceSum ReduceMean ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceProd ReduceSumSquare", weight=5, data=data,
+operator("ReduceSum ReduceMean ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceProd ReduceSumSquare", unbound=True, weight=5, data=data,
          keepdims=maybe(one_of(0, 1), 0.7), noop_with_empty_axes=maybe(one_of(0, 1), 0.3), axes=axes)
 operator("ReduceMax ReduceMin", "exact", data=tensor(), weight=1.5,
          keepdims=maybe(one_of(0, 1), 0.7), noop_with_empty_axes=maybe(one_of(0, 1), 0.3), axes=axes)
-operator("ArgMax ArgMin", "exact", jumps=True, data=tensor(low=1, types=NUMBERS), axis=maybe(axis_of("data"), 0.7),
+operator("ArgMax ArgMin", "exact", jumps=True, data=tensor(low=1, types=NUMBERS, **ordered), axis=maybe(axis_of("data"), 0.7),
          keepdims=maybe(one_of(0, 1), 0.7), select_last_index=maybe(one_of(0, 1)))
-operator("Softmax LogSoftmax", weight=2, input=tensor(low=1, types=FLOATS), axis=maybe(axis_of("input"), 0.7))
-operator("Hardmax", "exact", jumps=True, input=tensor(low=1, types=FLOATS), axis=maybe(axis_of("input"), 0.7))
+operator("Softmax LogSoftmax", unbound=True, weight=2, input=tensor(low=1, types=FLOATS), axis=maybe(axis_of("input"), 0.7))
+operator("Hardmax", "exact", jumps=True, input=tensor(low=1, types=FLOATS, **ordered), axis=maybe(axis_of("input"), 0.7))
 operator("LpNormalization", input=tensor(low=1, types=FLOATS), axis=maybe(axis_of("input")), p=maybe(one_of(1, 2)))
 operator("CumSum", x=tensor(low=1, types=NUMBERS), axis=computed(lambda c: np.asarray(axis_of("x")(c, "axis"), c.draw.one_of(("int32", "int64")))),
          exclusive=maybe(one_of(0, 1)), reverse=maybe(one_of(0, 1)))

@@ -4,7 +4,8 @@ import numpy as np
 
 from fields import computed, maybe, numbers, one_of, operator, real, tensor
 
-COORDINATES = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize")
+CROPS = "tf_crop_and_resize"  # ONNX Runtime leaves an axis whose extent stays as it is, and does not crop it
+COORDINATES = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", CROPS)
 SCALES = (0.25, 0.4, 0.5, 0.6, 0.75, 1.0, 1.0, 1.3, 1.5, 2.0, 2.0, 2.5, 3.0)
 
 
@@ -38,22 +39,25 @@ def is_resized(c, d):
 def scales(c):
     if c["by sizes"]:
         return None
-    return np.array([c.draw.one_of(SCALES) if is_resized(c, d) else 1.0 for d in resized_axes(c)], "float32")
+    return np.array([c.draw.one_of([s for s in SCALES if s != 1 or c["coordinate_transformation_mode"] != CROPS]) if is_resized(c, d) else 1.0 for d in resized_axes(c)], "float32")
 
 
 def sizes(c):
     if not c["by sizes"]:
         return None
     n = c["X"].shape
-    return np.array([c.draw.integer(1, 9) if is_resized(c, d) else n[d] for d in resized_axes(c)], "int64")
+    crops = c["coordinate_transformation_mode"] == CROPS
+    return np.array([c.draw.one_of([m for m in range(1, 10) if m != n[d] or not crops]) if is_resized(c, d) else n[d] for d in resized_axes(c)], "int64")
 
 
 def roi(c):
-    if c["coordinate_transformation_mode"] != "tf_crop_and_resize":
+    if c["coordinate_transformation_mode"] != CROPS:
         return None if c.schema.since_version >= 13 else np.zeros(0, "float32")
     count = len(resized_axes(c))
-    a = c.draw.random.uniform(-0.2, 0.6, count)
-    return np.concatenate([a, a + c.draw.random.uniform(0.1, 0.7, count)]).astype("float32")
+    resized = np.array([is_resized(c, d) for d in resized_axes(c)])
+    a = np.where(resized, c.draw.random.uniform(-0.2, 0.6, count), 0)
+    b = np.where(resized, a + c.draw.random.uniform(0.1, 0.7, count), 1)
+    return np.concatenate([a, b]).astype("float32")
 
 
 def scales_or_empty(c, name):

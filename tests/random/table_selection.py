@@ -3,7 +3,7 @@
 import numpy as np
 
 from draw import FLOATS, I64, NUMBERS, onnx_type
-from fields import Impossible, axes_of, axis_of, computed, maybe, numbers, one_of, operator, several, tensor
+from fields import Impossible, axes_of, axis_of, computed, finite_tensor, maybe, numbers, one_of, operator, several, tensor
 from table_movement import indices
 
 any_tensor = tensor()
@@ -89,9 +89,9 @@ def kept(c):
     return c.draw.random.integers(0, 2, c.draw.integer(1, max(1, n)) if c.draw.chance(0.3) else n).astype(bool)
 
 
-operator("Compress", "exact", jumps=True, weight=0.7, input=tensor(low=1), axis=maybe(axis_of("input"), 0.6), condition=computed(kept, 0.5))
-operator("NonZero", "exact", jumps=True, weight=0.7, X=any_tensor)
-operator("Unique", "exact", jumps=True, weight=0.7, X=tensor(low=1, types=NUMBERS, fits=lambda c, v: not np.isnan(v.array.astype(float)).any()), axis=maybe(axis_of("X")), sorted=maybe(one_of(0, 1)), outputs=lambda c: c.draw.integer(1, 4))
+operator("Compress", "exact", jumps=True, counting=True, weight=0.7, input=tensor(low=1), axis=maybe(axis_of("input"), 0.6), condition=computed(kept, 0.5))
+operator("NonZero", "exact", jumps=True, counting=True, weight=0.7, X=any_tensor)
+operator("Unique", "exact", jumps=True, counting=True, weight=0.7, X=tensor(low=1, types=NUMBERS, fits=lambda c, v: not np.isnan(v.array.astype(float)).any(), finite=True), axis=maybe(axis_of("X")), sorted=maybe(one_of(0, 1)), outputs=lambda c: c.draw.integer(1, 4))
 
 
 def some_boxes(c):
@@ -109,7 +109,7 @@ def scalar_of(low, high, dtype):
     return maybe(computed(lambda c: np.array([c.draw.random.uniform(low, high)] if dtype != I64 else [c.draw.integer(low, high)], dtype)), 0.8)
 
 
-operator("NonMaxSuppression", "exact", jumps=True, weight=0.7, boxes=drawn_boxes, scores=computed(lambda c: c.draw.random.uniform(0, 1, c["sizes"]).astype("float32"), 0.1),
+operator("NonMaxSuppression", "exact", jumps=True, counting=True, weight=0.7, boxes=drawn_boxes, scores=computed(lambda c: c.draw.random.uniform(0, 1, c["sizes"]).astype("float32"), 0.1),
          max_output_boxes_per_class=scalar_of(0, 4, I64), iou_threshold=scalar_of(0, 0.8, "float32"), score_threshold=scalar_of(0, 0.6, "float32"), center_point_box=maybe(one_of(0, 1)))
 
 
@@ -151,7 +151,7 @@ def limits(c, name):
 
 operator("Range", "exact", start=limits, limit=computed(lambda c: c["limit drawn"], 0.8), delta=computed(lambda c: c["delta drawn"], 0.8))
 operator("EyeLike", "exact", input=tensor(low=2, high=2), k=maybe(one_of(-2, -1, 0, 1, 2)), dtype=maybe(lambda c, name: onnx_type(c.draw.one_of(NUMBERS))))
-operator("Det", X=tensor(shape=lambda c: [*c.draw.shape(0, 2), *[c.draw.integer(1, 4)] * 2], types=FLOATS))
+operator("Det", X=finite_tensor(shape=lambda c: [*c.draw.shape(0, 2), *[c.draw.integer(1, 4)] * 2], types=FLOATS))
 operator("CenterCropPad", "exact", input_data=tensor(low=1, high=4), axes=maybe(axes_of("input_data", 1), 0.6),
          shape=numbers(lambda c: [c.draw.integer(1, 9) for _ in (c.numbers("axes") if c.numbers("axes") is not None else c["input_data"].shape)]))
 

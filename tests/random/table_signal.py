@@ -3,7 +3,7 @@
 import numpy as np
 
 from draw import FLOATS, onnx_type
-from fields import Impossible, computed, maybe, numbers, one_of, operator, real, tensor
+from fields import computed, finite_tensor, maybe, numbers, one_of, operator, real, tensor
 
 number = lambda low, high: computed(lambda c: np.array(c.draw.integer(low, high), c.draw.one_of(("int64", "int32"))), 0.95)  # noqa: E731
 operator("HannWindow HammingWindow BlackmanWindow", size=number(1, 12), periodic=maybe(one_of(0, 1)), output_datatype=maybe(one_of(1, 11)))
@@ -29,7 +29,7 @@ def dft_axis(c, name):
     return axis if name in c.schema.attributes else computed(lambda c: np.array(axis, "int64"), 1)(c, name)
 
 
-operator("DFT", "summed", weight=1.5, inverse=one_of(0, 0, 1), input=tensor(shape=signal, types=FLOATS), onesided=one_sided, axis=dft_axis, dft_length=maybe(number(1, 12), 0.4))
+operator("DFT", "summed", weight=1.5, inverse=one_of(0, 0, 1), input=finite_tensor(shape=signal, types=FLOATS), onesided=one_sided, axis=dft_axis, dft_length=maybe(number(1, 12), 0.4))
 
 
 def frame(c):
@@ -38,7 +38,7 @@ def frame(c):
 
 def frame_window(c, name):
     n = int(c["frame length drawn"])
-    return tensor(shape=lambda c: [n], types=FLOATS, fixed=0.8)(c, name)
+    return finite_tensor(shape=lambda c: [n], types=FLOATS, fixed=0.8)(c, name)
 
 
 def drawn_frame(c, name):
@@ -47,7 +47,7 @@ def drawn_frame(c, name):
     return computed(lambda c: np.array(n, "int64"), 1)(c, name) if not c["with window"] or c.draw.chance(0.5) else None
 
 
-operator("STFT", "summed", signal=tensor(shape=lambda c: [c.draw.integer(1, 2), c.draw.integer(8, 20), 1], types=FLOATS), frame_step=computed(lambda c: np.array(c.draw.integer(1, 5)), 1),
+operator("STFT", "summed", signal=finite_tensor(shape=lambda c: [c.draw.integer(1, 2), c.draw.integer(8, 20), 1], types=FLOATS), frame_step=computed(lambda c: np.array(c.draw.integer(1, 5)), 1),
          frame_length=drawn_frame, window=lambda c, name: frame_window(c, name) if c["with window"] else None, onesided=maybe(one_of(0, 1)))
 
 
@@ -84,14 +84,14 @@ def recurrent(name, gates, functions, states, peepholes=False, **more):
     weight = lambda shape: tensor(shape=shape, fixed=0.9, fresh=True, least=-0.8, most=0.8)  # noqa: E731
     fields = dict(
         layout=one_of(None, None, None, 0), direction=maybe(one_of("forward", "reverse", "bidirectional"), 0.7), hidden_size=hidden,
-        X=tensor(shape=x, types=FLOATS), W=weight(lambda c: [directions(c), gates * c["hidden_size"], c["X"].shape[2]]),
+        X=finite_tensor(shape=x, types=FLOATS), W=weight(lambda c: [directions(c), gates * c["hidden_size"], c["X"].shape[2]]),
         R=weight(lambda c: [directions(c), gates * c["hidden_size"], c["hidden_size"]]), B=maybe(weight(lambda c: [directions(c), 2 * gates * c["hidden_size"]]), 0.7),
         sequence_lens=maybe(computed(lambda c: c.draw.random.integers(1, c["X"].shape[1 if layout(c) else 0] + 1, batch(c)).astype("int32"), 0.5), 0.3),
-        initial_h=maybe(tensor(shape=state), 0.4), activations=activations, activation_alpha=constants, activation_beta=constants, clip=maybe(real(0.5, 3), 0.2))
+        initial_h=maybe(finite_tensor(shape=state), 0.4), activations=activations, activation_alpha=constants, activation_beta=constants, clip=maybe(real(0.5, 3), 0.2))
     operator(name, outputs=states, weight=1.5, **fields, **more)
     if peepholes:
         from fields import TABLE
-        TABLE[name].fields["initial_c"] = maybe(tensor(shape=state), 0.4)
+        TABLE[name].fields["initial_c"] = maybe(finite_tensor(shape=state), 0.4)
         TABLE[name].fields["P"] = maybe(weight(lambda c: [directions(c), 3 * c["hidden_size"]]), 0.3)
 
 

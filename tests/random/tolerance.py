@@ -5,14 +5,15 @@ A node's error is that which its inputs bring with them and its own rounding. Bo
 cancellation and the length of sums are those of the node at hand: with f the node and e its type's epsilon,
 
     brought = max |f(x + s error(x)) - f(x)|                         s: random signs, elements on their own
-    own     = ROUNDINGS max |f(x (1 + s e)) - f(x)| + ROUNDINGS e |f(x)| + e scale
+    own     = ROUNDINGS max(1, sqrt(n) / 4) max |f(x (1 + s e)) - f(x)| + ROUNDINGS e |f(x)| + e scale
 
-The second moves every operand by one rounding, so a sum of n terms moves as n roundings do; ROUNDINGS says how many
-roundings an implementation may spend on what ONNX Runtime does with one, `scale` how far results near zero may be when
+The second moves every operand by one rounding, of random sign: a sum of n terms moves by sqrt(n) of them, and may differ
+by n, as those of its partial sums have one sign more often than not. ROUNDINGS says how many roundings an implementation
+may spend on what ONNX Runtime does with one, `scale` how far results near zero may be when
 a function's approximation has an absolute error (of functions bounded by one, ONNX Runtime's own has).
 
 kinds of rounding: rounded: as above. summed: as above, and ROUNDINGS e of the largest element: transforms, whose factors
-ONNX Runtime rounds. exact: own = 0: elements are moved, compared or computed without rounding.
+ONNX Runtime rounds, and normalisations, whose variance it takes from sums of squares. exact: own = 0: elements are moved, compared or computed without rounding.
 """
 import numpy as np
 
@@ -22,6 +23,7 @@ from draw import is_float
 ROUNDINGS = 16
 SCALE = 4
 SAMPLES = 2
+UNDERFLOW = float(np.finfo(np.float32).tiny) ** 0.5  # of what is smaller, the square may be 0
 USEFUL = 0.02  # a result less certain than this, relative to its largest element, is not worth computing with
 
 
@@ -51,6 +53,11 @@ def deviation(session, given, arrays, change, draw):
     return worst
 
 
+def terms(given, y):
+    """How many elements a result may be summed from: the length of a reduction."""
+    return max((v.array.size for v in given), default=1) / max(1, y.size)
+
+
 def errors(session, given, arrays, kind):
     """What each element of a node's outputs may differ by, None where all must be equal.
 
@@ -70,7 +77,8 @@ def errors(session, given, arrays, kind):
         if is_float(y.dtype) and kind != "exact":
             e = epsilon(y.dtype)
             size = np.where(np.isfinite(y), np.abs(y.astype(np.float64)), 0)
-            o = ROUNDINGS * o + ROUNDINGS * e * size + SCALE * e * np.minimum(1, size.max(initial=0))
+            o = ROUNDINGS * max(1, terms(given, y) ** 0.5 / 4) * o + ROUNDINGS * e * size + SCALE * e * np.minimum(1, size.max(initial=0))
+            o = o + UNDERFLOW * (size < UNDERFLOW)
             if kind == "summed":
                 o = o + ROUNDINGS * e * size.max(initial=0)
         else:

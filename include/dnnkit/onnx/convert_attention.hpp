@@ -102,7 +102,7 @@ inline void convert_attention(node_context& c) {
       mask = c.apply(pad, {mask});
     }
     if (mask.type() == boolean) allow(mask);
-    else scores = p.add(scores, mask);
+    else scores = p.add(scores, cast_to(c, mask, type));
   }
   std::optional<tensor> valid;  // [B, 1, 1, 1]
   if (c.has(6)) valid = p.reshape(c.in(6), {c.dims(6)[0], 1, 1, 1});

@@ -17,6 +17,7 @@
 #include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/bits.hpp"
 #include "dnnkit/op/block_rearrangement.hpp"
+#include "dnnkit/op/cast.hpp"
 #include "dnnkit/op/pad.hpp"
 #include "dnnkit/op/resize.hpp"
 
@@ -41,6 +42,10 @@ template <> struct words_of<nearest_rounding> {
 };
 
 namespace detail {
+
+inline tensor cast_to(node_context& c, tensor t, dtype type) {
+  return t.type() == type ? t : c.apply(op::cast{type}, {t});
+}
 
 // trans_a -> transA
 inline std::string camel_case(std::string_view name) {

@@ -52,9 +52,6 @@ inline void convert_mean(node_context& c) {
 
 inline void convert_identity(node_context& c) { c.alias(0, c.reference(0)); }
 
-inline tensor cast_to(node_context& c, tensor t, dtype type) {
-  return t.type() == type ? t : c.apply(op::cast{type}, {t});
-}
 inline void convert_cast(node_context& c) {
   c.ignore("saturate");
   if (c.opset < 6) node_context::refuse("opset " + std::to_string(c.opset) + " is not supported");

@@ -62,8 +62,15 @@ template <class Op> void convert_softmax(node_context& c) {
   c.out(0, c.apply(op::reshape{dims}, {c.apply(Op{1}, {rows})}));
 }
 
+// Scale and bias, and mean and variance, may be of other types than the input: all is computed in the widest.
 inline void convert_batch_normalization(node_context& c) {
   op::batch_normalization norm;
+  std::vector<tensor> inputs = c.all_inputs();
+  const dtype type = inputs.at(0).type();
+  dtype widest = type;
+  for (const tensor& t : inputs)
+    if (size_of(t.type()) > size_of(widest)) widest = t.type();
+  for (tensor& t : inputs) t = cast_to(c, t, widest);
   norm.epsilon = c.real_attribute("epsilon", 1e-5f);
   for (const char* name : {"momentum", "consumed_inputs"}) c.ignore(name);
   node_context::require(c.integer("spatial", 1) != 0, "attribute 'spatial' = 0 is not supported");
@@ -71,14 +78,14 @@ inline void convert_batch_normalization(node_context& c) {
   if (c.opset < 14) {
     for (std::size_t i = 1; i < c.node.outputs.size(); ++i)
       node_context::require(!c.wants(i), "outputs of training are not supported");
-    return c.out(0, c.apply(norm, c.all_inputs()));
+    return c.out(0, c.apply(norm, inputs));
   }
-  if (!c.flag("training_mode", false)) return c.out(0, c.apply(norm, c.all_inputs()));
+  if (!c.flag("training_mode", false)) return c.out(0, cast_to(c, c.apply(norm, inputs), type));
   op::batch_normalization_training training{norm.epsilon, c.real_attribute("momentum", 0.9f), 0};
-  const std::vector<tensor> inputs = c.all_inputs();
+  const dtype statistics_type = c.in(3).type();
   for (std::size_t i = 0; i < 3; ++i) {
     training.output = static_cast<std::int64_t>(i);
-    if (c.wants(i)) c.out(i, c.apply(training, inputs));
+    if (c.wants(i)) c.out(i, cast_to(c, c.apply(training, inputs), i == 0 ? type : statistics_type));
   }
 }
 

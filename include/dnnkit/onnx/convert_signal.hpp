@@ -88,7 +88,9 @@ inline void convert_grid_sample(node_context& c) {
   sample.mode = enumerator<grid_sample_mode>("mode", mode);
   sample.padding_mode = enumerator<grid_padding>("padding_mode", c.word("padding_mode", "zeros"));
   sample.align_corners = c.flag("align_corners", false);
-  c.out(0, c.apply(sample, {c.in(0), c.in(1)}));
+  const tensor x = c.in(0), grid = c.in(1);  // which may be of two types: computed in the wider one
+  const dtype wider = size_of(grid.type()) > size_of(x.type()) ? grid.type() : x.type();
+  c.out(0, cast_to(c, c.apply(sample, {cast_to(c, x, wider), cast_to(c, grid, wider)}), x.type()));
 }
 
 inline void convert_roi_align(node_context& c) {

@@ -71,9 +71,22 @@ template <class Walk> std::vector<value_reference> import_if(Walk& walk, scope& 
   return results;
 }
 
-// The values of all rounds, one behind the other along a new axis 0.
-inline value_reference stacked(node_context& c, const std::vector<value_reference>& rounds) {
+// No value: that which one of the shape would be part of.
+inline value_reference stacked_none(node_context& c, const value_reference& one) {
+  const tensor row = c.apply(op::unsqueeze{{0}}, {c.state.materialise(*one)});
+  return value_of(c.apply(op::split{0, 0, 0}, {row}));
+}
+
+// The values of all rounds, one behind the other along a new axis.
+inline value_reference stacked(node_context& c, const std::vector<value_reference>& rounds, std::int64_t axis = 0) {
   if (rounds.empty()) node_context::refuse("a loop without any round has outputs of unknown shape");
+  if (axis != 0) {
+    const std::int64_t rank = c.state.materialise(*rounds[0]).rank() + 1;
+    node_context::require(axis >= -rank && axis < rank, "scan_output_axes names an axis the output lacks");
+    std::vector<tensor> parts;
+    for (const value_reference& v : rounds) parts.push_back(c.apply(op::unsqueeze{{axis}}, {c.state.materialise(*v)}));
+    return value_of(parts.size() == 1 ? parts[0] : c.apply(op::concat{axis}, parts));
+  }
   bool known = true;
   for (const value_reference& v : rounds) {
     const known_elements* k = c.state.elements(*v, false);
@@ -126,8 +139,16 @@ template <class Walk> std::vector<value_reference> import_loop(Walk& walk, scope
     for (std::size_t i = 0; i < carried; ++i) state[i] = results[i + 1];
     for (std::size_t i = 0; i < scanned; ++i) scans[i].push_back(results[carried + 1 + i]);
   }
+  std::vector<value_reference> once;  // what a round would give, where there is none
+  if (scanned > 0 && scans[0].empty()) {
+    std::vector<value_reference> arguments{known_value(scalar_of(i64, known_element::of_number(0))), condition};
+    arguments.insert(arguments.end(), state.begin(), state.end());
+    once = walk.run_body(names, body, arguments, "0");
+    for (const value_reference& v : once)
+      if (!v) return {};
+  }
   for (std::size_t i = 0; i < scanned && state.size() < c.node.outputs.size(); ++i)
-    state.push_back(stacked(c, scans[i]));
+    state.push_back(once.empty() ? stacked(c, scans[i]) : stacked_none(c, once[carried + 1 + i]));
   return state;
 }
 
@@ -135,7 +156,7 @@ template <class Walk> std::vector<value_reference> import_loop(Walk& walk, scope
 struct scan_form {
   const onnx::graph& body;
   std::size_t read, carried, scanned;
-  std::vector<std::int64_t> axes, directions, output_directions;
+  std::vector<std::int64_t> axes, directions, output_axes, output_directions;
 };
 
 // All rounds over the tensors to read, which begin with the values carried: body: carried, slices -> carried, scanned.
@@ -170,7 +191,7 @@ std::vector<value_reference> scan_rounds(Walk& walk, scope& names, node_context&
     }
   }
   for (std::size_t i = 0; i < form.scanned && state.size() < c.node.outputs.size(); ++i)
-    state.push_back(stacked(c, scans[i]));
+    state.push_back(stacked(c, scans[i], form.output_axes[i]));
   return state;
 }
 
@@ -223,16 +244,16 @@ template <class Walk> std::vector<value_reference> import_scan(Walk& walk, scope
   if (batched) {
     node_context::require(!c.has(0), "sequences of different lengths are not supported");
     const std::vector<std::int64_t> front(read, 0), forward(scanned, 0);
-    return scan_batch(walk, names, c, {body, read, carried, scanned, front, list("directions", read), forward}, first);
+    const scan_form form{body, read, carried, scanned, front, list("directions", read), forward, forward};
+    return scan_batch(walk, names, c, form, first);
   }
-  for (std::int64_t a : list("scan_output_axes", scanned))
-    node_context::require(a == 0, "scan_output_axes other than 0 are not supported");
   const scan_form form{body,
                        read,
                        carried,
                        scanned,
                        list("scan_input_axes", read),
                        list("scan_input_directions", read),
+                       list("scan_output_axes", scanned),
                        list("scan_output_directions", scanned)};
   std::vector<value_reference> state;
   for (std::size_t i = 0; i < carried; ++i) state.push_back(c.reference(i));

@@ -3,6 +3,7 @@
 // and what is done with the lists they give.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -141,13 +142,11 @@ inline bool evaluate_slice(shape_evaluation& s) {
       const std::int64_t low = by > 0 ? 0 : -1, high = by > 0 ? n : n - 1;
       return p < low ? low : p > high ? high : p;
     };
-    std::int64_t from = clamped((*starts)[k]);
-    if (by < 0 && from < 0) from = 0;
-    if (by > 0 && from < 0) from = 0;
+    const std::int64_t from = std::max<std::int64_t>(clamped((*starts)[k]), 0);
     const std::int64_t to = clamped((*ends)[k]), length = by > 0 ? to - from : from - to, size = by > 0 ? by : -by;
     first[d] = from;
     step[d] = by;
-    y.dims[d] = length <= 0 ? 0 : (length - 1) / size + 1;
+    y.dims[d] = n == 0 || length <= 0 ? 0 : (length - 1) / size + 1;
   }
   const std::vector<std::size_t> dense = broadcast_strides(x->dims, rank);
   y.countable(count);

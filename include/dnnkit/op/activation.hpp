@@ -39,9 +39,12 @@ struct leaky_relu {
 struct prelu {
   static constexpr std::string_view name = "PRelu";
   static constexpr form kind = form::elementwise;
+  static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{};
 
-  template <class T> static constexpr T apply(T x, T slope) { return select(x < T(0), slope * x, x); }
+  template <class T> static constexpr T apply(T x, T slope) {
+    return select(x < T(0), T(modular(slope) * modular(x)), x);
+  }
 };
 
 struct clip {

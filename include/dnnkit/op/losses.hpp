@@ -41,9 +41,9 @@ template <class T>
 constexpr T log_likelihood_loss(T scores, T targets, T weights, std::int64_t ignored, loss_reduction how) {
   auto& owner = scores.owner();
   const dtype type = scores.type();
-  T target = targets, counts;  // counts[n, ...]: does it?
+  T target = targets, is_ignored, counts;  // counts[n, ...]: 0 where it is ignored, else 1
   if (ignored != no_class_ignored) {
-    const T is_ignored = dnnkit::equal(target, owner.scalar(static_cast<double>(ignored), target.type()));
+    is_ignored = dnnkit::equal(target, owner.scalar(static_cast<double>(ignored), target.type()));
     target = dnnkit::where(is_ignored, owner.scalar(0, target.type()), target);
     counts = dnnkit::cast(dnnkit::logical_not(is_ignored), {.to = type});
   }
@@ -51,7 +51,8 @@ constexpr T log_likelihood_loss(T scores, T targets, T weights, std::int64_t ign
   T loss = -dnnkit::squeeze(chosen, {.axes = {1}});
   T weight = weights.present() ? dnnkit::gather(weights, target) : T{};
   if (counts.present()) weight = weight.present() ? weight * counts : counts;
-  if (weight.present()) loss = loss * weight;
+  if (weights.present()) loss = loss * weight;
+  if (counts.present()) loss = dnnkit::where(is_ignored, owner.scalar(0, type), loss);  // whatever its score is
   if (how == loss_reduction::each) return loss;
   if (how == loss_reduction::average && !weight.present()) return dnnkit::reduce_mean(loss, {.keepdims = false});
   const T total = dnnkit::reduce_sum(loss, {.keepdims = false});

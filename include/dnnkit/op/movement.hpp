@@ -38,7 +38,8 @@ constexpr int_list inverse_of(const int_list& perm) {
 
 namespace op {
 
-// The new shape is an attribute: known or symbolic extents, at most one -1 (inferred); a 0 copies the input's extent.
+// The new shape is an attribute: known or symbolic extents, at most one -1 (inferred); a 0 copies the input's extent,
+// and is an extent of 0 where the input has no element.
 struct reshape {
   shape dims = {};
 
@@ -52,7 +53,7 @@ struct reshape {
     extent rest = c.count(0);
     std::size_t inferred = max_rank;
     for (std::size_t i = 0; i < s.size(); ++i) {
-      if (s[i] == dim(0)) {
+      if (s[i] == dim(0) && !(rest.d == dim(0))) {
         if (!c.require(i < c.rank(0), "a 0 in the shape copies an extent the input does not have")) return;
         s[i] = c.in(0)[i];
       }

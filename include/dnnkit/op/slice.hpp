@@ -44,16 +44,17 @@ struct slice {
   constexpr range range_of(symbol_table& t, std::size_t k, dim extent_of_axis) const {
     const std::int64_t step = steps.empty() ? 1 : steps[k];
     const dim n = extent_of_axis, last = t.add(n, step > 0 ? 0 : -1), first = t.add(dim(0), step > 0 ? 0 : -1);
-    // `bound` as a position between `first` and `last`
-    const auto clamped = [&](std::int64_t bound) {
-      constexpr std::int64_t far = std::numeric_limits<std::int32_t>::max();
-      if (bound >= far) return last;
-      if (bound <= -far) return first;
-      const dim p = bound >= 0 ? dim(bound) : t.add(n, bound);
-      return t.max(t.min(p, last), first);
+    constexpr std::int64_t far = std::numeric_limits<std::int32_t>::max();
+    const auto position = [&](std::int64_t bound) { return bound >= 0 ? dim(bound) : t.add(n, bound); };
+    // A start is an element if there is one, an end may be the place before all.
+    const auto start_of = [&](std::int64_t bound) {
+      return bound >= far ? last : t.min(bound <= -far ? dim(0) : t.max(position(bound), dim(0)), last);
     };
-    range r{clamped(starts[k]), 0, step};
-    const dim end = clamped(ends[k]);
+    const auto end_of = [&](std::int64_t bound) {
+      return bound >= far ? last : bound <= -far ? first : t.max(t.min(position(bound), last), first);
+    };
+    range r{start_of(starts[k]), 0, step};
+    const dim end = end_of(ends[k]);
     const dim length = t.max(step > 0 ? t.sub(end, r.start) : t.sub(r.start, end), dim(0));
     r.count = t.ceil_div(length, dim(step > 0 ? step : -step));
     return r;
