@@ -291,6 +291,18 @@ TEST_CASE("a slice backwards of a known tensor: without elements it has none, an
   CHECK(y[1].integers == std::vector<std::int64_t>{7});
 }
 
+TEST_CASE("Clip of doubles with one bound leaves what 32 bits do not hold") {
+  graph_of g;
+  g.input("x", f64, {2}).output("y").scalar("three", 3);
+  g.node("Cast", {"three"}, {"least"}, {integer("to", onnx::data_type_of(f64))}).node("Clip", {"x", "least"}, {"y"});
+  const auto m = model_of(g, 13);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  host_tensor x(f64, {2});
+  x.reals = {1e300, -1e300};
+  CHECK(run(r, {x})[0].reals == std::vector<double>{1e300, 3});
+}
+
 TEST_CASE("losses leave out what is ignored, infinite or not") {
   graph_of g;
   g.input("x", f32, {2, 2}).output("y").initializer(numbers("t", {1, 0}, {2}));

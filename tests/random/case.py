@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A random graph with its inputs: the model it is, what its nodes compute, and how far a result may be from that."""
+
 import copy
 import dataclasses
 
@@ -21,6 +22,7 @@ class Value:
 
     `error`: how far each element may be from ONNX Runtime's, None where it must be equal.
     """
+
     name: str
     array: np.ndarray
     place: str = "node"
@@ -50,11 +52,11 @@ class Value:
 @dataclasses.dataclass
 class Case:
     opset: int
-    values: dict = dataclasses.field(default_factory=dict)     # name -> Value of inputs, initialisers and constants
-    nodes: list = dataclasses.field(default_factory=list)      # NodeProto, each behind those it reads from
-    outputs: list = dataclasses.field(default_factory=list)    # names
+    values: dict = dataclasses.field(default_factory=dict)  # name -> Value of inputs, initialisers and constants
+    nodes: list = dataclasses.field(default_factory=list)  # NodeProto, each behind those it reads from
+    outputs: list = dataclasses.field(default_factory=list)  # names
     functions: list = dataclasses.field(default_factory=list)  # FunctionProto
-    symbols: dict = dataclasses.field(default_factory=dict)    # (name of an input, axis) -> symbol
+    symbols: dict = dataclasses.field(default_factory=dict)  # (name of an input, axis) -> symbol
     roundings: dict = dataclasses.field(default_factory=dict)  # name of a node's first output -> kind of rounding
 
     def copy(self):
@@ -64,11 +66,19 @@ class Case:
         return {v.name: v.array for v in self.values.values() if v.place == "input"}
 
     def model(self):
-        nodes = [helper.make_node("Constant", [], [v.name], value=numpy_helper.from_array(v.array, v.name + "_value"))
-                 for v in self.values.values() if v.place == "constant"]
-        inputs = [declared(v, [self.symbols.get((v.name, d), n) for d, n in enumerate(v.shape)])
-                  for v in self.values.values() if v.place == "input"]
-        initializers = [numpy_helper.from_array(v.array, v.name) for v in self.values.values() if v.place == "initializer"]
+        nodes = [
+            helper.make_node("Constant", [], [v.name], value=numpy_helper.from_array(v.array, v.name + "_value"))
+            for v in self.values.values()
+            if v.place == "constant"
+        ]
+        inputs = [
+            declared(v, [self.symbols.get((v.name, d), n) for d, n in enumerate(v.shape)])
+            for v in self.values.values()
+            if v.place == "input"
+        ]
+        initializers = [
+            numpy_helper.from_array(v.array, v.name) for v in self.values.values() if v.place == "initializer"
+        ]
         outputs = [helper.make_empty_tensor_value_info(name) for name in self.outputs]
         return make_model(nodes + self.nodes, inputs, outputs, initializers, self)
 
@@ -95,8 +105,12 @@ def make_model(nodes, inputs, outputs, initializers, case):
 
 def captured(graph):
     """Names that a graph reads from outside of it."""
-    inside = {x.name for x in graph.input} | {x.name for x in graph.initializer} | {y for n in graph.node for y in n.output}
-    return {x for n in graph.node for x in reads(n) if x not in inside} | {y.name for y in graph.output if y.name not in inside}
+    inside = (
+        {x.name for x in graph.input} | {x.name for x in graph.initializer} | {y for n in graph.node for y in n.output}
+    )
+    return {x for n in graph.node for x in reads(n) if x not in inside} | {
+        y.name for y in graph.output if y.name not in inside
+    }
 
 
 def reads(node):
@@ -111,16 +125,27 @@ def evaluate_node(node, values, case):
     """The node's outputs as Values, computed by ONNX Runtime from what the nodes before have computed."""
     given = [values[name] for name in reads(node)]
     outputs = [name for name in node.output if name]
-    model = make_model([node], [declared(v) for v in given if not v.fixed],
-                       [helper.make_empty_tensor_value_info(name) for name in outputs],
-                       [numpy_helper.from_array(v.array, v.name) for v in given if v.fixed], case)
+    model = make_model(
+        [node],
+        [declared(v) for v in given if not v.fixed],
+        [helper.make_empty_tensor_value_info(name) for name in outputs],
+        [numpy_helper.from_array(v.array, v.name) for v in given if v.fixed],
+        case,
+    )
     session = peer.Session(model)
     # What is varied to see how results depend on it must be an input; where a node insists on constants it stays one.
     free = session
     if any(v.fixed and is_float(v.dtype) for v in given):
         try:
-            free = peer.Session(make_model([node], [declared(v) for v in given],
-                                           [helper.make_empty_tensor_value_info(name) for name in outputs], [], case))
+            free = peer.Session(
+                make_model(
+                    [node],
+                    [declared(v) for v in given],
+                    [helper.make_empty_tensor_value_info(name) for name in outputs],
+                    [],
+                    case,
+                )
+            )
         except peer.Refused:
             pass
     arrays = session.run({v.name: v.array for v in given if not v.fixed})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """One random graph from growing it to a verdict: in a process of its own, as ONNX Runtime may stop its process."""
+
 import dataclasses
 import json
 import os
@@ -22,6 +23,7 @@ SECONDS = 1800
 @dataclasses.dataclass
 class Problem:
     """What one executor did wrong with a case. `kind`: refused or different."""
+
     executor: str
     kind: str
     text: str
@@ -54,12 +56,18 @@ class Checker:
         """What is wrong with a case in one executor: interpreter, passes or compiled."""
         expected = expectation(case)
         if executor == "compiled":
+
             def run():
                 self.subject.build(case.model(), case.inputs())
                 return self.subject.compiled(case.inputs(), case.outputs)
+
         else:
+
             def run():
-                return self.subject.interpreted(case.model(), case.inputs(), case.outputs, "on" if executor == "passes" else "off")
+                return self.subject.interpreted(
+                    case.model(), case.inputs(), case.outputs, "on" if executor == "passes" else "off"
+                )
+
         return compare(case, expected, executor, run)
 
     def problems(self, case, compiled):
@@ -80,11 +88,17 @@ class Checker:
             return False
         expected = [(array, values[name].error) for name, array in zip(case.outputs, arrays)]
         if problem.executor == "compiled":
+
             def run():
                 return self.subject.compiled(case.inputs(), case.outputs)
+
         else:
+
             def run():
-                return self.subject.interpreted(case.model(), case.inputs(), case.outputs, "on" if problem.executor == "passes" else "off")
+                return self.subject.interpreted(
+                    case.model(), case.inputs(), case.outputs, "on" if problem.executor == "passes" else "off"
+                )
+
         return compare(case, expected, problem.executor, run) is None
 
 
@@ -109,8 +123,13 @@ def describe(case):
 
     lines = []
     for node in case.nodes:
-        attributes = "".join(f" {a.name}={'graph' if a.type == onnx.AttributeProto.GRAPH else helper.get_attribute_value(a)}" for a in node.attribute)
-        lines.append(f"{node.op_type}({', '.join(map(operand, node.input))}){attributes} -> {', '.join(map(operand, node.output))}")
+        attributes = "".join(
+            f" {a.name}={'graph' if a.type == onnx.AttributeProto.GRAPH else helper.get_attribute_value(a)}"
+            for a in node.attribute
+        )
+        lines.append(
+            f"{node.op_type}({', '.join(map(operand, node.input))}){attributes} -> {', '.join(map(operand, node.output))}"
+        )
     return lines
 
 
@@ -119,7 +138,10 @@ def check(a, index, only, compiled):
     case = generator.grow(seed, only)
     if case is None:
         return {"verdict": "skipped", "problem": "no graph came of it"}
-    checker = Checker(a)
+    return {"operators": [node.op_type for node in case.nodes]} | verdict_on(Checker(a), a, index, case, seed, compiled)
+
+
+def verdict_on(checker, a, index, case, seed, compiled):
     failing, found = case, checker.problems(case, compiled)
     if not found and (other := generator.resized(case, seed)):
         failing = other
@@ -128,10 +150,18 @@ def check(a, index, only, compiled):
         if compiled and not found:
             expected = expectation(other)
             checker.problem(case, "compiled")
-            found = compare(other, expected, "compiled", lambda: checker.subject.compiled(other.inputs(), other.outputs))
+            found = compare(
+                other, expected, "compiled", lambda: checker.subject.compiled(other.inputs(), other.outputs)
+            )
     if not found:
         return {"verdict": "passed"}
-    result = {"verdict": "failed", "executor": found.executor, "kind": found.kind, "problem": found.text, "opset": case.opset}
+    result = {
+        "verdict": "failed",
+        "executor": found.executor,
+        "kind": found.kind,
+        "problem": found.text,
+        "opset": case.opset,
+    }
     if checker.is_of_the_peer(failing, found):
         return result | {"verdict": "skipped", "problem": "ONNX Runtime differs from itself: " + found.text}
     if not a.no_shrink:
@@ -161,6 +191,7 @@ def in_process(a, index, only, compiled):
             result = {"verdict": "skipped", "problem": "ONNX Runtime refuses the whole: " + str(refused)[:300]}
         except BaseException as failure:  # a fault of this suite
             import traceback
+
             traceback.print_exc()
             result = {"verdict": "failed", "problem": f"{type(failure).__name__}: {failure}"}
         with os.fdopen(writing, "w") as out:
@@ -171,5 +202,7 @@ def in_process(a, index, only, compiled):
     with os.fdopen(reading) as answer:
         text = answer.read()
     _, status = os.waitpid(child, 0)
-    result = json.loads(text) if text else {"verdict": "skipped", "problem": f"ONNX Runtime died of signal {status & 127}"}
+    result = (
+        json.loads(text) if text else {"verdict": "skipped", "problem": f"ONNX Runtime died of signal {status & 127}"}
+    )
     return {"seed": a.seed, "index": index} | result

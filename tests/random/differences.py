@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Differences that are understood: explained.json says of which nodes, and who is right."""
+
 import json
 import pathlib
 import re
@@ -21,7 +22,12 @@ class Explained:
             return result["verdict"]
         nodes = result.get("nodes", [])
         for i, entry in enumerate(self.entries):
-            if nodes and re.search(entry.get("when", ""), "\n".join(nodes)) and re.search(entry["node"], nodes[-1]) and re.search(entry.get("problem", ""), result["shrunk"]):
+            if (
+                nodes
+                and re.search(entry.get("when", ""), "\n".join(nodes))
+                and re.search(entry["node"], nodes[-1])
+                and re.search(entry.get("problem", ""), result["shrunk"])
+            ):
                 self.used[i] += 1
                 result["explained"] = entry["reason"]
                 return "skipped"

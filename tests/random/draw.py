@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Random choices, element types and elements: everything that chance decides comes from one Draw."""
+
 import numpy as np
 from onnx import TensorProto, helper
 
@@ -10,13 +11,27 @@ INTEGERS = SIGNED + UNSIGNED
 BOOL = (np.dtype("bool"),)
 NUMBERS = FLOATS + INTEGERS
 EVERY = NUMBERS + BOOL
-F32, I64, I32 = np.dtype("float32"), np.dtype("int64"), np.dtype("int32")
+I64 = np.dtype("int64")
 
 # How often a type is taken where several are allowed.
 WEIGHT = {"float32": 12, "float64": 2, "float16": 2, "int64": 3, "int32": 3, "bool": 2}
-ONNX_NAME = {f"tensor({n})": np.dtype(t) for n, t in {
-    "float": "float32", "double": "float64", "float16": "float16", "bool": "bool", "int8": "int8", "int16": "int16",
-    "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16", "uint32": "uint32", "uint64": "uint64"}.items()}
+ONNX_NAME = {
+    f"tensor({n})": np.dtype(t)
+    for n, t in {
+        "float": "float32",
+        "double": "float64",
+        "float16": "float16",
+        "bool": "bool",
+        "int8": "int8",
+        "int16": "int16",
+        "int32": "int32",
+        "int64": "int64",
+        "uint8": "uint8",
+        "uint16": "uint16",
+        "uint32": "uint32",
+        "uint64": "uint64",
+    }.items()
+}
 
 
 def onnx_type(dtype):
@@ -49,7 +64,7 @@ class Draw:
         """A subset in random order."""
         options = list(options)
         self.random.shuffle(options)
-        return options[:self.integer(min(least, len(options)), len(options))]
+        return options[: self.integer(min(least, len(options)), len(options))]
 
     def dtype(self, allowed):
         weights = np.array([WEIGHT.get(t.name, 1) for t in allowed], float)
@@ -82,7 +97,7 @@ class Draw:
         bounded = low is not None or high is not None
         least = max(info.min, -9 if low is None else int(np.ceil(low)))
         most = min(info.max, 9 if high is None else int(high))
-        x = np.asarray(self.random.integers(max(least, -2 ** 62), min(most, 2 ** 62) + 1, shape)).astype(dtype)
+        x = np.asarray(self.random.integers(max(least, -(2**62)), min(most, 2**62) + 1, shape)).astype(dtype)
         if self.special and not bounded and x.size:
             mask = self.random.random(shape) < 0.1
             x = np.where(mask, self.random.choice(np.array([info.min, info.max, 0], dtype), shape), x).astype(dtype)
@@ -103,6 +118,8 @@ class Draw:
             x = self.random.standard_normal(shape)
         x = np.asarray(x).astype(dtype)
         if self.special and x.size:
-            odd = self.random.choice(np.array([-0.0, 0.0, np.inf, -np.inf, np.nan, 1e15 if dtype != np.float16 else 6e4], dtype), shape)
+            odd = self.random.choice(
+                np.array([-0.0, 0.0, np.inf, -np.inf, np.nan, 1e15 if dtype != np.float16 else 6e4], dtype), shape
+            )
             x = np.where(self.random.random(shape) < 0.1, odd, x).astype(dtype)
         return x

@@ -6,6 +6,7 @@ an order in which each may look at those before it. The schema of the opset at h
 attributes, which there are at all, and which element types an input may have. A strategy is a function of the Context and
 the field's name; it returns a Value or a list of them for an input, plain numbers for either, None to leave it out.
 """
+
 import dataclasses
 
 import numpy as np
@@ -23,20 +24,24 @@ class Impossible(Exception):
 class Operator:
     name: str
     fields: dict
-    rounding: str    # see tolerance.py
-    jumps: bool      # a small change of an operand may change a result a lot: computed from exact values alone
+    rounding: str  # see tolerance.py
+    jumps: bool  # a small change of an operand may change a result a lot: computed from exact values alone
     outputs: object  # how many there are: a number or a function of the Context
     weight: float
     counting: bool = False  # its extents depend on elements
-    unbound: bool = False   # it takes operands of such extents, which others need not
+    unbound: bool = False  # it takes operands of such extents, which others need not
     build: object = None  # a function of the graph that makes the node, instead of the fields
 
 
-def operator(names, rounding="rounded", jumps=False, outputs=1, weight=1.0, counting=False, unbound=False, also=None, **fields):
+def operator(
+    names, rounding="rounded", jumps=False, outputs=1, weight=1.0, counting=False, unbound=False, also=None, **fields
+):
     """Enters one operator, or several with the same fields; `also`: those whose names are words of this function."""
     fields |= also or {}
     for name in names.split():
-        TABLE[name] = Operator(name, fields, rounding, jumps, outputs, weight / len(names.split()) ** 0.5, counting, unbound)
+        TABLE[name] = Operator(
+            name, fields, rounding, jumps, outputs, weight / len(names.split()) ** 0.5, counting, unbound
+        )
 
 
 def built(name, build, rounding="rounded", weight=1.0):
@@ -81,7 +86,11 @@ class Context:
         if fresh or not self.draw.chance(0.75):
             return None
         allowed = self.allowed(name, types)
-        found = [v for v in self.graph.pool(self.entry.unbound) if v.dtype in allowed and fits(v) and (v.exact or not self.entry.jumps)]
+        found = [
+            v
+            for v in self.graph.pool(self.entry.unbound)
+            if v.dtype in allowed and fits(v) and (v.exact or not self.entry.jumps)
+        ]
         if not found:
             return None
         # Of the values that nobody reads yet, mostly: they make one graph of what would be many.
@@ -89,12 +98,15 @@ class Context:
         return self.draw.one_of(unread if unread and self.draw.chance(0.7) else found)
 
 
-def tensor(low=0, high=5, shape=None, types=EVERY, least=None, most=None, fits=None, fresh=False, fixed=0.2, finite=False):
+def tensor(
+    low=0, high=5, shape=None, types=EVERY, least=None, most=None, fits=None, fresh=False, fixed=0.2, finite=False
+):
     """A tensor of a rank from low to high or of a shape, a function of the Context; elements in [least, most].
 
     `fits` says of a value that is there already whether it will do; `fixed`: the share that are no inputs of the graph;
     `finite`: no infinities and what is no number, as operators may multiply them with zeros or leave that out.
     """
+
     def strategy(c, name):
         dims = tuple(int(n) for n in shape(c)) if shape else None
 
@@ -111,6 +123,7 @@ def tensor(low=0, high=5, shape=None, types=EVERY, least=None, most=None, fits=N
             found = c.graph.add_value(c.draw.elements(dtype, size, least, most, finite), fixed)
         c.bind(name, found.dtype)
         return found
+
     return strategy
 
 
@@ -121,6 +134,7 @@ def finite_tensor(**how):
 
 def computed(array, fixed=0.85):
     """A new tensor whose elements are a function of the Context."""
+
     def strategy(c, name):
         x = array(c)
         if x is None:
@@ -132,6 +146,7 @@ def computed(array, fixed=0.85):
         if name in c.inputs:
             c.bind(name, x.dtype)
         return c.graph.add_value(x, fixed)
+
     return strategy
 
 
@@ -152,25 +167,17 @@ def real(low, high):
     return lambda c, name: float(np.float32(c.draw.random.uniform(low, high)))
 
 
-def several(strategy, low=1, high=4):
-    def all_of(c, name):
-        return [strategy(c, name) for _ in range(c.draw.integer(low, high))]
-    return all_of
-
-
-def same_shape(of):
-    return tensor(shape=lambda c: c[of].shape)
-
-
 def either_sign(draw, axis, rank):
     return axis - rank if draw.chance(0.4) else axis
 
 
 def axis_of(of, extra=0):
     """An axis of an input, negative or not; `extra`: of a result with that many more."""
+
     def strategy(c, name):
         rank = c[of].rank + extra
         return either_sign(c.draw, c.draw.integer(0, rank - 1), rank) if rank else 0
+
     return strategy
 
 
@@ -180,6 +187,7 @@ def axes_of(of, least=0, fits=lambda c, d: True):
         axes = c.draw.some_of([d for d in range(value.rank) if fits(c, d)], least)
         sign = c.draw.chance(0.4) and (name in c.inputs or c.schema.since_version >= 11)
         return [d - value.rank if sign else d for d in axes]
+
     return strategy
 
 
@@ -187,10 +195,13 @@ def broadcast_shape(draw, shape):
     """A shape that broadcasts with `shape`."""
     dims = [1 if draw.chance(0.3) else n for n in shape]
     if draw.chance(0.4):
-        dims = dims[draw.integer(0, len(dims)):]
+        dims = dims[draw.integer(0, len(dims)) :]
     elif draw.chance(0.15) and len(dims) < 5 and np.prod(shape, dtype=int) < 500:
         dims = [draw.extent() or 1, *dims]
-    return [draw.one_of((1, 2, 3, 5)) if n == 1 and np.prod(shape, dtype=int) < 800 and draw.chance(0.4) else n for n in dims]
+    return [
+        draw.one_of((1, 2, 3, 5)) if n == 1 and np.prod(shape, dtype=int) < 800 and draw.chance(0.4) else n
+        for n in dims
+    ]
 
 
 def can_broadcast(a, b):
@@ -199,12 +210,20 @@ def can_broadcast(a, b):
 
 def broadcast_with(of, types=EVERY, least=None, most=None):
     """A tensor that broadcasts with another: one of the graph's, or a new one."""
+
     def strategy(c, name):
         other = c[of]
-        found = c.take(name, types, lambda v: can_broadcast(v.shape, other.shape) and v.array.size * other.array.size < 200000,
-                       least is not None or most is not None)
+        found = c.take(
+            name,
+            types,
+            lambda v: can_broadcast(v.shape, other.shape) and v.array.size * other.array.size < 200000,
+            least is not None or most is not None,
+        )
         if found is not None:
             c.bind(name, found.dtype)
             return found
-        return tensor(shape=lambda c: broadcast_shape(c.draw, other.shape), types=types, least=least, most=most, fresh=True)(c, name)
+        return tensor(
+            shape=lambda c: broadcast_shape(c.draw, other.shape), types=types, least=least, most=most, fresh=True
+        )(c, name)
+
     return strategy

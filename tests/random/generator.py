@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Grows a random graph, node by node: each is one that ONNX Runtime computes, or another is drawn."""
+
 import numpy as np
 import onnx
 from onnx import helper
@@ -28,7 +29,11 @@ class Grown:
 
     def pool(self, unbound=False):
         """The values that a node may read; `unbound`: those whose extents depend on elements, too."""
-        return [v for v in self.values.values() if tolerance.is_useful(v.array, v.error) and (unbound or v.name not in self.counted)]
+        return [
+            v
+            for v in self.values.values()
+            if tolerance.is_useful(v.array, v.error) and (unbound or v.name not in self.counted)
+        ]
 
     def new_name(self, prefix):
         self.named += 1
@@ -48,7 +53,7 @@ class Grown:
         for kept, number in zip((self.case.values, self.values), mark[:2]):
             for name in list(kept)[number:]:
                 del kept[name]
-        del self.case.functions[mark[2]:]
+        del self.case.functions[mark[2] :]
 
     def add_node(self, node, rounding, counting=False):
         """Appends a node with what ONNX Runtime makes of it; raises peer.Refused."""
@@ -87,7 +92,11 @@ def draw_node(graph, entry, schema):
                 attributes[name] = got
             c.drawn[name] = got
             continue
-        if got is not None and not isinstance(got, Value) and not (isinstance(got, list) and got and isinstance(got[0], Value)):
+        if (
+            got is not None
+            and not isinstance(got, Value)
+            and not (isinstance(got, list) and got and isinstance(got[0], Value))
+        ):
             dtype = c.draw.dtype(c.allowed(name))
             got = graph.add_value(np.asarray(got, dtype), 0.85)
             c.bind(name, got.dtype)

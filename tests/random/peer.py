@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """ONNX Runtime, one thread, with its optimisations off or on."""
+
 import onnxruntime
 
 onnxruntime.set_default_logger_severity(4)
@@ -17,7 +18,9 @@ class Session:
         levels = onnxruntime.GraphOptimizationLevel
         options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
         try:
-            self._session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            self._session = onnxruntime.InferenceSession(
+                model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+            )
         except Exception as problem:  # ONNX Runtime's own classes of exceptions have no common base
             raise Refused(str(problem)) from None
         self.inputs = [x.name for x in self._session.get_inputs()]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Makes a failing case small: fewer nodes, outputs and attributes, shorter extents, while it fails in the same way."""
+
 import dataclasses
 import re
 
@@ -37,7 +38,10 @@ def alone(case, node, values):
     """One node with the values that the nodes before it have computed."""
     small = case.copy()
     small.nodes = [node]
-    small.values = {n: values[n] if values[n].place != "node" else dataclasses.replace(values[n], place="input", error=None) for n in reads(node)}
+    small.values = {
+        n: values[n] if values[n].place != "node" else dataclasses.replace(values[n], place="input", error=None)
+        for n in reads(node)
+    }
     small.outputs = [y for y in node.output if y]
     return needed(small)
 

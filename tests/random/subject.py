@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dnnkit: the tool's interpreter, with passes and without, and the programs it builds."""
+
 import pathlib
 import re
 import shutil
@@ -17,7 +18,9 @@ class Failed(Exception):
 
 def call(words, seconds):
     try:
-        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, errors="replace", timeout=seconds)
+        done = subprocess.run(
+            [str(w) for w in words], capture_output=True, text=True, errors="replace", timeout=seconds
+        )
     except subprocess.TimeoutExpired:
         raise Failed(f"did not end within {seconds} s") from None
     if done.returncode < 0:

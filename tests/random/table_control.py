@@ -1,18 +1,28 @@
 # SPDX-License-Identifier: MIT
 """Nodes that hold graphs: If, Loop and Scan, and calls of a model's own functions."""
+
 import numpy as np
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from draw import FLOATS, onnx_type
 from fields import Impossible, built
 
-UNARY = {"f": ("Abs", "Neg", "Tanh", "Sigmoid", "Relu", "Identity", "Sin"), "i": ("Abs", "Neg", "Sign", "Identity"), "u": ("Identity",), "b": ("Not", "Identity")}
+UNARY = {
+    "f": ("Abs", "Neg", "Tanh", "Sigmoid", "Relu", "Identity", "Sin"),
+    "i": ("Abs", "Neg", "Sign", "Identity"),
+    "u": ("Identity",),
+    "b": ("Not", "Identity"),
+}
 BINARY = {"f": ("Add", "Sub", "Mul"), "i": ("Add", "Sub"), "u": ("Identity",), "b": ("And", "Or", "Xor")}
 
 
 def operand(graph, types=FLOATS, shape=None, low=0, high=4):
     """A value of the graph, or a new one."""
-    found = [v for v in graph.pool() if v.dtype in types and (v.shape == shape if shape is not None else low <= v.rank <= high)]
+    found = [
+        v
+        for v in graph.pool()
+        if v.dtype in types and (v.shape == shape if shape is not None else low <= v.rank <= high)
+    ]
     if found and graph.draw.chance(0.7):
         return graph.draw.one_of(found)
     dims = shape if shape is not None else graph.draw.shape(low, high)
@@ -49,11 +59,13 @@ def branches(graph):
             nodes += steps(draw, a.dtype, draw.one_of((a, b)).name, [a.name, b.name], y)
             outputs.append(info(y, a.dtype))
         graphs.append(helper.make_graph(nodes, branch, [], outputs))
-    return helper.make_node("If", [condition.name], [f"{name}_{i}" for i in range(count)], then_branch=graphs[0], else_branch=graphs[1])
+    return helper.make_node(
+        "If", [condition.name], [f"{name}_{i}" for i in range(count)], then_branch=graphs[0], else_branch=graphs[1]
+    )
 
 
 def loop(graph):
-    draw, name, case = graph.draw, graph.new_name("y"), graph.case
+    draw, name = graph.draw, graph.new_name("y")
     state = operand(graph)
     other = operand(graph, (state.dtype,), state.shape)
     rounds = graph.add_value(np.array(draw.integer(0, 4), "int64"), 1)
@@ -63,14 +75,25 @@ def loop(graph):
     if draw.chance(0.4):
         nodes.append(helper.make_node("Cast", ["round"], ["round_number"], to=onnx_type(state.dtype)))
         others.append("round_number")
-    nodes += steps(draw, state.dtype, "state", others, "next") if state.rank or len(others) == 1 else steps(draw, state.dtype, "state", others, "next")
+    nodes += steps(draw, state.dtype, "state", others, "next")
     outputs = [info("goes_on", np.dtype("bool")), info("next", state.dtype)]
     scans = draw.integer(0, 1)
     if scans:
         nodes += steps(draw, state.dtype, "next", others, "scanned")
         outputs.append(info("scanned", state.dtype))
-    body = helper.make_graph(nodes, "body", [info("round", np.dtype("int64"), []), info("go_on", np.dtype("bool"), []), info("state", state.dtype, state.shape)], outputs)
-    return helper.make_node("Loop", [rounds.name, go.name if go else "", state.name], [f"{name}_{i}" for i in range(1 + scans)], body=body)
+    body = helper.make_graph(
+        nodes,
+        "body",
+        [
+            info("round", np.dtype("int64"), []),
+            info("go_on", np.dtype("bool"), []),
+            info("state", state.dtype, state.shape),
+        ],
+        outputs,
+    )
+    return helper.make_node(
+        "Loop", [rounds.name, go.name if go else "", state.name], [f"{name}_{i}" for i in range(1 + scans)], body=body
+    )
 
 
 def scan(graph):
@@ -81,10 +104,15 @@ def scan(graph):
     axis = draw.integer(0, x.rank - 1)
     if x.shape[axis] > 6:
         raise Impossible
-    inner = x.shape[:axis] + x.shape[axis + 1:]
+    inner = x.shape[:axis] + x.shape[axis + 1 :]
     state = operand(graph, (x.dtype,), inner)
     nodes = steps(draw, x.dtype, "state", ["x"], "next") + steps(draw, x.dtype, "next", ["x"], "scanned")
-    body = helper.make_graph(nodes, "body", [info("state", x.dtype, inner), info("x", x.dtype, inner)], [info("next", x.dtype, inner), info("scanned", x.dtype, inner)])
+    body = helper.make_graph(
+        nodes,
+        "body",
+        [info("state", x.dtype, inner), info("x", x.dtype, inner)],
+        [info("next", x.dtype, inner), info("scanned", x.dtype, inner)],
+    )
     attributes = {}
     if axis or draw.chance(0.3):
         attributes["scan_input_axes"] = [axis - x.rank if draw.chance(0.3) and graph.case.opset >= 11 else axis]
@@ -94,7 +122,9 @@ def scan(graph):
         attributes["scan_output_directions"] = [draw.integer(0, 1)]
     if draw.chance(0.3):
         attributes["scan_output_axes"] = [draw.integer(0, len(inner))]
-    return helper.make_node("Scan", [state.name, x.name], [f"{name}_0", f"{name}_1"], num_scan_inputs=1, body=body, **attributes)
+    return helper.make_node(
+        "Scan", [state.name, x.name], [f"{name}_0", f"{name}_1"], num_scan_inputs=1, body=body, **attributes
+    )
 
 
 def call(graph):
@@ -107,20 +137,34 @@ def call(graph):
     leak = helper.make_node("LeakyRelu", ["c"], ["d"])
     leak.attribute.append(AttributeProto(name="alpha", ref_attr_name="slope", type=AttributeProto.FLOAT))
     word = f"F{name}"
-    graph.case.functions.append(helper.make_function("local", word, ["a", "b"], ["d"], [*nodes, leak], [helper.make_opsetid("", graph.case.opset)], ["slope"]))
-    return helper.make_node(word, [a.name, b.name], [name], domain="local", slope=round(draw.random.uniform(0.1, 0.5), 3))
+    graph.case.functions.append(
+        helper.make_function(
+            "local", word, ["a", "b"], ["d"], [*nodes, leak], [helper.make_opsetid("", graph.case.opset)], ["slope"]
+        )
+    )
+    return helper.make_node(
+        word, [a.name, b.name], [name], domain="local", slope=round(draw.random.uniform(0.1, 0.5), 3)
+    )
 
 
 def constant(graph):
     """All forms of Constant."""
     draw, name = graph.draw, graph.new_name("y")
-    form = draw.one_of(("value", "value_float", "value_floats", "value_int", "value_ints", "sparse_value") if graph.case.opset >= 12 else ("value",))
+    form = draw.one_of(
+        ("value", "value_float", "value_floats", "value_int", "value_ints", "sparse_value")
+        if graph.case.opset >= 12
+        else ("value",)
+    )
     if form == "value":
         given = numpy_helper.from_array(draw.elements(draw.dtype(FLOATS), draw.shape()))
     elif form == "sparse_value":
         n = draw.integer(1, 9)
-        at = np.sort(draw.random.permutation(n)[:draw.integer(1, n)]).astype("int64")
-        given = helper.make_sparse_tensor(numpy_helper.from_array(draw.elements("float32", at.shape), "v"), helper.make_tensor("i", TensorProto.INT64, at.shape, at.tolist()), [n])
+        at = np.sort(draw.random.permutation(n)[: draw.integer(1, n)]).astype("int64")
+        given = helper.make_sparse_tensor(
+            numpy_helper.from_array(draw.elements("float32", at.shape), "v"),
+            helper.make_tensor("i", TensorProto.INT64, at.shape, at.tolist()),
+            [n],
+        )
     elif form.startswith("value_f"):
         given = [round(float(v), 3) for v in draw.random.uniform(-2, 2, 3)]
     else:

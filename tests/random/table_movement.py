@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Operators that move elements."""
+
 import numpy as np
 
-from draw import INTEGERS
-from fields import Impossible, axes_of, axis_of, computed, either_sign, maybe, numbers, one_of, operator, several, tensor
+from fields import Impossible, axes_of, axis_of, computed, either_sign, maybe, numbers, one_of, operator, tensor
 
 any_tensor = tensor()
 
@@ -37,14 +37,28 @@ def new_shape(c):
 
 
 operator("Reshape", "exact", weight=3, data=any_tensor, allowzero=maybe(one_of(0, 1), 0.2), shape=numbers(new_shape))
-operator("Transpose", "exact", unbound=True, weight=3, data=any_tensor, perm=maybe(lambda c, name: c.draw.random.permutation(c["data"].rank).tolist(), 0.8))
-operator("Flatten", "exact", input=any_tensor, axis=maybe(lambda c, name: c.draw.integer(-c["input"].rank if c.schema.since_version >= 11 else 0, c["input"].rank)))
+operator(
+    "Transpose",
+    "exact",
+    unbound=True,
+    weight=3,
+    data=any_tensor,
+    perm=maybe(lambda c, name: c.draw.random.permutation(c["data"].rank).tolist(), 0.8),
+)
+operator(
+    "Flatten",
+    "exact",
+    input=any_tensor,
+    axis=maybe(
+        lambda c, name: c.draw.integer(-c["input"].rank if c.schema.since_version >= 11 else 0, c["input"].rank)
+    ),
+)
 operator("Squeeze", "exact", data=any_tensor, axes=maybe(axes_of("data", 1, lambda c, d: c["data"].shape[d] == 1), 0.7))
 
 
 def unsqueezed(c):
     rank = c["data"].rank + c.draw.integer(1, 2)
-    axes = c.draw.some_of(range(rank), rank - c["data"].rank)[:rank - c["data"].rank]
+    axes = c.draw.some_of(range(rank), rank - c["data"].rank)[: rank - c["data"].rank]
     return [either_sign(c.draw, d, rank) if c.schema.since_version >= 11 else d for d in axes]
 
 
@@ -56,12 +70,17 @@ def expanded(c):
     if c.draw.chance(0.3) and len(dims) < 5:
         dims = [c.draw.one_of((1, 2, 3)), *dims]
     elif c.draw.chance(0.3):
-        dims = dims[c.draw.integer(0, len(dims)):]
+        dims = dims[c.draw.integer(0, len(dims)) :]
     return dims
 
 
 operator("Expand", "exact", input=any_tensor, shape=numbers(expanded))
-operator("Tile", "exact", input=tensor(low=1), repeats=numbers(lambda c: [c.draw.one_of((1, 1, 2, 3, 0 if c.draw.chance(0.1) else 2)) for _ in c["input"].shape]))
+operator(
+    "Tile",
+    "exact",
+    input=tensor(low=1),
+    repeats=numbers(lambda c: [c.draw.one_of((1, 1, 2, 3, 0 if c.draw.chance(0.1) else 2)) for _ in c["input"].shape]),
+)
 
 
 def concatenated(c, name):
@@ -84,7 +103,15 @@ def concatenated(c, name):
     return values
 
 
-operator("Concat", "exact", weight=3, inputs=concatenated, axis=lambda c, name: either_sign(c.draw, c["axis drawn"], c["axis of"].rank) if c.schema.since_version >= 11 else c["axis drawn"])
+operator(
+    "Concat",
+    "exact",
+    weight=3,
+    inputs=concatenated,
+    axis=lambda c, name: (
+        either_sign(c.draw, c["axis drawn"], c["axis of"].rank) if c.schema.since_version >= 11 else c["axis drawn"]
+    ),
+)
 
 
 def parts(c):
@@ -108,10 +135,16 @@ def parts_of_split(c):
     return c.draw.one_of([k for k in (1, 2, 3, 4) if n % k == 0])
 
 
-operator("Split", "exact", weight=2, input=tensor(low=1), axis=maybe(axis_of("input"), 0.7),
-         num_outputs=lambda c, name: number_of_outputs(c) if c.draw.chance(0.5) else None,
-         split=lambda c, name: parts(c) if not c["num_outputs"] and (c.has("num_outputs") or c.draw.chance(0.6)) else None,
-         outputs=parts_of_split)
+operator(
+    "Split",
+    "exact",
+    weight=2,
+    input=tensor(low=1),
+    axis=maybe(axis_of("input"), 0.7),
+    num_outputs=lambda c, name: number_of_outputs(c) if c.draw.chance(0.5) else None,
+    split=lambda c, name: parts(c) if not c["num_outputs"] and (c.has("num_outputs") or c.draw.chance(0.6)) else None,
+    outputs=parts_of_split,
+)
 
 
 def slice_axes(c):
@@ -122,19 +155,29 @@ def sliced(which):
     def values(c):
         axes = c.numbers("axes")
         count = len(axes) if axes is not None else c["data"].rank
-        high = 2 ** 31 - 1 if c.draw.chance(0.1) else 10
+        high = 2**31 - 1 if c.draw.chance(0.1) else 10
         if which == "steps":
             return [c.draw.one_of((1, 1, 2, 3, -1, -2, high if high > 10 else 1)) for _ in range(count)]
         return [c.draw.one_of((0, 1, 2, 3, 5, -1, -2, -3, high, -high)) for _ in range(count)]
+
     return values
 
 
-operator("Slice", "exact", weight=3, data=tensor(low=1), axes=numbers(slice_axes), starts=numbers(sliced("starts")), ends=numbers(sliced("ends")),
-         steps=maybe(numbers(sliced("steps"))))
+operator(
+    "Slice",
+    "exact",
+    weight=3,
+    data=tensor(low=1),
+    axes=numbers(slice_axes),
+    starts=numbers(sliced("starts")),
+    ends=numbers(sliced("ends")),
+    steps=maybe(numbers(sliced("steps"))),
+)
 
 
 def indices(of, low=0, high=2, shape=None):
     """Indices into axis `axis` of an input, negative ones too."""
+
     def strategy(c):
         data = c[of]
         n = data.shape[(c["axis"] or 0)] if data.rank else 0
@@ -143,12 +186,25 @@ def indices(of, low=0, high=2, shape=None):
             raise Impossible
         least = -n if c.schema.since_version >= 11 else 0
         return c.draw.random.integers(least, max(n, least + 1), dims).astype(c.draw.one_of(("int64", "int32")))
+
     return strategy
 
 
-operator("Gather", "exact", weight=2, data=tensor(low=1), axis=maybe(axis_of("data"), 0.7), indices=computed(indices("data"), 0.4))
-operator("GatherElements", "exact", data=tensor(low=1), axis=maybe(axis_of("data"), 0.7),
-         indices=computed(indices("data", shape=lambda c: [c.draw.integer(1, n) if n else 0 for n in c["data"].shape]), 0.4))
+operator(
+    "Gather",
+    "exact",
+    weight=2,
+    data=tensor(low=1),
+    axis=maybe(axis_of("data"), 0.7),
+    indices=computed(indices("data"), 0.4),
+)
+operator(
+    "GatherElements",
+    "exact",
+    data=tensor(low=1),
+    axis=maybe(axis_of("data"), 0.7),
+    indices=computed(indices("data", shape=lambda c: [c.draw.integer(1, n) if n else 0 for n in c["data"].shape]), 0.4),
+)
 
 
 def tuples(c):
@@ -156,13 +212,19 @@ def tuples(c):
     b = c["batch_dims"] or 0
     length = draw.integer(1, data.rank - b)
     outer = [*data.shape[:b], *draw.shape(0, 2)]
-    limits = data.shape[b:b + length]
+    limits = data.shape[b : b + length]
     if 0 in limits:
         raise Impossible
     return np.stack([draw.random.integers(-n, n, outer) for n in limits], -1).astype("int64")
 
 
-operator("GatherND", "exact", data=tensor(low=1), batch_dims=maybe(lambda c, name: c.draw.integer(0, c["data"].rank - 1), 0.3), indices=computed(tuples, 0.4))
+operator(
+    "GatherND",
+    "exact",
+    data=tensor(low=1),
+    batch_dims=maybe(lambda c, name: c.draw.integer(0, c["data"].rank - 1), 0.3),
+    indices=computed(tuples, 0.4),
+)
 
 
 def padding(c):
@@ -181,12 +243,57 @@ def padding(c):
     return [a for a, _ in ends] + [b for _, b in ends]
 
 
-operator("Pad", "exact", weight=2, data=tensor(low=1), mode=maybe(one_of("constant", "reflect", "edge", "wrap"), 0.7), axes=maybe(axes_of("data", 1), 0.4),
-         pads=numbers(padding), value=maybe(lambda c, name: 1.5),
-         constant_value=lambda c, name: tensor(shape=lambda c: (), fixed=0.8)(c, name) if (c["mode"] or "constant") == "constant" and c.draw.chance(0.5) else None)
-operator("DepthToSpace", "exact", input=tensor(shape=lambda c: (c.draw.one_of((1, 2)), c.draw.one_of((4, 8, 12)), c.draw.one_of((1, 2, 3)), c.draw.one_of((1, 2, 5))), fresh=False),
-         blocksize=one_of(1, 2), mode=maybe(one_of("DCR", "CRD")))
-operator("SpaceToDepth", "exact", input=tensor(shape=lambda c: (c.draw.one_of((1, 2)), c.draw.one_of((1, 2, 3)), c.draw.one_of((2, 4)), c.draw.one_of((2, 6)))), blocksize=one_of(1, 2))
-operator("Shape", "exact", weight=1.5, data=any_tensor, start=maybe(lambda c, name: c.draw.integer(-3, 3), 0.3), end=maybe(lambda c, name: c.draw.integer(-3, 3), 0.3))
+operator(
+    "Pad",
+    "exact",
+    weight=2,
+    data=tensor(low=1),
+    mode=maybe(one_of("constant", "reflect", "edge", "wrap"), 0.7),
+    axes=maybe(axes_of("data", 1), 0.4),
+    pads=numbers(padding),
+    value=maybe(lambda c, name: 1.5),
+    constant_value=lambda c, name: (
+        tensor(shape=lambda c: (), fixed=0.8)(c, name)
+        if (c["mode"] or "constant") == "constant" and c.draw.chance(0.5)
+        else None
+    ),
+)
+operator(
+    "DepthToSpace",
+    "exact",
+    input=tensor(
+        shape=lambda c: (
+            c.draw.one_of((1, 2)),
+            c.draw.one_of((4, 8, 12)),
+            c.draw.one_of((1, 2, 3)),
+            c.draw.one_of((1, 2, 5)),
+        ),
+        fresh=False,
+    ),
+    blocksize=one_of(1, 2),
+    mode=maybe(one_of("DCR", "CRD")),
+)
+operator(
+    "SpaceToDepth",
+    "exact",
+    input=tensor(
+        shape=lambda c: (c.draw.one_of((1, 2)), c.draw.one_of((1, 2, 3)), c.draw.one_of((2, 4)), c.draw.one_of((2, 6)))
+    ),
+    blocksize=one_of(1, 2),
+)
+operator(
+    "Shape",
+    "exact",
+    weight=1.5,
+    data=any_tensor,
+    start=maybe(lambda c, name: c.draw.integer(-3, 3), 0.3),
+    end=maybe(lambda c, name: c.draw.integer(-3, 3), 0.3),
+)
 operator("Size", "exact", data=any_tensor)
-operator("Trilu", "exact", input=tensor(low=2), upper=maybe(one_of(0, 1)), k=maybe(computed(lambda c: np.asarray(c.draw.integer(-4, 4), "int64"))))
+operator(
+    "Trilu",
+    "exact",
+    input=tensor(low=2),
+    upper=maybe(one_of(0, 1)),
+    k=maybe(computed(lambda c: np.asarray(c.draw.integer(-4, 4), "int64"))),
+)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Resize and Upsample: all modes, coordinate transformations, ways to round, policies."""
+
 import numpy as np
 
 from fields import computed, maybe, numbers, one_of, operator, real, tensor
@@ -39,7 +40,17 @@ def is_resized(c, d):
 def scales(c):
     if c["by sizes"]:
         return None
-    return np.array([c.draw.one_of([s for s in SCALES if s != 1 or c["coordinate_transformation_mode"] != CROPS]) if is_resized(c, d) else 1.0 for d in resized_axes(c)], "float32")
+    return np.array(
+        [
+            (
+                c.draw.one_of([s for s in SCALES if s != 1 or c["coordinate_transformation_mode"] != CROPS])
+                if is_resized(c, d)
+                else 1.0
+            )
+            for d in resized_axes(c)
+        ],
+        "float32",
+    )
 
 
 def sizes(c):
@@ -47,7 +58,13 @@ def sizes(c):
         return None
     n = c["X"].shape
     crops = c["coordinate_transformation_mode"] == CROPS
-    return np.array([c.draw.one_of([m for m in range(1, 10) if m != n[d] or not crops]) if is_resized(c, d) else n[d] for d in resized_axes(c)], "int64")
+    return np.array(
+        [
+            c.draw.one_of([m for m in range(1, 10) if m != n[d] or not crops]) if is_resized(c, d) else n[d]
+            for d in resized_axes(c)
+        ],
+        "int64",
+    )
 
 
 def roi(c):
@@ -73,11 +90,23 @@ def policy(c, name):
     return c.draw.one_of((None, "stretch", "not_larger", "not_smaller")) if c["by sizes"] else None
 
 
-operator("Resize", weight=4, mode=maybe(one_of("nearest", "linear", "linear", "cubic"), 0.9), X=tensor(shape=picture), antialias=maybe(one_of(0, 1), 0.4),
-         coordinate_transformation_mode=lambda c, name: c.draw.one_of((None, *COORDINATES)), axes=maybe(numbers(axes), 0.4),
-         roi=lambda c, name: computed(roi, 1.0)(c, name), scales=scales_or_empty, sizes=computed(sizes, 1.0), keep_aspect_ratio_policy=policy,
-         nearest_mode=maybe(one_of("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"), 0.7), cubic_coeff_a=maybe(one_of(-0.75, -0.5), 0.4),
-         exclude_outside=maybe(one_of(0, 1), 0.4), extrapolation_value=maybe(real(-1, 1), 0.3))
+operator(
+    "Resize",
+    weight=4,
+    mode=maybe(one_of("nearest", "linear", "linear", "cubic"), 0.9),
+    X=tensor(shape=picture),
+    antialias=maybe(one_of(0, 1), 0.4),
+    coordinate_transformation_mode=lambda c, name: c.draw.one_of((None, *COORDINATES)),
+    axes=maybe(numbers(axes), 0.4),
+    roi=lambda c, name: computed(roi, 1.0)(c, name),
+    scales=scales_or_empty,
+    sizes=computed(sizes, 1.0),
+    keep_aspect_ratio_policy=policy,
+    nearest_mode=maybe(one_of("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"), 0.7),
+    cubic_coeff_a=maybe(one_of(-0.75, -0.5), 0.4),
+    exclude_outside=maybe(one_of(0, 1), 0.4),
+    extrapolation_value=maybe(real(-1, 1), 0.3),
+)
 
 
 def upsample_scales(c, name):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Operators that slide a window over images, signals and volumes: convolutions, pools, and their kin."""
+
 import numpy as np
 
 from draw import FLOATS
@@ -11,14 +12,15 @@ def image(c):
     draw = c.draw
     spatial = draw.one_of((1, 2, 2, 2, 3))
     largest = {1: 17, 2: 9, 3: 5}[spatial]
-    return [draw.one_of((1, 1, 2)), draw.one_of((1, 2, 3, 4, 6, 8)), *(draw.integer(1, largest) for _ in range(spatial))]
+    return [
+        draw.one_of((1, 1, 2)),
+        draw.one_of((1, 2, 3, 4, 6, 8)),
+        *(draw.integer(1, largest) for _ in range(spatial)),
+    ]
 
 
 def is_image(c, v):
     return 3 <= v.rank <= 5 and v.array.size
-
-
-images = tensor(low=3, high=5, types=FLOATS, fits=is_image)
 
 
 def picture(c, name):
@@ -39,9 +41,14 @@ def per_axis(options, of="X"):
 
 def kernel(of="X"):
     """Extents of a window that fits what it slides over, with its dilations, mostly."""
+
     def extents(c):
         reach = [d or 1 for d in (c["dilations"] or [1] * 9)]
-        return [c.draw.integer(1, max(1, min(4, (n - 1) // d + 1 if c.draw.chance(0.8) else 3))) for n, d in zip(spatial(c, of), reach)]
+        return [
+            c.draw.integer(1, max(1, min(4, (n - 1) // d + 1 if c.draw.chance(0.8) else 3)))
+            for n, d in zip(spatial(c, of), reach)
+        ]
+
     return extents
 
 
@@ -53,21 +60,38 @@ def auto_pad(c, name):
 
 def pads(of="X", window=lambda c: c["kernel_shape"], less=1):
     """Pads before and behind, mostly shorter than the window."""
+
     def strategy(c, name):
         if (c["auto_pad"] or "NOTSET") != "NOTSET" or c.draw.chance(0.4):
             return None
         extents = list(window(c) or [1] * len(spatial(c, of)))
         return [c.draw.integer(0, max(0, min(2, k - less))) for k in extents * 2]
+
     return strategy
 
 
 strides = maybe(numbers(per_axis((1, 1, 2, 3))))
 dilations = maybe(numbers(per_axis((1, 1, 2, 3))), 0.4)
 
-pool = dict(X=picture, dilations=dilations, kernel_shape=numbers(kernel()), strides=strides, auto_pad=auto_pad, pads=pads(), ceil_mode=maybe(one_of(0, 1)))
+pool = dict(
+    X=picture,
+    dilations=dilations,
+    kernel_shape=numbers(kernel()),
+    strides=strides,
+    auto_pad=auto_pad,
+    pads=pads(),
+    ceil_mode=maybe(one_of(0, 1)),
+)
 operator("AveragePool", weight=2, **pool, count_include_pad=maybe(one_of(0, 1)))
-operator("MaxPool", "exact", weight=2, **pool, storage_order=maybe(one_of(0, 1), 0.2),
-         outputs=lambda c: c.draw.one_of((1, 1, 2)) if c.schema.since_version >= 8 else 1, jumps=False)
+operator(
+    "MaxPool",
+    "exact",
+    weight=2,
+    **pool,
+    storage_order=maybe(one_of(0, 1), 0.2),
+    outputs=lambda c: c.draw.one_of((1, 1, 2)) if c.schema.since_version >= 8 else 1,
+    jumps=False,
+)
 operator("LpPool", **pool, p=maybe(one_of(1, 2, 3)))
 operator("GlobalAveragePool", X=picture)
 operator("GlobalMaxPool", "exact", X=picture)
@@ -79,6 +103,7 @@ def group(of="X"):
         n = c[of].shape[1]
         g = c.draw.one_of([d for d in range(1, n + 1) if n % d == 0])
         return None if g == 1 and c.draw.chance(0.5) else g
+
     return strategy
 
 
@@ -86,6 +111,7 @@ def filters(of="X"):
     def shape(c):
         g = c["group"] or 1
         return [g * c.draw.one_of((1, 2, 3)), c[of].shape[1] // g, *kernel(of)(c)]
+
     return shape
 
 
@@ -102,12 +128,22 @@ def bias(axis=0, of="W", groups=False):
     return maybe(tensor(shape=lambda c: [c[of].shape[axis] * ((c["group"] or 1) if groups else 1)], fixed=0.9), 0.6)
 
 
-operator("Conv", weight=4, X=picture, group=group(), dilations=dilations, W=tensor(shape=filters(), fixed=0.8, fresh=True, finite=True), kernel_shape=stated(),
-         strides=strides, auto_pad=auto_pad, pads=pads(window=weight_window()), B=bias())
+operator(
+    "Conv",
+    weight=4,
+    X=picture,
+    group=group(),
+    dilations=dilations,
+    W=tensor(shape=filters(), fixed=0.8, fresh=True, finite=True),
+    kernel_shape=stated(),
+    strides=strides,
+    auto_pad=auto_pad,
+    pads=pads(window=weight_window()),
+    B=bias(),
+)
 
 
 def transposed_filters(c):
-    g = c["group"] or 1
     return [c["X"].shape[1], c.draw.one_of((1, 2, 3)), *(c.draw.integer(1, 3) for _ in spatial(c))]
 
 
@@ -116,13 +152,29 @@ def output_padding(c, name):
     return [c.draw.integer(0, max(s, d) - 1) for s, d in zip(steps, dilated)]
 
 
-operator("ConvTranspose", weight=2, X=picture, group=group(), dilations=dilations, W=tensor(shape=transposed_filters, fixed=0.8, fresh=True, finite=True), kernel_shape=stated(),
-         strides=strides, auto_pad=auto_pad, pads=pads(window=weight_window()), output_padding=maybe(output_padding, 0.4),
-         output_shape=maybe(numbers(lambda c: [n * s + c.draw.integer(-1, 2) for n, s in zip(spatial(c), c["strides"] or [1] * 9)]), 0.15), B=bias(1, groups=True))
+operator(
+    "ConvTranspose",
+    weight=2,
+    X=picture,
+    group=group(),
+    dilations=dilations,
+    W=tensor(shape=transposed_filters, fixed=0.8, fresh=True, finite=True),
+    kernel_shape=stated(),
+    strides=strides,
+    auto_pad=auto_pad,
+    pads=pads(window=weight_window()),
+    output_padding=maybe(output_padding, 0.4),
+    output_shape=maybe(
+        numbers(lambda c: [n * s + c.draw.integer(-1, 2) for n, s in zip(spatial(c), c["strides"] or [1] * 9)]), 0.15
+    ),
+    B=bias(1, groups=True),
+)
 
 
 def flat_picture(c, name):
-    return tensor(shape=lambda c: [c.draw.one_of((1, 2)), c.draw.one_of((2, 4, 6)), c.draw.integer(3, 7), c.draw.integer(3, 7)])(c, name)
+    return tensor(
+        shape=lambda c: [c.draw.one_of((1, 2)), c.draw.one_of((2, 4, 6)), c.draw.integer(3, 7), c.draw.integer(3, 7)]
+    )(c, name)
 
 
 def deformed(c, per):
@@ -135,13 +187,20 @@ def deformed(c, per):
     return [x[0], (c["offset_group"] or 1) * per * w[2] * w[3], *out]
 
 
-operator("DeformConv", X=flat_picture, group=maybe(one_of(1, 2)), offset_group=maybe(one_of(1, 2)), dilations=dilations, W=tensor(shape=filters(), fixed=0.8, fresh=True, finite=True), kernel_shape=stated(),
-         strides=strides, pads=lambda c, name: [c.draw.integer(0, 2) for _ in range(4)] if c.draw.chance(0.6) else [0] * 4,
-         offset=tensor(shape=lambda c: deformed(c, 2), fresh=True), B=bias(), mask=maybe(tensor(shape=lambda c: deformed(c, 1), least=0, most=1)))
-
-
-def small_numbers(low, high):
-    return lambda c: c.draw.elements(c.draw.dtype(c.allowed("x")), (), low, high)
+operator(
+    "DeformConv",
+    X=flat_picture,
+    group=maybe(one_of(1, 2)),
+    offset_group=maybe(one_of(1, 2)),
+    dilations=dilations,
+    W=tensor(shape=filters(), fixed=0.8, fresh=True, finite=True),
+    kernel_shape=stated(),
+    strides=strides,
+    pads=lambda c, name: [c.draw.integer(0, 2) for _ in range(4)] if c.draw.chance(0.6) else [0] * 4,
+    offset=tensor(shape=lambda c: deformed(c, 2), fresh=True),
+    B=bias(),
+    mask=maybe(tensor(shape=lambda c: deformed(c, 1), least=0, most=1)),
+)
 
 
 byte_weights = tensor(shape=filters("x"), fixed=0.8, fresh=True, finite=True)
@@ -152,15 +211,51 @@ def zero_point(of, shape=lambda c: ()):
     return tensor(shape=shape, least=0, most=9, fixed=0.8, fresh=True, finite=True)
 
 
-operator("ConvInteger", "exact", x=bytes_picture, group=group("x"), dilations=maybe(numbers(per_axis((1, 2), "x")), 0.3), w=byte_weights, kernel_shape=stated("w"),
-         strides=maybe(numbers(per_axis((1, 2), "x"))), auto_pad=auto_pad, pads=pads("x", weight_window("w")), x_zero_point=maybe(zero_point("x")), w_zero_point=maybe(zero_point("w")))
+operator(
+    "ConvInteger",
+    "exact",
+    x=bytes_picture,
+    group=group("x"),
+    dilations=maybe(numbers(per_axis((1, 2), "x")), 0.3),
+    w=byte_weights,
+    kernel_shape=stated("w"),
+    strides=maybe(numbers(per_axis((1, 2), "x"))),
+    auto_pad=auto_pad,
+    pads=pads("x", weight_window("w")),
+    x_zero_point=maybe(zero_point("x")),
+    w_zero_point=maybe(zero_point("w")),
+)
 scale = tensor(shape=lambda c: (), least=0.01, most=0.2, fixed=0.9)
 channel_scale = tensor(shape=lambda c: c.draw.one_of(((), (c["w"].shape[0],))), least=0.01, most=0.2, fixed=0.9)
-operator("QLinearConv", "exact", jumps=True, x=bytes_picture, group=group("x"), dilations=maybe(numbers(per_axis((1, 2), "x")), 0.3), x_scale=scale, x_zero_point=zero_point("x"), w=byte_weights, kernel_shape=stated("w"),
-         w_scale=channel_scale, w_zero_point=tensor(shape=lambda c: c["w_scale"].shape, least=0, most=0, fixed=1), y_scale=scale, y_zero_point=zero_point("y"),
-         strides=maybe(numbers(per_axis((1, 2), "x"))), auto_pad=auto_pad, pads=pads("x", weight_window("w")), B=maybe(tensor(shape=lambda c: [c["w"].shape[0]], fixed=1, fresh=True)))
+operator(
+    "QLinearConv",
+    "exact",
+    jumps=True,
+    x=bytes_picture,
+    group=group("x"),
+    dilations=maybe(numbers(per_axis((1, 2), "x")), 0.3),
+    x_scale=scale,
+    x_zero_point=zero_point("x"),
+    w=byte_weights,
+    kernel_shape=stated("w"),
+    w_scale=channel_scale,
+    w_zero_point=tensor(shape=lambda c: c["w_scale"].shape, least=0, most=0, fixed=1),
+    y_scale=scale,
+    y_zero_point=zero_point("y"),
+    strides=maybe(numbers(per_axis((1, 2), "x"))),
+    auto_pad=auto_pad,
+    pads=pads("x", weight_window("w")),
+    B=maybe(tensor(shape=lambda c: [c["w"].shape[0]], fixed=1, fresh=True)),
+)
 
-operator("LRN", X=picture, size=one_of(1, 3, 5, 2), alpha=maybe(real(1e-4, 0.5)), beta=maybe(real(0.3, 1)), bias=maybe(real(0.5, 2)))
+operator(
+    "LRN",
+    X=picture,
+    size=one_of(1, 3, 5, 2),
+    alpha=maybe(real(1e-4, 0.5)),
+    beta=maybe(real(0.3, 1)),
+    bias=maybe(real(0.5, 2)),
+)
 
 
 def columns(c):
@@ -168,21 +263,23 @@ def columns(c):
     d = c["dilations"] or [1] * len(block)
     s = c["strides"] or [1] * len(block)
     p = c["pads"] or [0] * 2 * len(block)
-    count = [(n + p[i] + p[i + len(block)] - d[i] * (k - 1) - 1) // s[i] + 1 for i, (n, k) in enumerate(zip(image, block))]
+    count = [
+        (n + p[i] + p[i + len(block)] - d[i] * (k - 1) - 1) // s[i] + 1 for i, (n, k) in enumerate(zip(image, block))
+    ]
     if min(count) < 1:
         raise Impossible
     return [c.draw.integer(1, 2), c.draw.integer(1, 3) * int(np.prod(block)), int(np.prod(count))]
 
 
-operator("Col2Im", image_shape=numbers(lambda c: [c.draw.integer(2, 7) for _ in range(c.draw.one_of((1, 2, 2, 3)))]),
-         block_shape=numbers(lambda c: [c.draw.integer(1, min(3, n)) for n in c.numbers("image_shape")]),
-         dilations=maybe(lambda c, name: [c.draw.integer(1, 2) for _ in c.numbers("image_shape")], 0.3), strides=maybe(lambda c, name: [c.draw.integer(1, 2) for _ in c.numbers("image_shape")], 0.4),
-         pads=maybe(lambda c, name: [c.draw.integer(0, 1) for _ in c.numbers("image_shape") * 2], 0.4), input=tensor(shape=columns))
-
-
-def pooled(c):
-    """Images whose largest elements are all different, so that their places are known."""
-    return c.draw.random.permutation(int(np.prod(c["pooled shape"]))).reshape(c["pooled shape"]).astype("float32")
+operator(
+    "Col2Im",
+    image_shape=numbers(lambda c: [c.draw.integer(2, 7) for _ in range(c.draw.one_of((1, 2, 2, 3)))]),
+    block_shape=numbers(lambda c: [c.draw.integer(1, min(3, n)) for n in c.numbers("image_shape")]),
+    dilations=maybe(lambda c, name: [c.draw.integer(1, 2) for _ in c.numbers("image_shape")], 0.3),
+    strides=maybe(lambda c, name: [c.draw.integer(1, 2) for _ in c.numbers("image_shape")], 0.4),
+    pads=maybe(lambda c, name: [c.draw.integer(0, 1) for _ in c.numbers("image_shape") * 2], 0.4),
+    input=tensor(shape=columns),
+)
 
 
 def places(c):
@@ -190,17 +287,55 @@ def places(c):
     n = c["X"].shape
     big = [2 * d for d in n[2:]]
     size = n[0] * n[1] * int(np.prod(big))
-    return c.draw.random.permutation(size)[:int(np.prod(n))].reshape(n).astype("int64")
+    return c.draw.random.permutation(size)[: int(np.prod(n))].reshape(n).astype("int64")
 
 
-operator("MaxUnpool", "exact", X=tensor(shape=lambda c: [1, c.draw.integer(1, 2), c.draw.integer(1, 3), c.draw.integer(1, 3)]), I=computed(places, 0.2),
-         kernel_shape=lambda c, name: [2, 2], strides=lambda c, name: [2, 2])
-operator("GridSample", X=tensor(shape=lambda c: [c.draw.integer(1, 2), c.draw.integer(1, 3), *(c.draw.integer(1, 5) for _ in range(c.draw.one_of((2, 2, 3) if c.schema.since_version >= 20 else (2,))))], types=FLOATS),
-         grid=tensor(shape=lambda c: [c["X"].shape[0], *(c.draw.integer(1, 4) for _ in c["X"].shape[2:]), c["X"].rank - 2], least=-1.4, most=1.4),
-         mode=maybe(lambda c, name: c.draw.one_of(("linear", "nearest", "cubic") if c.schema.since_version >= 20 else ("bilinear", "nearest", "bicubic")), 0.8),
-         padding_mode=maybe(one_of("zeros", "border", "reflection"), 0.8), align_corners=maybe(one_of(0, 1)))
-operator("AffineGrid", size=numbers(lambda c: [c.draw.integer(1, 2), c.draw.integer(1, 3), *(c.draw.integer(1, 5) for _ in range(c.draw.one_of((2, 2, 3))))]),
-         theta=tensor(shape=lambda c: [c.numbers("size")[0], len(c.numbers("size")) - 2, len(c.numbers("size")) - 1], types=FLOATS), align_corners=maybe(one_of(0, 1)))
+operator(
+    "MaxUnpool",
+    "exact",
+    X=tensor(shape=lambda c: [1, c.draw.integer(1, 2), c.draw.integer(1, 3), c.draw.integer(1, 3)]),
+    I=computed(places, 0.2),
+    kernel_shape=lambda c, name: [2, 2],
+    strides=lambda c, name: [2, 2],
+)
+operator(
+    "GridSample",
+    X=tensor(
+        shape=lambda c: [
+            c.draw.integer(1, 2),
+            c.draw.integer(1, 3),
+            *(c.draw.integer(1, 5) for _ in range(c.draw.one_of((2, 2, 3) if c.schema.since_version >= 20 else (2,)))),
+        ],
+        types=FLOATS,
+    ),
+    grid=tensor(
+        shape=lambda c: [c["X"].shape[0], *(c.draw.integer(1, 4) for _ in c["X"].shape[2:]), c["X"].rank - 2],
+        least=-1.4,
+        most=1.4,
+    ),
+    mode=maybe(
+        lambda c, name: c.draw.one_of(
+            ("linear", "nearest", "cubic") if c.schema.since_version >= 20 else ("bilinear", "nearest", "bicubic")
+        ),
+        0.8,
+    ),
+    padding_mode=maybe(one_of("zeros", "border", "reflection"), 0.8),
+    align_corners=maybe(one_of(0, 1)),
+)
+operator(
+    "AffineGrid",
+    size=numbers(
+        lambda c: [
+            c.draw.integer(1, 2),
+            c.draw.integer(1, 3),
+            *(c.draw.integer(1, 5) for _ in range(c.draw.one_of((2, 2, 3)))),
+        ]
+    ),
+    theta=tensor(
+        shape=lambda c: [c.numbers("size")[0], len(c.numbers("size")) - 2, len(c.numbers("size")) - 1], types=FLOATS
+    ),
+    align_corners=maybe(one_of(0, 1)),
+)
 
 
 def boxes(c):
@@ -218,6 +353,15 @@ def drawn_boxes(c, name):
     return computed(boxes, 0.2)(c, name)
 
 
-operator("RoiAlign", X=tensor(shape=lambda c: [c.draw.integer(1, 2), c.draw.integer(1, 3), c.draw.integer(2, 8), c.draw.integer(2, 8)]), rois=drawn_boxes, batch_indices=computed(batch_of_boxes, 0.2),
-         mode=maybe(one_of("avg", "max")), output_height=maybe(one_of(1, 2, 3)), output_width=maybe(one_of(1, 2, 3)), sampling_ratio=maybe(one_of(0, 1, 2)), spatial_scale=maybe(real(0.3, 1)),
-         coordinate_transformation_mode=maybe(one_of("half_pixel", "output_half_pixel")))
+operator(
+    "RoiAlign",
+    X=tensor(shape=lambda c: [c.draw.integer(1, 2), c.draw.integer(1, 3), c.draw.integer(2, 8), c.draw.integer(2, 8)]),
+    rois=drawn_boxes,
+    batch_indices=computed(batch_of_boxes, 0.2),
+    mode=maybe(one_of("avg", "max")),
+    output_height=maybe(one_of(1, 2, 3)),
+    output_width=maybe(one_of(1, 2, 3)),
+    sampling_ratio=maybe(one_of(0, 1, 2)),
+    spatial_scale=maybe(real(0.3, 1)),
+    coordinate_transformation_mode=maybe(one_of("half_pixel", "output_half_pixel")),
+)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """All tables of operators."""
+
 import table_control  # noqa: F401
 import table_elementwise  # noqa: F401
 import table_movement  # noqa: F401

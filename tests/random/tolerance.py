@@ -15,6 +15,7 @@ a function's approximation has an absolute error (of functions bounded by one, O
 kinds of rounding: rounded: as above. summed: as above, and ROUNDINGS e of the largest element: transforms, whose factors
 ONNX Runtime rounds, and normalisations, whose variance it takes from sums of squares. exact: own = 0: elements are moved, compared or computed without rounding.
 """
+
 import numpy as np
 
 import peer
@@ -42,7 +43,9 @@ def deviation(session, given, arrays, change, draw):
             if delta is not None:
                 signs = draw.choice([-1.0, 1.0], v.shape)
                 with np.errstate(all="ignore"):
-                    moved[v.name] = np.where(np.isfinite(v.array), v.array.astype(np.float64) + signs * delta, v.array).astype(v.dtype)
+                    moved[v.name] = np.where(
+                        np.isfinite(v.array), v.array.astype(np.float64) + signs * delta, v.array
+                    ).astype(v.dtype)
         for w, y, z in zip(worst, arrays, session.run(moved)):
             if y.shape != z.shape:
                 raise peer.Refused("the extents depend on roundings")
@@ -77,7 +80,11 @@ def errors(session, given, arrays, kind):
         if is_float(y.dtype) and kind != "exact":
             e = epsilon(y.dtype)
             size = np.where(np.isfinite(y), np.abs(y.astype(np.float64)), 0)
-            o = ROUNDINGS * max(1, terms(given, y) ** 0.5 / 4) * o + ROUNDINGS * e * size + SCALE * e * np.minimum(1, size.max(initial=0))
+            o = (
+                ROUNDINGS * max(1, terms(given, y) ** 0.5 / 4) * o
+                + ROUNDINGS * e * size
+                + SCALE * e * np.minimum(1, size.max(initial=0))
+            )
             o = o + UNDERFLOW * (size < UNDERFLOW)
             if kind == "summed":
                 o = o + ROUNDINGS * e * size.max(initial=0)

@@ -94,7 +94,7 @@ inline void convert_clip(node_context& c) {
   c.ignore("consumed_inputs");
   if (c.opset < 11) return c.out(0, c.apply(attributes_from<op::clip>(c), {c.in(0)}));
   op::clip clip;
-  bool known = is_floating(c.type(0));
+  bool known = is_floating(c.type(0)) && c.type(0) != f64;  // whose bounds 32 bits may not hold
   for (std::size_t i = 1; i < 3 && known; ++i) {
     if (!c.has(i)) continue;
     const known_elements* k = c.known(i);
