@@ -229,7 +229,6 @@ TEST_CASE("Resize that keeps the ratio maps coordinates by the one scale") {
 }
 
 TEST_CASE("operands of two floating-point types are computed in the wider one") {
-  using list = std::vector<double>;
   const auto halves = [](std::vector<std::int64_t> dims, list elements) {
     host_tensor t(f16, std::move(dims));
     t.reals = std::move(elements);

@@ -2,8 +2,8 @@
 // Pass: a transposed convolution becomes an ordinary one. Output position s q + r (s: the stride) sums x[q - t] times
 // w[s t + r] over t, so each remainder r is a convolution of its own with a flipped kernel of ceil(kernel / s) taps;
 // all of them are one convolution with the remainders as channels, whose output is then only moved. Takes a graph
-// without composites; guarantees the same function of finite elements, up to the order of sums (where no tap reaches, the
-// sum is one of elements times 0).
+// without composites; guarantees the same function of finite elements, up to the order of sums (where no tap reaches,
+// the sum is one of elements times 0).
 #pragma once
 
 #include <cstddef>
