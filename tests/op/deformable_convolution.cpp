@@ -14,7 +14,7 @@ namespace {
 
 TEST_CASE("deformable_convolution: results from elsewhere, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("deformable_convolution");
-  CHECK(outcome.cases >= 12);
+  CHECK(outcome.cases >= 13);
   CHECK(outcome.symbolic_graphs >= 4);
 }
 

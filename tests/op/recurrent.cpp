@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dnnkit/reference/evaluator.hpp"
 #include "tests/support/inferred.hpp"
 #include "tests/support/operator_cases.hpp"
 
@@ -22,6 +23,20 @@ static_assert(inferred([](builder& g) {
                 return g.apply(op::gru{.output = 1},
                                {g.input("x", f32, {L, 2, 5}), g.weight("w", {1, 9, 5}), g.weight("r", {1, 12, 3})});
               }) == "GRU 'GRU': the second extent of a weight is 12, but gates times units is 9");
+
+TEST_CASE("a sequence length that the sequence does not have raises an error, as in ONNX Runtime") {
+  builder g;
+  const tensor x = g.input("x", f32, {3, 1, 1}), w = g.input("w", f32, {1, 1, 1}), r = g.input("r", f32, {1, 1, 1});
+  g.output("y", g.apply(op::rnn{}, {x, w, r, tensor{}, g.input("lengths", i64, {1})}));
+  const auto of = [](std::int64_t length) {
+    const host_tensor one({1, 1, 1}, {1});
+    return std::vector{host_tensor({3, 1, 1}, {1, 2, 3}), one, one, host_tensor::of_integers(i64, {1}, {length})};
+  };
+  CHECK(evaluate(g.value(), of(1))[0].reals[1] == 0);
+  CHECK_THROWS_WITH_AS(evaluate(g.value(), of(4)),
+                       "RNN 'RNN': sequence length is out of range, expected 0 to 3, found 4", error);
+  CHECK_THROWS_AS(evaluate(g.value(), of(-1)), error);
+}
 
 TEST_CASE("recurrent: results from elsewhere, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("recurrent");

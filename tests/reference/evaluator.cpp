@@ -151,6 +151,20 @@ TEST_CASE("what cannot be run is refused with the culprit's name") {
               g.output("y", dk::tile(dk::reshape(t, {2, 1}), {.repeats = {1 << 30, 1 << 30}}));
             },
             x, dk::no_weights()) == "Tile 'Tile', [2147483648, 1073741824]: shape is negative or too large");
+  CHECK(run(
+            [](dk::builder& g, dk::tensor t) {
+              g.output("y", dk::expand(t, {std::int64_t{1} << 45, 2}));
+            },
+            x, dk::no_weights()) ==
+        "Expand 'Expand', f32 [35184372088832, 2]: not enough memory, expected 562949953421312 bytes");
+  CHECK(run(
+            [](dk::builder& g, dk::tensor t) {
+              const dk::tensor window =
+                  g.apply(dk::op::hann_window{.size = std::int64_t{1} << 46}, dk::vector<dk::tensor>{});
+              g.output("y", t + dk::slice(window, {.starts = {0}, .ends = {2}}));
+            },
+            x, dk::no_weights())
+            .find("HannWindow 'HannWindow', f32 [70368744177664]: not enough memory") == 0);
 }
 
 TEST_CASE("inputs by name") {

@@ -38,12 +38,8 @@ template <class Net, std::size_t R> struct pool_kernel {
     }
   }();
 
-  // The taps of one window along one axis: those inside the input, and how many lie inside it or its padding.
-  struct taps {
-    index_t first = 0, last = 1, padded = 1;
-    index_t inside() const { return last - first; }
-  };
-  using window_taps = std::array<taps, most_axes>;  // along the last spatial axes; missing ones have one tap
+  // Of one window, along the last spatial axes; missing ones have one tap.
+  using window_taps = std::array<window::taps_along, most_axes>;
 
   static index_t units(const kernel_call& call) noexcept { return rows_without<Net, R>(call, 1); }
 
@@ -73,17 +69,11 @@ template <class Net, std::size_t R> struct pool_kernel {
   static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
 
  private:
-  static constexpr index_t up(index_t a, index_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
-
   static window_taps taps_at(const kernel_call& call, const coordinates& c) {
     window_taps t;
     for (std::size_t i = 0; i < axes; ++i) {
-      const index_t start = over.position(i, c[i + 2], 0), step = over.dilation(i), most = over.kernel(i);
       const index_t extent = access::bound(Net::plan.dims[access::anchor_shape(0).first + i + 2], call);
-      taps& x = t[i + most_axes - axes];
-      x.first = std::min(most, up(-start, step));
-      x.last = std::max(x.first, std::min(most, up(extent - start, step)));
-      x.padded = std::min(most, up(extent + over.pad_end(i) - start, step));
+      t[i + most_axes - axes] = over.taps_at(i, c[i + 2], extent);
     }
     return t;
   }
@@ -143,7 +133,7 @@ template <class Net, std::size_t R> struct pool_kernel {
       return x;
     } else {
       index_t n = 1;
-      for (const taps& a : t) n *= pool.count_include_pad ? a.padded : a.inside();
+      for (const window::taps_along& a : t) n *= pool.count_include_pad ? a.padded : a.inside();
       return x / float_vec(static_cast<float>(n));
     }
   }

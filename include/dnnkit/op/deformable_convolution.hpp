@@ -101,6 +101,9 @@ struct deform_conv {
  private:
   // Between the four elements around (down, across); outside the image there are zeros.
   template <class T> static T sampled(const auto& c, coordinates at, T down, T across, const auto& x) {
+    const bool near =
+        down > -1 && down < static_cast<T>(c.in(0, 2)) && across > -1 && across < static_cast<T>(c.in(0, 3));
+    if (!near) return 0;  // nor is a place that is no number
     const T below = std::floor(down), before = std::floor(across);
     T sum = 0;
     for (int i = 0; i < 2; ++i)

@@ -174,6 +174,13 @@ template <class T> constexpr dim elements_of_axes(const named_tensor<T>& x, cons
 template <class T, class Keep> constexpr named_tensor<T> contract(named_tensor<T> a, named_tensor<T> b, Keep keep) {
   a.sum_all_but([&](std::int32_t n) { return has(b.names, n) || keep(n); });
   b.sum_all_but([&](std::int32_t n) { return has(a.names, n) || keep(n); });
+  const auto extent_in = [](const named_tensor<T>& x, std::int32_t n) { return x.t.dims()[x.position(n)]; };
+  axis_names repeated;  // to be summed, and of extent 1 in one of them alone: a common factor of what the other sums
+  for (std::int32_t n : a.names)
+    if (has(b.names, n) && !keep(n) && (extent_in(a, n) == dim(1)) != (extent_in(b, n) == dim(1)))
+      repeated.push_back(n);
+  a.sum_all_but([&](std::int32_t n) { return !has(repeated, n); });
+  b.sum_all_but([&](std::int32_t n) { return !has(repeated, n); });
   axis_names batch, inner, rows, columns, sorted;
   for (std::int32_t n : a.names)
     if (!has(b.names, n)) rows.push_back(n);
@@ -187,7 +194,7 @@ template <class T, class Keep> constexpr named_tensor<T> contract(named_tensor<T
     for (std::int32_t n : z) all.push_back(n);
     return all;
   };
-  // Axes of an ellipsis broadcast, so they come first and in order.
+  // Axes of an ellipsis come first and in order.
   for (std::int32_t n = -static_cast<std::int32_t>(max_rank); n < 0; ++n)
     if (has(batch, n)) sorted.push_back(n);
   for (std::int32_t n : batch)
@@ -272,7 +279,7 @@ struct einsum {
   }
 
  private:
-  // The extents of all axes of one name agree; those of an ellipsis broadcast; diagonals need known ones.
+  // The extents of all axes of one name agree, or are 1 and broadcast; diagonals need known ones.
   static constexpr bool require_same(inference& c, const detail::einsum_terms& terms, std::size_t i, std::size_t d,
                                      std::int32_t axis) {
     for (std::size_t j = 0; j <= i; ++j)
@@ -280,7 +287,7 @@ struct einsum {
         if (terms.inputs[j][e] != axis) continue;
         const dim a = c.in(i)[d], b = c.in(j)[e];
         if (j == i && !c.require(a.is_known(), "an axis named twice in one term needs a known extent")) return false;
-        if (axis < 0 && (a == dim(1) || b == dim(1))) continue;
+        if (j != i && (a == dim(1) || b == dim(1))) continue;
         if (!c.require_equal(a, "an axis of one name", b, "another of that name")) return false;
       }
     return true;

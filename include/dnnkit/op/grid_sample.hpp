@@ -10,6 +10,7 @@
 
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
+#include "dnnkit/op/scalar.hpp"
 
 namespace dnnkit {
 
@@ -21,7 +22,7 @@ namespace op {
 
 // X [N, C, spatial...], grid [N, spatial of the output..., 2 or 3] -> [N, C, spatial of the output...]: two or three
 // spatial axes, and in the grid places (x, y or x, y, z: the last axis first) between -1 and 1, the middles of the
-// corners (align_corners) or the image's outer edges.
+// corners (align_corners) or the image's outer edges. A place that is no number is the first one, -1.
 struct grid_sample {
   grid_sample_mode mode = grid_sample_mode::bilinear;
   grid_padding padding_mode = grid_padding::zeros;
@@ -67,7 +68,7 @@ struct grid_sample {
       const real p = place(static_cast<real>(grid(in_grid)), c.in(0, d + 2));
       const real below = mode == grid_sample_mode::nearest ? std::nearbyint(p) : std::floor(p);
       weight[d] = mode == grid_sample_mode::nearest ? std::array<real, 4>{0, 1, 0, 0} : weights(p - below);
-      first[d] = static_cast<std::int64_t>(below) - 1;
+      first[d] = to_integer(below) - 1;
       taps[d] = 4;
     }
     real sum = 0;
@@ -95,22 +96,25 @@ struct grid_sample {
   // (which the elements around the place see to).
   template <class T> T place(T p, std::int64_t n) const {
     const T extent = static_cast<T>(n);
+    if (p != p) p = -1;
     p = align_corners ? (p + 1) / 2 * (extent - 1) : ((p + 1) * extent - 1) / 2;
-    return padding_mode == grid_padding::reflection ? reflected(p, n) : p;
+    if (padding_mode == grid_padding::reflection) return reflected(p, n);
+    const T outside = 3;  // elements, from where on nothing changes
+    return p < -outside ? -outside : p > extent + outside ? extent + outside : p;
   }
   template <class T> T reflected(T p, std::int64_t n) const {
     const T low = align_corners ? T(0) : T(-0.5), high = static_cast<T>(n) - 1 - low, length = high - low;
     if (p >= low && p <= high) return p;
     if (length <= 0) return 0;
-    const T beyond = p < low ? low - p : p - high, times = std::floor(beyond / length), rest = beyond - times * length;
-    const bool from_there = std::fmod(times, T(2)) == 0;  // reflected an odd number of times
-    return (p < low) == from_there ? low + rest : high - rest;
+    const T beyond = std::fmod(p < low ? low - p : p - high, 2 * length);  // after two reflections it is there again
+    if (beyond != beyond) return low;                                      // of an infinite place
+    const T rest = beyond < length ? beyond : beyond - length;
+    return (p < low) == (beyond < length) ? low + rest : high - rest;
   }
   // The nearest element of the image, or that of its mirror image.
   template <class T> std::int64_t inside(std::int64_t i, std::int64_t n) const {
     if (i >= 0 && i < n) return i;
-    if (padding_mode == grid_padding::reflection)
-      i = static_cast<std::int64_t>(std::nearbyint(reflected(static_cast<T>(i), n)));
+    if (padding_mode == grid_padding::reflection) i = to_integer(std::nearbyint(reflected(static_cast<T>(i), n)));
     return i < 0 ? 0 : i >= n ? n - 1 : i;
   }
   // Of the elements at -1, 0, 1, 2 for a place t behind 0: Keys' kernel with a = -0.75, or the two nearest ones.

@@ -44,8 +44,13 @@ struct col2im {
   }
   constexpr void infer(inference& c) const {
     if (!c.require_rank(0, 3, 3) || !over().check(c, image_shape.size())) return;
-    std::int64_t all = 1;
-    for (std::size_t i = 0; i < image_shape.size(); ++i) all *= windows(i);
+    extent all = c.number(std::int64_t{1});
+    for (std::size_t i = 0; i < image_shape.size(); ++i) {
+      constexpr std::int64_t most = std::int64_t{1} << 48;
+      if (!c.require(image_shape[i] >= 0 && image_shape[i] <= most && windows(i) > 0, "a block does not fit the image"))
+        return;
+      all = all * windows(i);
+    }
     const dim channels = c.table().exact_div(c.in(0)[1], dim(over().taps()));
     if (!c.require(!channels.is_unknown(), "the elements of a block do not divide the second extent") ||
         !c.require_equal(c.in(0)[2], "the number of windows", all, "that of the image"))

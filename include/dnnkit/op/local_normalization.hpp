@@ -3,6 +3,7 @@
 // BatchNormalization by the moments of the batch itself.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -46,16 +47,17 @@ struct lrn {
     using std::pow;
     real sum = 0;
     coordinates i = o;
-    for (std::int64_t ch = o[1] - (size - 1) / 2; ch <= o[1] + size / 2; ++ch) {
-      if (ch < 0 || ch >= c.in(0, 1)) continue;
-      i[1] = ch;
+    const std::int64_t last = std::min(o[1] + size / 2, c.in(0, 1) - 1);
+    for (i[1] = std::max<std::int64_t>(o[1] - (size - 1) / 2, 0); i[1] <= last; ++i[1]) {
       const auto v = static_cast<real>(x(i));
       sum += v * v;
     }
     const real scale = static_cast<real>(bias) + static_cast<real>(alpha) / static_cast<real>(size) * sum;
     return static_cast<real>(x(o)) / pow(scale, static_cast<real>(beta));
   }
-  constexpr dim flops(const inference& c) const { return c.count(0) * (2 * size + 8); }
+  constexpr dim flops(const inference& c) const {
+    return c.count(0) * (c.number(c.table().min(c.in(0)[1], dim(size))) * 2 + 8);
+  }
 };
 
 // x divided by its norm along `axis`, the sum of absolute values (p = 1) or the root of the sum of squares (p = 2)

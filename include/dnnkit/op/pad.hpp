@@ -2,6 +2,7 @@
 // A border around a tensor: ONNX's Pad, a guarded index map.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -15,9 +16,9 @@ enum class pad_mode : std::int64_t { constant, reflect, edge, wrap };
 
 namespace op {
 
-// pads: elements added before each axis, then after each axis; negative ones are taken away. New elements are `value`,
-// or the one element of the second input (constant), the nearest one of the input (edge), its mirror image about the
-// first or last one (reflect), or the input again (wrap).
+// pads: elements added before each axis, then after each axis; negative ones are taken away first. New elements are
+// `value`, or the one element of the second input (constant), the nearest one of those left (edge), their mirror image
+// about the first or last one (reflect), or they again (wrap). Where a symbol leaves no element to repeat, `value`.
 struct pad {
   int_list pads = {};
   pad_mode mode = pad_mode::constant;
@@ -39,11 +40,13 @@ struct pad {
     if (!c.require(pads.size() == 2 * rank, "pads must name two numbers for each axis")) return;
     shape s;
     for (std::size_t d = 0; d < rank; ++d) {
-      const bool negative = pads[d] < 0 || pads[d + rank] < 0;
-      if (!c.require(mode == pad_mode::constant || !negative, "negative pads need mode constant")) return;
+      const extent left = c.size(0, d) + std::min<std::int64_t>(pads[d], 0) + std::min<std::int64_t>(pads[d + rank], 0);
+      const bool grows = pads[d] > 0 || pads[d + rank] > 0;
       const extent n = c.size(0, d) + pads[d] + pads[d + rank];
       if (!c.require(c.table().range(n).max >= 0, "pads take away more than there is")) return;
-      if (!c.require(mode == pad_mode::constant || !(c.in(0)[d] == dim(0)), "there is no element to repeat")) return;
+      if (!c.require(mode == pad_mode::constant || !grows || c.table().range(left).max > 0,
+                     "there is no element to repeat"))
+        return;
       s.push_back(n);
     }
     if (c.has(1) && !c.require_equal(c.count(1), "the number of values", 1, "expected")) return;
@@ -69,15 +72,19 @@ struct pad {
     using T = decltype(x(o));
     coordinates i{};
     for (std::size_t d = 0; d < c.rank(0); ++d) {
-      const std::int64_t n = c.in(0, d), p = o[d] - pads[d];
+      const std::int64_t before = pads[d], behind = pads[d + c.rank(0)];
+      const std::int64_t first = mode == pad_mode::constant || before > 0 ? 0 : -before;  // of those left
+      const std::int64_t n = c.in(0, d) - first + (mode == pad_mode::constant || behind > 0 ? 0 : behind);
+      const std::int64_t p = o[d] - before - first;
       const bool inside = p >= 0 && p < n;
-      if (!inside && mode == pad_mode::constant) {
+      if (!inside && (mode == pad_mode::constant || n < 1)) {
         if constexpr (is_present<V>) return given(coordinates{});
         else return static_cast<T>(value);
       }
-      if (inside) i[d] = p;
-      else if (mode == pad_mode::wrap) i[d] = (p % n + n) % n;
-      else i[d] = mode == pad_mode::reflect ? reflected(p, n) : p < 0 ? 0 : n - 1;
+      i[d] = first + p;
+      if (inside) continue;
+      if (mode == pad_mode::wrap) i[d] = first + (p % n + n) % n;
+      else i[d] = first + (mode == pad_mode::reflect ? reflected(p, n) : p < 0 ? 0 : n - 1);
     }
     return x(i);
   }

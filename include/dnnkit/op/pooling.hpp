@@ -44,20 +44,23 @@ constexpr footprint pool_reads(const inference& c, const window& w) {
 template <class C, class Visit>
 constexpr std::int64_t for_each_tap(const C& c, const window& w, const coordinates& o, Visit visit) {
   const std::size_t axes = c.rank(0) - 2;
-  std::int64_t taps = 0;
-  coordinates k{};
+  std::int64_t padded = 1;  // ceil_mode may reach further
+  bool inside = true;
+  coordinates first{}, counts{}, k{};
+  for (std::size_t d = 0; d < axes; ++d) {
+    const window::taps_along t = w.taps_at(d, o[d + 2], c.in(0, d + 2));
+    first[d] = t.first;
+    counts[d] = t.inside();
+    inside = inside && t.inside() > 0;
+    padded *= t.padded;
+  }
+  if (!inside) return padded;
   do {
     coordinates i{o[0], o[1]};
-    bool inside = true, padded = true;
-    for (std::size_t d = 0; d < axes; ++d) {
-      i[d + 2] = w.position(d, o[d + 2], k[d]);
-      inside = inside && i[d + 2] >= 0 && i[d + 2] < c.in(0, d + 2);
-      padded = padded && i[d + 2] < c.in(0, d + 2) + w.pad_end(d);  // ceil_mode may reach further
-    }
-    if (inside) visit(i);
-    taps += padded;
-  } while (next(k, w.kernel_shape, axes));
-  return taps;
+    for (std::size_t d = 0; d < axes; ++d) i[d + 2] = w.position(d, o[d + 2], first[d] + k[d]);
+    visit(i);
+  } while (next(k, counts, axes));
+  return padded;
 }
 
 // Global pooling reduces all spatial axes of [N, C, spatial...] to extent 1.

@@ -203,8 +203,7 @@ template <class Cell> struct recurrent {
     for (std::int64_t d = 0; d < directions(); ++d)
       for (std::int64_t n = 0; n < batch; ++n) {
         std::int64_t length = steps;
-        if (lengths.present()) length = static_cast<std::int64_t>(lengths[n]);
-        if (length > steps) length = steps;
+        if (lengths.present()) length = within(c, static_cast<std::int64_t>(lengths[n]), 0, steps, "sequence length");
         run(c, d, n, length, y, x, w, r, b, h0, more...);
       }
   }

@@ -10,6 +10,7 @@
 
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
+#include "dnnkit/op/scalar.hpp"
 
 namespace dnnkit {
 
@@ -72,12 +73,16 @@ struct resize {
     if (!c.require(coordinate_transformation_mode != coordinate_mode::tf_crop_and_resize || roi.size() == 2 * rank,
                    "roi must name two numbers for each axis"))
       return;
+    for (float x : roi)
+      if (!c.require(x > -65536 && x < 65536, "the numbers of roi must lie between -65536 and 65536")) return;
     shape s = sizes;
     for (std::size_t d = 0; d < rank; ++d) {
       if (!scales.empty() && !c.require(scales[d] > 0 && scales[d] < 65536, "scales must be positive and below 65536"))
         return;
       if (!sizes.empty()) {
         if (!c.require(!(c.in(0)[d] == dim(0)) || s[d] == dim(0), "there is no element to resample")) return;
+        if (!scales.empty() && !c.require(gives(scales[d], c.in(0)[d], s[d]), "a size is not what its scale gives"))
+          return;
         continue;
       }
       dim n;
@@ -145,10 +150,16 @@ struct resize {
   }
 
  private:
+  // Is m, known as n is, n * scale rounded up or down?
+  static constexpr bool gives(float scale, dim n, dim m) {
+    if (!n.is_known() || !m.is_known()) return scale == 1 && n == m;
+    const float difference = static_cast<float>(n.value()) * scale - static_cast<float>(m.value());
+    return difference > -1 && difference < 1;
+  }
   // floor(n * scale)
   static constexpr bool scaled(inference& c, extent n, float scale, dim& result) {
     if (n.d.is_known()) {
-      result = static_cast<std::int64_t>(static_cast<float>(n.d.value()) * scale);
+      result = to_integer(static_cast<float>(n.d.value()) * scale);
       return true;
     }
     for (std::int64_t denominator = 1; denominator <= 64; denominator *= 2)
@@ -160,7 +171,7 @@ struct resize {
     return c.fail("an extent that is a symbol needs a scale that is a multiple of 1/64, or sizes");
   }
   static constexpr std::int64_t whole_below(float x) {
-    const auto n = static_cast<std::int64_t>(x);
+    const std::int64_t n = to_integer(x);
     return static_cast<float>(n) > x ? n - 1 : n;
   }
   static constexpr std::int64_t inside(std::int64_t p, std::int64_t n) { return p < 0 ? 0 : p >= n ? n - 1 : p; }

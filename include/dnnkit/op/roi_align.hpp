@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "dnnkit/op/access.hpp"
 #include "dnnkit/op/function.hpp"
+#include "dnnkit/op/scalar.hpp"
 
 namespace dnnkit {
 
@@ -23,7 +25,8 @@ enum class roi_coordinates : std::int64_t { half_pixel, output_half_pixel };
 namespace op {
 
 // X [N, C, H, W], rois [R, 4] (x1, y1, x2, y2, times spatial_scale), batch_indices [R] -> [R, C, height, width]: every
-// region divided into bins, a bin sampled at sampling_ratio x sampling_ratio places (0: as many as elements it spans).
+// region divided into bins, a bin sampled at sampling_ratio x sampling_ratio places (0: as many as elements it spans,
+// 2^31 at most). Samples outside the image count as 0.
 struct roi_align {
   roi_coordinates coordinate_transformation_mode = roi_coordinates::half_pixel;
   roi_pooling mode = roi_pooling::average;
@@ -49,7 +52,8 @@ struct roi_align {
     if (!c.require_equal(c.in(1)[1], "the last extent of rois", 4, "expected") ||
         !c.require_equal(c.in(1)[0], "the number of rois", c.in(2)[0], "that of batch indices") ||
         !c.require(output_height > 0 && output_width > 0 && sampling_ratio >= 0,
-                   "the output's extents must be positive"))
+                   "the output's extents must be positive") ||
+        !c.require(sampling_ratio <= most_samples, "sampling_ratio must be 1024 at most"))
       return;
     c.out(c.type(0), {c.in(1)[0], c.in(0)[1], output_height, output_width});
   }
@@ -67,25 +71,30 @@ struct roi_align {
     };
     const bins<real> across(corner(0), corner(2), output_width, half, sampling_ratio);
     const bins<real> down(corner(1), corner(3), output_height, half, sampling_ratio);
+    const auto [top, bottom] = down.inside(o[2], c.in(0, 2));
+    const auto [left, right] = across.inside(o[3], c.in(0, 3));
+    const bool all = bottom - top == down.samples && right - left == across.samples;
     real result = 0;
-    for (std::int64_t i = 0; i < down.samples; ++i)
-      for (std::int64_t j = 0; j < across.samples; ++j) {
+    for (std::int64_t i = top; i < bottom; ++i)
+      for (std::int64_t j = left; j < right; ++j) {
         const corners<real> v = sampled<real>(c, image, o[1], down.at(o[2], i), across.at(o[3], j), x);
         if (mode == roi_pooling::average) {
           result += v[0] + v[1] + v[2] + v[3];
           continue;
         }
         const real best = *std::max_element(v.begin(), v.end());
-        if ((i == 0 && j == 0) || best > result) result = best;
+        if ((all && i == 0 && j == 0) || best > result) result = best;
       }
-    const std::int64_t samples = down.samples * across.samples;
-    return mode == roi_pooling::average && samples > 0 ? result / static_cast<real>(samples) : result;
+    const real samples = static_cast<real>(down.samples) * static_cast<real>(across.samples);
+    return mode == roi_pooling::average && samples > 0 ? result / samples : result;
   }
   constexpr dim flops(const inference& c) const {
     return extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * 40;
   }
 
  private:
+  static constexpr std::int64_t most_samples = 1024;
+
   // One direction of a region, divided.
   template <class T> struct bins {
     T first, size;
@@ -95,7 +104,23 @@ struct roi_align {
       T length = end - begin;
       if (!half && length < 1) length = 1;
       size = length / static_cast<T>(count);
-      samples = ratio > 0 ? ratio : static_cast<std::int64_t>(std::ceil(size));
+      constexpr auto most = T(0x1p31);
+      samples = ratio > 0 ? ratio : to_integer(std::ceil(std::clamp(size, T(0), most)));
+    }
+    // The samples first ... last - 1 of a bin, of which those in an image of n elements are some: without those that
+    // lie further outside than what rounding moves them.
+    struct part {
+      std::int64_t first, last;
+    };
+    part inside(std::int64_t bin, std::int64_t n) const {
+      if (!(size > 0) || samples <= most_samples) return {0, samples};
+      const double each = static_cast<double>(size) / static_cast<double>(samples);
+      const double begin = static_cast<double>(first) + static_cast<double>(size) * static_cast<double>(bin);
+      const double reach =
+          std::fabs(static_cast<double>(first)) + static_cast<double>(size) * static_cast<double>(bin + 1);
+      const double moved = 4 * static_cast<double>(std::numeric_limits<T>::epsilon()) * reach;
+      const auto number = [&](double place) { return std::clamp<std::int64_t>(to_integer(place / each), 0, samples); };
+      return {number(-2 - moved - begin), number(static_cast<double>(n) + 2 + moved - begin)};
     }
     T at(std::int64_t bin, std::int64_t sample) const {
       return first + size * (static_cast<T>(bin) + (static_cast<T>(sample) + T(0.5)) / static_cast<T>(samples));

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -49,6 +50,14 @@ template <class T> constexpr T quotient(T a, T b) {
     if (std::is_signed_v<T> && b == T(-1)) return static_cast<T>(-modular(a));
     return static_cast<T>(a / b);
   } else return a / b;
+}
+
+// The integer that the whole number x is; outside 62 bits the nearest one that fits, and 0 for NaN, so that sums with
+// small numbers do not overflow.
+template <std::floating_point T> constexpr std::int64_t to_integer(T x) {
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  if (x != x) return 0;
+  return x >= static_cast<T>(most) ? most : x <= -static_cast<T>(most) ? -most : static_cast<std::int64_t>(x);
 }
 
 // The other truth value, of a bool or of every lane of a mask.

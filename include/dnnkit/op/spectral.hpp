@@ -219,7 +219,9 @@ struct mel_weight_matrix {
   }
 
   constexpr void infer(inference& c) const {
-    if (c.require(num_mel_bins > 0 && dft_length > 0 && sample_rate > 0, "counts and rates must be positive"))
+    constexpr std::int64_t most = std::int64_t{1} << 48;
+    if (c.require(num_mel_bins > 0 && dft_length > 0 && sample_rate > 0, "counts and rates must be positive") &&
+        c.require(num_mel_bins <= most && dft_length <= most, "counts must be 2^48 at most"))
       c.out(to, {dft_length / 2 + 1, num_mel_bins});
   }
   // Number of the transform's bin in which edge k of the triangles lies.

@@ -2,6 +2,7 @@
 // How often known sequences occur in a text given as numbers: ONNX's TfIdfVectorizer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -56,16 +57,23 @@ struct tf_idf_vectorizer {
   void compute(const auto& c, auto y, auto x, auto counts, auto indexes, auto pool, auto weights) const {
     const std::int64_t all = output_count(c), rows = c.rank(0) == 1 ? 1 : c.in(0, 0), length = c.in(0, c.rank(0) - 1);
     for (std::int64_t n = 0; n < all; ++n) y.store(n, 0.0f);
+    const std::int64_t known = weights.present() ? std::min(c.in(2, 0), c.in(4, 0)) : c.in(2, 0);  // sequences
+    if (known == 0) return;
     for (std::int64_t row = 0; row < rows; ++row) {
       std::int64_t sequence = 0;  // number of the next one in the pool
       for (std::int64_t gram = 1; gram <= c.in(1, 0); ++gram) {
-        const std::int64_t begin = counts[gram - 1], end = gram < c.in(1, 0) ? counts[gram] : c.in(3, 0);
+        const auto place_in_pool = [&](std::int64_t n) {
+          return n < c.in(1, 0) ? within(c, static_cast<std::int64_t>(counts[n]), 0, c.in(3, 0), "ngram count")
+                                : c.in(3, 0);
+        };
+        const std::int64_t begin = place_in_pool(gram - 1), end = place_in_pool(gram);
         for (std::int64_t at = begin; at + gram <= end; at += gram, ++sequence) {
           if (gram < min_gram_length || gram > max_gram_length) continue;
           const std::int64_t times = occurrences(x, row * length, length, pool, at, gram);
           if (times == 0) continue;
-          const std::int64_t place = position_in(c, indexes[sequence], size);
-          const double weight = weights.present() ? static_cast<double>(weights[sequence]) : 1;
+          const std::int64_t number = within(c, sequence, 0, known - 1, "number of a sequence");
+          const std::int64_t place = position_in(c, indexes[number], size);
+          const double weight = weights.present() ? static_cast<double>(weights[number]) : 1;
           const auto count = static_cast<double>(times);
           const double value = mode == text_weighting::tf    ? count
                                : mode == text_weighting::idf ? weight
@@ -80,7 +88,7 @@ struct tf_idf_vectorizer {
   std::int64_t occurrences(const auto& x, std::int64_t first, std::int64_t length, const auto& pool, std::int64_t at,
                            std::int64_t gram) const {
     std::int64_t times = 0;
-    for (std::int64_t step = 1; step <= (gram == 1 ? 1 : max_skip_count + 1); ++step)
+    for (std::int64_t step = 1; step - 1 <= (gram == 1 ? 0 : max_skip_count) && (gram - 1) * step < length; ++step)
       for (std::int64_t start = 0; start + (gram - 1) * step < length; ++start) {
         bool same = true;
         for (std::int64_t k = 0; same && k < gram; ++k) same = x[first + start + k * step] == pool[at + k];

@@ -2,6 +2,7 @@
 // A window sliding over the spatial axes of [N, C, spatial...]: what convolution and pooling have in common.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,7 +29,7 @@ struct window {
     return n;
   }
 
-  // Lists of the right length and sign for `axes` spatial axes.
+  // Lists of the right length and sign for `axes` spatial axes, of numbers whose products do not overflow.
   constexpr bool check(inference& c, std::size_t axes) const {
     const bool lengths = kernel_shape.size() == axes && (strides.empty() || strides.size() == axes) &&
                          (dilations.empty() || dilations.size() == axes) && (pads.empty() || pads.size() == 2 * axes);
@@ -39,6 +40,14 @@ struct window {
                      "kernel_shape, strides and dilations must be positive") ||
           !c.require(pad_begin(i) >= 0 && pad_end(i) >= 0, "pads must not be negative"))
         return false;
+    constexpr std::int64_t most = std::int64_t{1} << 31, most_taps = std::int64_t{1} << 48;
+    std::int64_t room = most_taps;
+    for (std::size_t i = 0; i < axes; ++i) {
+      const std::int64_t largest = std::max({kernel(i), stride(i), dilation(i), pad_begin(i), pad_end(i)});
+      if (!c.require(largest < most, "kernel_shape, strides, pads and dilations must be below 2^31") ||
+          !c.require((room /= kernel(i)) > 0, "a window of 2^48 elements or more is not supported"))
+        return false;
+    }
     return true;
   }
   // Output extent along spatial axis i; fails when the window does not fit the padded input.
@@ -61,6 +70,21 @@ struct window {
   // What a position of the output needs along spatial axis i.
   constexpr axis_reach reach_along(std::size_t i) const {
     return needs::window(i + 2, stride(i), kernel(i), dilation(i), pad_begin(i));
+  }
+  // The taps of the window at output coordinate o along axis i: those inside an input of `extent`, first ... last - 1,
+  // and how many lie inside it or its padding.
+  struct taps_along {
+    std::int64_t first = 0, last = 1, padded = 1;
+    constexpr std::int64_t inside() const { return last - first; }
+  };
+  constexpr taps_along taps_at(std::size_t i, std::int64_t o, std::int64_t extent) const {
+    const auto before = [&](std::int64_t place) {  // how many taps lie before it
+      const std::int64_t distance = place - position(i, o, 0);
+      return distance <= 0 ? 0 : std::min(kernel(i), (distance + dilation(i) - 1) / dilation(i));
+    };
+    taps_along t{before(0), before(extent), before(extent + pad_end(i))};
+    t.last = std::max(t.first, t.last);
+    return t;
   }
   // Input coordinate of tap k for output coordinate o along axis i; may lie outside the input.
   constexpr std::int64_t position(std::size_t i, std::int64_t o, std::int64_t k) const {
