@@ -58,7 +58,7 @@ struct movement_stays_out {
 };
 
 using usual = dk::compile<model>;
-using apart = dk::compile<model, dk::pipeline_with_rules<movement_stays_out>>;
+using apart = dk::compile<model, dk::targets::native, dk::pipeline_with_rules<movement_stays_out>>;
 
 // What the rule changed, seen by the compiler: the result of the convolution now goes through memory.
 static_assert(usual::kernels == 1 && usual::arena_bytes == 0);

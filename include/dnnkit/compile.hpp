@@ -43,14 +43,11 @@ template <class Model> constexpr graph build_graph() {
 }
 
 template <class Model, class Pipeline> struct rewrite_graph_of {
-  constexpr graph operator()() const { return Pipeline::rewriting::run(build_graph<Model>()); }
+  constexpr graph operator()() const { return rewriting_of<Pipeline>::run(build_graph<Model>()).g; }
 };
 
-template <class Model, class Pipeline> struct make_plan_of {
-  constexpr plan_draft operator()() const {
-    graph g = build_graph<Model>();
-    return Pipeline::run(g);
-  }
+template <class Model, class Target, class Pipeline> struct make_plan_of {
+  constexpr plan_draft operator()() const { return Pipeline::template run<Target>(build_graph<Model>()).plan; }
 };
 
 template <class Make, std::size_t First, fixed_string... Pieces> constexpr bool check_message() {
@@ -80,13 +77,14 @@ template <class Model, class Pipeline = default_pipeline> constexpr graph rewrit
 // Model: a type with `static constexpr void build(dnnkit::builder&)`, and a member `ops` naming its op_set when it uses
 // operators that are not the library's. All passes run when this type is completed; a wrong model is a compile error
 // that names the operator and what disagrees.
-template <class Model, class Pipeline = default_pipeline> struct compile {
+template <class Model, class Target = targets::native, class Pipeline = default_pipeline> struct compile {
   static_assert(
       requires(builder & g) { Model::build(g); },
       "dnnkit: a model is a type with a member `static constexpr void build(dnnkit::builder&)`");
   using model = Model;
+  using target = Target;
   using pipeline = Pipeline;
-  using make = detail::make_plan_of<Model, Pipeline>;
+  using make = detail::make_plan_of<Model, Target, Pipeline>;
   static_assert(detail::check_model<make>());
 
   static constexpr const auto& frozen = freeze<make>::value;

@@ -10,8 +10,8 @@
 
 #include "dnnkit/graph/rebuild.hpp"
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/pass/verify_schedule.hpp"
 #include "tests/support/compiled.hpp"
-#include "tests/support/plan_checks.hpp"
 #include "tests/support/random_graph.hpp"
 
 namespace dk = dnnkit;
@@ -141,20 +141,21 @@ TEST_CASE("differences are told") {
 }
 
 TEST_CASE("fusion plans broken on purpose are caught") {
-  using stages = dk::default_pipeline;
-  dk::graph g = stages::rewriting::run(random(9));
-  const dk::fusion_plan good = stages::fusion::run(g);
-  REQUIRE(good.groups.size() >= 2);
-  CHECK(harness::fusion_error(g, good) == "");
-  dk::fusion_plan plan = good;
-  plan.groups.pop_back();
-  CHECK(harness::fusion_error(g, plan) != "");
-  plan = good;
-  plan.groups.push_back(plan.groups[0]);
-  CHECK(harness::fusion_error(g, plan).find("stored twice") != std::string::npos);
-  plan = good;
-  plan.groups[0].outputs = {};
-  CHECK(harness::fusion_error(g, plan) != "");
+  const dk::schedule good = dk::without<dk::default_pipeline, dk::passes::make_plan>::run(random(9));
+  REQUIRE(good.fusion.groups.size() >= 2);
+  CHECK(dk::verify(good).str() == "");
+  dk::schedule s = good;
+  s.fusion.groups.pop_back();
+  CHECK(dk::verify(s).str() != "");
+  s = good;
+  s.fusion.groups.push_back(s.fusion.groups[0]);
+  CHECK(dk::verify(s).str().find("stored twice") != std::string::npos);
+  s = good;
+  s.fusion.groups[0].outputs = {};
+  CHECK(dk::verify(s).str() != "");
+  s = good;
+  s.layouts.pop_back();
+  CHECK(dk::verify(s).str() == "not one layout a value");
 }
 
 TEST_CASE("plans broken on purpose are caught") {
@@ -163,13 +164,13 @@ TEST_CASE("plans broken on purpose are caught") {
   for (const char* name : {"a", "b", "c"})
     x = dk::relu(dk::conv(x, b.weight(name, {3, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
   b.output("y", x);
-  dk::graph g = b.value();
-  const dk::plan_draft good = dk::default_pipeline::run(g);
-  REQUIRE(harness::plan_error(good, {}) == "");
+  const dk::plan_draft good = dk::default_pipeline::run(b.value()).plan;
+  const auto error_of = [](const dk::plan_draft& plan) { return dk::verify(dk::view_of(plan)).str(); };
+  REQUIRE(error_of(good) == "");
   const auto broken_by = [&](const std::function<void(dk::plan_draft&)>& change) {
     dk::plan_draft plan = good;
     change(plan);
-    return harness::plan_error(plan, {});
+    return error_of(plan);
   };
   const auto arena = [](dk::plan_draft& p, std::size_t which) -> dk::buffer& {
     for (dk::buffer& each : p.buffers)

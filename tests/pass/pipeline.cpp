@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "dnnkit/graph/verify.hpp"
+#include "dnnkit/pass/verify_schedule.hpp"
 #include "tests/support/harness.hpp"
-#include "tests/support/plan_checks.hpp"
 #include "tests/support/random_graph.hpp"
 
 namespace dk = dnnkit;
@@ -45,18 +45,6 @@ std::string rewriting_error(const dk::graph& g, const dk::graph& after, std::uin
   return {};
 }
 
-// Empty when every pass leaves a legal graph.
-template <class... Passes> std::string verdict_of_passes(dk::rewrites<Passes...>, dk::graph g) {
-  std::string wrong;
-  const auto check = [&](std::string_view name, dk::graph after) {
-    if (const dk::text verdict = dk::verify(after); wrong.empty() && !verdict.empty())
-      wrong = "after " + std::string(name) + ": " + verdict.str();
-    g = std::move(after);
-  };
-  (check(Passes::name, Passes::run(g)), ...);
-  return wrong;
-}
-
 }  // namespace
 
 TEST_CASE("random graphs are legal and differ") {
@@ -75,26 +63,24 @@ TEST_CASE("random graphs are legal and differ") {
   }
 }
 
-TEST_CASE("2,000 random graphs mean the same before and after the passes") {
+TEST_CASE("2,000 random graphs mean the same before and after the rewriting passes") {
   for (const std::uint64_t seed : harness::seeds(0, 2000)) {
     const dk::graph g = graph_from(seed);
-    const dk::graph after = dk::default_pipeline::rewriting::run(g);
-    const std::string verdict = verdict_of_passes(dk::default_rewrites{}, g), wrong = rewriting_error(g, after, seed);
-    CHECK_MESSAGE(verdict.empty(), "seed " << seed << ": " << verdict);
+    const std::string wrong = rewriting_error(g, dk::rewriting_of<dk::default_pipeline>::run(g).g, seed);
     CHECK_MESSAGE(wrong.empty(), "seed " << seed << ": " << wrong << "\n" << harness::describe(g));
   }
 }
 
-TEST_CASE("plans of 6,000 random graphs keep their promises") {
-  using stages = dk::default_pipeline;
+TEST_CASE("what every pass leaves of 6,000 random graphs is legal") {
   for (const std::uint64_t seed : harness::seeds(0, 6000)) {
-    CAPTURE(seed);
-    dk::graph g = stages::rewriting::run(graph_from(seed));
-    const harness::test_data data = harness::random_data(g, seed);
-    const dk::fusion_plan fusion = stages::fusion::run(g);
-    CHECK(harness::fusion_error(g, fusion) == "");
-    const dk::plan_draft plan = dk::make_plan(g, fusion, stages::layouts::run(g, fusion));
-    CHECK(harness::plan_error(plan, symbols_of(g, data)) == "");
+    const dk::graph g = graph_from(seed);
+    const std::vector<std::int64_t> symbols = symbols_of(g, harness::random_data(g, seed));
+    std::string wrong;
+    dk::default_pipeline::run(g, [&](std::string_view pass, const dk::schedule& s) {
+      if (const dk::text verdict = dk::verify(s, symbols); wrong.empty() && !verdict.empty())
+        wrong = "after " + std::string(pass) + ": " + verdict.str();
+    });
+    CHECK_MESSAGE(wrong.empty(), "seed " << seed << ": " << wrong);
   }
 }
 
@@ -119,8 +105,7 @@ TEST_CASE("an output that is an input, a weight, computed from weights or given 
 TEST_CASE("a graph with an error gives an empty plan with that error") {
   dk::builder b;
   b.output("y", b.input("x", dk::f32, {2, 3}) + b.input("y", dk::f32, {4}));
-  dk::graph g = b.value();
-  const dk::plan_draft plan = dk::default_pipeline::run(g);
+  const dk::plan_draft plan = dk::default_pipeline::run(b.value()).plan;
   CHECK(plan.steps.empty());
   CHECK(plan.error.str().find("do not broadcast") != std::string::npos);
 }

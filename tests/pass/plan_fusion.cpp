@@ -10,7 +10,7 @@
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/op/builtin.hpp"
-#include "tests/support/plan_checks.hpp"
+#include "dnnkit/pass/verify_schedule.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
@@ -140,7 +140,8 @@ struct bare_products {
     return edge.g.is<dk::op::matmul>(edge.first) ? dk::verdict::never : v;
   }
 };
-static_assert(dk::compile<same_kernels, dk::pipeline_with_rules<bare_products>>::kernels == 5);  // Relu goes in front
+static_assert(dk::compile<same_kernels, dk::targets::native, dk::pipeline_with_rules<bare_products>>::kernels ==
+              5);  // Relu goes in front
 
 struct no_prologues {
   [[maybe_unused]] static constexpr std::string_view name = "no prologues";
@@ -148,15 +149,16 @@ struct no_prologues {
     return dk::fusion_blocks::is_anchor(edge.second) ? dk::verdict::never : v;
   }
 };
-static_assert(dk::compile<same_kernels, dk::pipeline_with_rules<bare_products, no_prologues>>::kernels == 8);
-static_assert(dk::compile<prologue, dk::pipeline_with_rules<no_prologues>>::kernels == 2);
+static_assert(
+    dk::compile<same_kernels, dk::targets::native, dk::pipeline_with_rules<bare_products, no_prologues>>::kernels == 8);
+static_assert(dk::compile<prologue, dk::targets::native, dk::pipeline_with_rules<no_prologues>>::kernels == 2);
 
 }  // namespace
 
 TEST_CASE("every edge that was asked about has a reason") {
-  dk::graph g = dk::default_rewrites::run(dk::graph_of<diamond>());
-  const dk::fusion_plan plan = dk::default_pipeline::fusion::run(g);
-  CHECK(harness::fusion_error(g, plan) == "");
+  const dk::schedule s = dk::default_pipeline::run(dk::graph_of<diamond>());
+  const dk::fusion_plan& plan = s.fusion;
+  CHECK(dk::verify(s).str() == "");
   bool circle = false;
   CHECK(plan.decisions.size() > 0);
   for (const dk::fusion_decision& d : plan.decisions) {
@@ -177,6 +179,5 @@ TEST_CASE("a graph of many branches is planned in a runnable order") {
     if (i % 3 == 0) x = dk::matmul(x, z);
   }
   b.output("y", x);
-  dk::graph g = dk::default_rewrites::run(b.value());
-  CHECK(harness::fusion_error(g, dk::default_pipeline::fusion::run(g)) == "");
+  CHECK(dk::verify(dk::default_pipeline::run(b.value())).str() == "");
 }

@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/pass/verify_schedule.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/harness.hpp"
 #include "tests/support/random_graph.hpp"
@@ -32,7 +35,12 @@ std::string error_of_plan(const dk::graph& g, const dk::plan_draft& plan, std::u
     if (std::string wrong = harness::difference(found[k], expected[k], allowed[k]); !wrong.empty()) return wrong;
   return {};
 }
-dk::plan_draft plan_of(dk::graph g) { return dk::default_pipeline::run(g); }
+dk::plan_draft plan_of(const dk::graph& g) { return dk::default_pipeline::run(g).plan; }
+
+// Calls visit(std::type_identity<Pass>) for all passes of a pipeline.
+template <class... Passes> void for_each_pass(dk::pipeline<Passes...>, auto visit) {
+  (visit(std::type_identity<Passes>{}), ...);
+}
 
 // Three convolutions, with borders between them.
 dk::graph convolutions() {
@@ -46,13 +54,34 @@ dk::graph convolutions() {
 
 }  // namespace
 
-TEST_CASE("plans of random graphs compute what the graphs do") {
-  for (std::uint64_t seed : harness::seeds(1, 400)) {
+TEST_CASE("plans of random graphs compute what the graphs do, by all passes and with each pass left out") {
+  for (std::uint64_t seed : harness::seeds(1, 150)) {
     dk::builder b;
     random_graph(b, seed, {.least_operators = 2, .most_operators = 12, .symbols = seed % 2 == 1}).build();
-    INFO("DNNKIT_SEED=" << seed << "\n" << harness::describe(b.value()));
-    CHECK(error_of_plan(b.value(), plan_of(b.value()), seed) == "");
+    const dk::graph& g = b.value();
+    INFO("DNNKIT_SEED=" << seed << "\n" << harness::describe(g));
+    CHECK(error_of_plan(g, plan_of(g), seed) == "");
+    for_each_pass(dk::default_pipeline{}, [&]<class Pass>(std::type_identity<Pass>) {
+      CAPTURE(Pass::name);
+      const dk::plan_draft plan = dk::without<dk::default_pipeline, Pass>::run(g).plan;
+      if (plan.error.view().find("the pipeline lacks the pass") != std::string_view::npos || plan.steps.empty()) return;
+      CHECK(error_of_plan(g, plan, seed) == "");
+    });
   }
+}
+
+TEST_CASE("a graph that needs a pass which is left out is refused, and the pass named") {
+  using all = dk::default_pipeline;
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {2, 3});
+  b.output("y", dk::gemm(x, b.weight("w", {3, 4})));
+  b.output("same", x);
+  CHECK(dk::without<all, dk::passes::expand_composites>::run(b.value()).plan.error.str() ==
+        "Gemm 'Gemm' is said in terms of other operators, and no kernel is made of it: the pipeline lacks the pass "
+        "expand_composites");
+  CHECK(dk::without<all, dk::passes::separate_outputs>::run(b.value()).plan.error.str() ==
+        "output 'same' is stored by no kernel of its own: the pipeline lacks the pass separate_outputs");
+  CHECK(error_of_plan(b.value(), plan_of(b.value()), 1) == "");
 }
 
 TEST_CASE("a plan that is broken on purpose is caught, and the buffer named") {
@@ -89,17 +118,22 @@ TEST_CASE("kernels that take turns on strips of rows") {
   dk::tensor x = dk::relu(b.input("x", dk::f32, {1, 3, 11, 6}));
   x = dk::relu(dk::conv(x, b.weight("a", {4, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
   b.output("y", dk::conv(x, b.weight("b", {5, 4, 1, 1})) * 2);
-  dk::graph g = dk::default_pipeline::rewriting::run(b.value());
-  const dk::fusion_plan fusion = dk::default_pipeline::fusion::run(g);
-  dk::vector<dk::buffer_layout> layouts = dk::default_pipeline::layouts::run(g, fusion);
-  REQUIRE(fusion.groups.size() == 3);
-  dk::buffer_layout& between = layouts[fusion.groups[1].outputs[0]];
+  dk::schedule s = dk::without<dk::default_pipeline, dk::passes::make_plan>::run(b.value());
+  const dk::node& last = s.g.node_at(s.fusion.groups.back().anchor);
+  REQUIRE(s.g.is<dk::op::conv>(last));
+  dk::buffer_layout& between = s.layouts[s.g.input_of(last, 0)];
   for (const auto& [window, slots] : {std::pair(1, 1), std::pair(2, 3), std::pair(4, 2), std::pair(11, 1)}) {
     between.window = static_cast<std::uint8_t>(window);
     between.slots = static_cast<std::uint8_t>(slots);
-    CHECK(error_of_plan(b.value(), dk::make_plan(g, fusion, layouts), 1) == "");
+    dk::passes::make_plan::run(s);
+    CHECK(dk::verify(s).str() == "");
+    CHECK(error_of_plan(b.value(), s.plan, 1) == "");
+    bool windowed = false;
+    for (const dk::buffer& each : s.plan.buffers)
+      windowed = windowed || (each.layout.window == window && each.where == dk::storage::arena);
+    CHECK(windowed);
   }
-  dk::plan_draft plan = dk::make_plan(g, fusion, layouts);
+  dk::plan_draft plan = s.plan;
   for (dk::buffer& each : plan.buffers)
     if (each.layout.window != 0) each.elements = 11;  // as if it were one column
   CHECK(error_of_plan(b.value(), plan, 1).find("an element outside it is written") != std::string::npos);

@@ -201,6 +201,7 @@ std::string describe(const dk::graph& g) {
 
 std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count) {
   if (const char* one = std::getenv("DNNKIT_SEED")) return {std::strtoull(one, nullptr, 10)};
+  if (const char* more = std::getenv("DNNKIT_SEEDS")) count = std::strtoull(more, nullptr, 10);
   std::vector<std::uint64_t> list;
   for (std::uint64_t i = 0; i < count; ++i) list.push_back(first + i);
   return list;

@@ -2,7 +2,7 @@
 // What the compiler's target offers; the only place that asks the preprocessor. Passes and kernels read it here.
 //
 // The compiler's flags decide, and units of one program may have different ones. So whatever depends on the target has
-// it in its name: a pipeline, and with it every compile<Model>, as a template argument (pass/pipeline.hpp), kernels as
+// it in its name: every compile<Model, Target> as a template argument, kernels as
 // an inline namespace (dnnkit::cpu::DNNKIT_TARGET). A model is then another network in each of two such units, and the
 // linker takes neither's code for that of the other.
 #pragma once
@@ -37,9 +37,9 @@ struct portable : vector_target<16, 32> {};  // what AArch64 has
 struct sse2 : vector_target<16, 16> {};
 struct avx2 : vector_target<32, 16> {};
 struct avx512 : vector_target<64, 32> {};
-}  // namespace targets
 
-// The target of the unit that is being compiled.
-using unit_target = targets::DNNKIT_TARGET;
+// That of the unit that is being compiled.
+using native = DNNKIT_TARGET;
+}  // namespace targets
 
 }  // namespace dnnkit

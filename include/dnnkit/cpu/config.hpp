@@ -8,11 +8,11 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-inline constexpr int vector_bytes = unit_target::vector_bytes;
-inline constexpr int vector_registers = unit_target::vector_registers;
+inline constexpr int vector_bytes = targets::native::vector_bytes;
+inline constexpr int vector_registers = targets::native::vector_registers;
 
 // Lanes of one vector register holding floats.
-inline constexpr int float_lanes = static_cast<int>(unit_target::float_lanes);
+inline constexpr int float_lanes = static_cast<int>(targets::native::float_lanes);
 
 // Cache sizes that blocking assumes, in bytes. Smaller than what most cores have: too small costs a per cent, too large
 // ten.

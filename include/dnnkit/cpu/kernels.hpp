@@ -29,7 +29,7 @@ template <class Net, std::size_t R> constexpr bool runs_planar() {
 
 // The kernel of recipe R of a network.
 template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
-  static_assert(std::is_same_v<typename Net::pipeline::target, unit_target>,
+  static_assert(std::is_same_v<typename Net::target, targets::native>,
                 "dnnkit: kernels can only be compiled for the target of the compiler's flags");
   constexpr operator_tag anchor = Net::plan.recipes[R].anchor;
   if constexpr (anchor.id == operator_id::none) {

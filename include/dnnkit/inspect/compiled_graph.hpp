@@ -14,8 +14,8 @@
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/traits.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/pass/make_plan.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
-#include "dnnkit/plan/make_plan.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit::detail {
@@ -28,8 +28,7 @@ class compiled_graph {
     compiled_graph c;
     c.plan = Net::plan;
     c.g = rewritten_graph_of<typename Net::model, pipeline>();
-    graph scratch = c.g;
-    c.fusion = pipeline::fusion::run(scratch);
+    c.fusion = planning_of<pipeline>::template run<typename Net::target>(c.g).fusion;
     c.stored_.resize(c.g.values.size());
     for (const fusion_group& group : c.fusion.groups)
       for (value_id v : group.outputs) c.stored_[static_cast<std::size_t>(v)] = true;
@@ -39,12 +38,13 @@ class compiled_graph {
   // Of a graph built at run time, which Pipeline turns into a plan; plan.error says why if there is none.
   template <class Pipeline> static compiled_graph of_graph(graph built) {
     compiled_graph c;
-    c.draft_ = std::make_shared<const plan_draft>(Pipeline::run(built));
+    schedule s = Pipeline::run(std::move(built));
+    c.draft_ = std::make_shared<const plan_draft>(std::move(s.plan));
     c.plan = view_of(*c.draft_);
-    c.g = built;
+    c.g = std::move(s.g);
     c.stored_.resize(c.g.values.size());
     if (!c.plan.error.empty()) return c;
-    c.fusion = Pipeline::fusion::run(built);
+    c.fusion = std::move(s.fusion);
     for (const fusion_group& group : c.fusion.groups)
       for (value_id v : group.outputs) c.stored_[static_cast<std::size_t>(v)] = true;
     return c;

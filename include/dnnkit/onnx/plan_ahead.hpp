@@ -17,9 +17,11 @@ template <class Pipeline> struct passes_ahead {
   static plan_draft planned(dnnkit::graph g);
 };
 template <class Pipeline> dnnkit::graph passes_ahead<Pipeline>::rewritten(dnnkit::graph g) {
-  return Pipeline::rewriting::run(std::move(g));
+  return rewriting_of<Pipeline>::run(std::move(g)).g;
 }
-template <class Pipeline> plan_draft passes_ahead<Pipeline>::planned(dnnkit::graph g) { return Pipeline::run(g); }
+template <class Pipeline> plan_draft passes_ahead<Pipeline>::planned(dnnkit::graph g) {
+  return Pipeline::run(std::move(g)).plan;
+}
 #ifdef DNNKIT_ONNX_ELSEWHERE  // a program of several files may compile the passes in one of them
 extern template struct passes_ahead<default_pipeline>;
 #endif

@@ -1,74 +1,114 @@
 // SPDX-License-Identifier: MIT
-// The list of passes, in order, with the reason for each place; nothing else calls a pass.
+// Pipelines: lists of passes as types. A pass is a type with a name and one of
+//   static constexpr graph run(graph)                  from graph to graph
+//   static constexpr void run(schedule&)
+//   template <class Target> static constexpr void run(schedule&)     for what depends on the target (cost/target.hpp)
+// The default pipeline is the list below, with the reason for each place; the compiler, the tool, tests and fuzzers run
+// it, and nothing else calls a pass.
 #pragma once
 
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
 #include "dnnkit/cost/target.hpp"
+#include "dnnkit/pass/check_extents.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
+#include "dnnkit/pass/make_plan.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
 #include "dnnkit/pass/plan_strips.hpp"
+#include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
-#include "dnnkit/plan/make_plan.hpp"
 
 namespace dnnkit {
 
-// Passes from graph to graph, run in order.
-template <class... Passes> struct rewrites {
-  static constexpr graph run(graph g) {
-    ((g.error.empty() ? void(g = Passes::run(static_cast<graph&&>(g))) : void()), ...);
-    return g;
+namespace detail {
+
+template <class Pass>
+concept graph_pass = requires(graph g) {
+  { Pass::run(static_cast<graph&&>(g)) } -> std::same_as<graph>;
+};
+
+template <class Pass, class Target> constexpr void run_pass(schedule& s) {
+  if (!s.is_right()) return;  // what is wrong has been found
+  if constexpr (graph_pass<Pass>) s.g = Pass::run(static_cast<graph&&>(s.g));
+  else if constexpr (requires { Pass::template run<Target>(s); }) Pass::template run<Target>(s);
+  else Pass::run(s);
+}
+
+}  // namespace detail
+
+template <class... Passes> struct pipeline {
+  // Each pass on what the one before left. The plan's error is that of the graph. after(name of a pass, schedule) is
+  // told what each pass has left.
+  template <class Target = targets::native> static constexpr schedule run(graph g, auto after) {
+    schedule s{static_cast<graph&&>(g), {}, {}, {}};
+    ((detail::run_pass<Passes, Target>(s), after(std::string_view(Passes::name), std::as_const(s))), ...);
+    s.plan.error = s.g.error;
+    return s;
+  }
+  template <class Target = targets::native> static constexpr schedule run(graph g) {
+    return run<Target>(static_cast<graph&&>(g), [](std::string_view, const schedule&) {});
   }
 };
 
-// Layouts<Target> chooses for a target, by default that of the compiler's flags.
-template <class Rewrites, class Fusion, template <class> class Layouts, class Target = unit_target> struct pipeline {
-  using rewriting = Rewrites;
-  using fusion = Fusion;
-  using layouts = Layouts<Target>;
-  using target = Target;
+template <class... A, class... B> constexpr pipeline<A..., B...> operator+(pipeline<A...>, pipeline<B...>) {
+  return {};
+}
 
-  // All passes: a graph as it was built, to its plan. `g` is left as the passes left it. A graph with an error gives an
-  // empty plan with that error.
-  static constexpr plan_draft run(graph& g) {
-    if (g.error.empty()) g = Rewrites::run(static_cast<graph&&>(g));
-    if (g.error.empty()) refuse_unknown_extents(g);
-    if (!g.error.empty()) {
-      plan_draft p;
-      p.error = g.error;
-      return p;
-    }
-    const fusion_plan groups = Fusion::run(g);
-    vector<buffer_layout> order = layouts::run(g, groups);
-    passes::plan_strips::run(g, groups, order);
-    return make_plan(g, groups, order);
-  }
-
- private:
-  // A plan's buffers need extents that follow from the inputs' (SoD2's class edo has none).
-  static constexpr void refuse_unknown_extents(graph& g) {
-    for (std::size_t k = 0; k < g.nodes.count; ++k) {
-      const node& n = g.nodes.items[k];
-      if (!has_unknown(g.values.items[n.output].type.dims)) continue;
-      g.error << n.op->name << " '" << g.text_of(n.name)
-              << "': the extents of its output depend on the elements of its inputs; a compiled network has no room "
-                 "for that, the reference evaluator does";
-      return;
-    }
-  }
+namespace detail {
+template <class Pipeline, class Keep> struct filtered;
+template <class... Passes, class Keep> struct filtered<pipeline<Passes...>, Keep> {
+  using type =
+      decltype((pipeline<>{} + ... + std::conditional_t<Keep::template keeps<Passes>, pipeline<Passes>, pipeline<>>{}));
 };
+template <class Pass> struct all_but { template <class P> static constexpr bool keeps = !std::is_same_v<P, Pass>; };
+struct graph_passes {
+  template <class P> static constexpr bool keeps = graph_pass<P>;
+};
+struct schedule_passes {
+  template <class P> static constexpr bool keeps = !graph_pass<P>;
+};
+template <class Pipeline, class Old, class New> struct exchanged;
+template <class... Passes, class Old, class New> struct exchanged<pipeline<Passes...>, Old, New> {
+  using type = pipeline<std::conditional_t<std::is_same_v<Passes, Old>, New, Passes>...>;
+};
+template <class Pipeline, class Pass> struct contained;
+template <class... Passes, class Pass>
+struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v<Passes, Pass> || ...)> {};
+}  // namespace detail
 
-using default_rewrites =
-    rewrites<passes::expand_composites,             // later passes see simple operators only
-             passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
-             passes::fold_into_convolution,         // before fusion, which would keep the scales
-             passes::separate_outputs>;             // last: it also drops what no output depends on
+// Is Pass in the list?
+template <class Pipeline, class Pass> inline constexpr bool has_pass = detail::contained<Pipeline, Pass>::value;
 
-// What compile<> uses unless told otherwise. Further fusion rules (see pass/plan_fusion.hpp) are asked in order.
+// The list without one of its passes, and with another in the place of one.
+template <class Pipeline, class Pass>
+requires has_pass<Pipeline, Pass>
+using without = typename detail::filtered<Pipeline, detail::all_but<Pass>>::type;
+template <class Pipeline, class Old, class New>
+requires has_pass<Pipeline, Old>
+using replaced = typename detail::exchanged<Pipeline, Old, New>::type;
+
+// Its passes from graph to graph, and those behind them.
+template <class Pipeline> using rewriting_of = typename detail::filtered<Pipeline, detail::graph_passes>::type;
+template <class Pipeline> using planning_of = typename detail::filtered<Pipeline, detail::schedule_passes>::type;
+
+// What compile<> uses, with further fusion rules (pass/plan_fusion.hpp), which are asked in order.
 template <class... Rules>
 using pipeline_with_rules =
-    pipeline<default_rewrites, passes::plan_fusion<passes::profile_rule, Rules...>, passes::select_layouts>;
+    pipeline<passes::expand_composites,             // later passes see simple operators only
+             passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
+             passes::fold_into_convolution,         // before fusion, which would keep the scales
+             passes::separate_outputs,              // last of these: it also drops what no output depends on
+             passes::check_extents,                 // a plan has no room for extents that elements decide
+             passes::plan_fusion<passes::profile_rule, Rules...>,
+             passes::select_layouts,  // whose subject is what kernels hand to each other
+             passes::plan_strips,     // when it is known how large that is
+             passes::make_plan>;
 using default_pipeline = pipeline_with_rules<>;
 
 }  // namespace dnnkit

@@ -13,6 +13,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
+#include "dnnkit/pass/schedule.hpp"
 
 namespace dnnkit::passes {
 
@@ -38,7 +39,10 @@ struct profile_rule {
 template <class... Rules> struct plan_fusion {
   static constexpr std::string_view name = "plan fusion";
 
-  static constexpr fusion_plan run(graph& g) {
+  static constexpr void run(schedule& s) { s.fusion = kernels_of(s.g); }
+
+ private:
+  static constexpr fusion_plan kernels_of(graph& g) {
     plan_fusion p(g);
     for (node_id seed : p.seeds())
       if (p.is_free(seed)) p.grow_from(seed);
@@ -49,7 +53,6 @@ template <class... Rules> struct plan_fusion {
     return p.result();
   }
 
- private:
   constexpr explicit plan_fusion(graph& g) : g_(g), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)) {}
 
   constexpr bool is_setup(node_id n) const { return setup_.items[g_.nodes.items[n].output] != 0; }

@@ -12,8 +12,7 @@
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
-#include "dnnkit/pass/fusion_plan.hpp"
-#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/pass/schedule.hpp"
 
 namespace dnnkit::passes {
 
@@ -24,7 +23,9 @@ struct plan_strips {
   static constexpr std::int64_t worthwhile = 512 * 1024;  // bytes handed over; less stays in the cache anyway
 
   // Gives the value between the kernels of each pair a window in its layout.
-  static constexpr void run(const graph& g, const fusion_plan& fusion, vector<buffer_layout>& layouts) {
+  static constexpr void run(schedule& s) {
+    const graph& g = s.g;
+    const fusion_plan& fusion = s.fusion;
     if (!has_operator<op::conv>(g)) return;
     const auto users = users_of_values(g);
     const guard_sets guards(g);
@@ -38,7 +39,7 @@ struct plan_strips {
           !stays_inside(g, second) || !looks_at_one_row(g, reader) ||
           guards.of_kernel(g, first.nodes) != guards.of_kernel(g, second.nodes))
         continue;
-      buffer_layout& l = layouts[static_cast<std::size_t>(between)];
+      buffer_layout& l = s.layouts[static_cast<std::size_t>(between)];
       if (has_border(l) || !is_large(g.at(between).type)) continue;
       l.window = rows_of(g.at(between).type.dims[3]);
       l.slots = slots;

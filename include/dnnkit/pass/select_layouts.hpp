@@ -9,28 +9,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
-#include "dnnkit/pass/fusion_plan.hpp"
-#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/pass/schedule.hpp"
 
-namespace dnnkit::passes {
+namespace dnnkit {
 
-template <class Target> class select_layouts {
+namespace detail {
+
+template <class Target> class layout_selection {
  public:
-  static constexpr std::string_view name = "select layouts";
-
   // One layout for each value of the graph; those of values that are not stored mean nothing.
   static constexpr vector<buffer_layout> run(const graph& g, const fusion_plan& fusion) {
-    const vector<buffer_layout> of_rank = row_major_layouts();
-    vector<buffer_layout> layouts;
-    layouts.reserve(g.values.count);
-    for (std::size_t v = 0; v < g.values.count; ++v)
-      layouts.push_back(of_rank.items[g.values.items[v].type.dims.count]);
+    vector<buffer_layout> layouts = row_major_layouts(g);
     if (!any_wants_channels(g, fusion)) return layouts;
-    select_layouts s(g);
+    layout_selection s(g);
     s.find_stretches(fusion);
     for (std::size_t v = 0; v < g.values.count; ++v)
       if (s.spatial_.items[v] != 0 && !s.is_planar(static_cast<value_id>(v))) put_channels_last(layouts[v]);
@@ -40,7 +36,7 @@ template <class Target> class select_layouts {
   }
 
  private:
-  constexpr explicit select_layouts(const graph& g)
+  constexpr explicit layout_selection(const graph& g)
       : g_(g), spatial_(g.values.size(), 0), parent_(g.values.size()), stretches_(g.values.size()) {
     for (std::size_t v = 0; v < parent_.size(); ++v) parent_[v] = static_cast<value_id>(v);
   }
@@ -140,19 +136,6 @@ template <class Target> class select_layouts {
   }
 
   // --- layouts
-  // One for each rank.
-  static constexpr vector<buffer_layout> row_major_layouts() {
-    vector<buffer_layout> of_rank;
-    buffer_layout l;
-    for (std::size_t rank = 0; rank <= max_rank; ++rank) {
-      of_rank.push_back(l);
-      if (rank == max_rank) break;
-      l.order.push_back(static_cast<std::uint8_t>(rank));
-      l.before.push_back(0);
-      l.after.push_back(0);
-    }
-    return of_rank;
-  }
   static constexpr void put_channels_last(buffer_layout& l) {
     l.order.erase(1);
     l.order.push_back(1);
@@ -180,4 +163,17 @@ template <class Target> class select_layouts {
   vector<stretch> stretches_;  // of roots
 };
 
-}  // namespace dnnkit::passes
+}  // namespace detail
+
+namespace passes {
+
+struct select_layouts {
+  static constexpr std::string_view name = "select layouts";
+  template <class Target> static constexpr void run(schedule& s) {
+    s.layouts = detail::layout_selection<Target>::run(s.g, s.fusion);
+  }
+};
+
+}  // namespace passes
+
+}  // namespace dnnkit

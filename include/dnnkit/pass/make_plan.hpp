@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From a graph, its fusion groups and layouts to the plan: one step a group, one buffer a stored value, one recipe for
-// all steps that compute the same.
+// Pass: from a graph, its fusion groups and layouts to the plan: one step a group, one buffer a stored value, one
+// recipe for all steps that compute the same. Where no pass has grouped the nodes, each has a kernel of its own; where
+// none has chosen layouts, they are row-major. Refuses graphs that need a pass that has not run.
 #pragma once
 
 #include <bit>
@@ -10,11 +11,12 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
-#include "dnnkit/pass/fusion_plan.hpp"
-#include "dnnkit/plan/group_twins.hpp"
+#include "dnnkit/pass/fusion_block.hpp"
+#include "dnnkit/pass/group_twins.hpp"
+#include "dnnkit/pass/recipe_builder.hpp"
+#include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/plan/plan_memory.hpp"
-#include "dnnkit/plan/recipe_builder.hpp"
 
 namespace dnnkit {
 
@@ -243,9 +245,62 @@ class plan_maker {
 
 }  // namespace detail
 
+namespace detail {
+
+// Why no plan can be made of a graph, whatever its groups; empty when one can.
+constexpr text missing_pass(const graph& g) {
+  text t;
+  for (const node& n : g.nodes)
+    if (n.op->kind == form::composite)
+      return t << n.op->name << " '" << g.text_of(n.name)
+               << "' is said in terms of other operators, and no kernel is made of it: the pipeline lacks the pass "
+                  "expand_composites";
+  const vector<std::uint8_t> setup = setup_values(g);
+  for (std::size_t i = 0; i < g.outputs.count; ++i) {
+    const value_id v = g.outputs.items[i];
+    bool twice = false;
+    for (std::size_t k = 0; k < i; ++k) twice = twice || g.outputs.items[k] == v;
+    if (twice || g.values.items[v].from != origin::node || setup.items[v] != 0)
+      return t << "output '" << g.text_of(g.output_names.items[i])
+               << "' is stored by no kernel of its own: the pipeline lacks the pass separate_outputs";
+  }
+  return t;
+}
+
+// A kernel for each live node, but for movement operators whose result nobody has to store.
+constexpr fusion_plan kernel_for_each_node(graph& g) {
+  fusion_plan plan;
+  fusion_blocks blocks(g);
+  const vector<std::uint8_t> alive = live_nodes(g), setup = setup_values(g);
+  for (node_id n = 0; n < static_cast<node_id>(g.nodes.count); ++n) {
+    const value_id v = g.node_at(n).output;
+    if (alive.items[n] == 0 || (g.node_at(n).op->kind == form::movement && !blocks.is_given_out(v))) continue;
+    fusion_group single{{n}, {v}, none, g.node_at(n).op->properties.map, setup.items[v] != 0};
+    if (blocks.check(single) == nullptr) plan.groups.push_back(static_cast<fusion_group&&>(single));
+  }
+  return plan;
+}
+
+}  // namespace detail
+
 // A tensor of more elements than 63 bits count gives an empty plan with that error, which is then the graph's too.
 constexpr plan_draft make_plan(graph& g, const fusion_plan& fusion, const vector<buffer_layout>& layouts) {
   return detail::plan_maker(g, fusion, layouts).run();
 }
+
+namespace passes {
+
+struct make_plan {
+  static constexpr std::string_view name = "make plan";
+
+  static constexpr void run(schedule& s) {
+    if (s.g.error = detail::missing_pass(s.g); !s.is_right()) return;
+    if (s.fusion.groups.empty()) s.fusion = detail::kernel_for_each_node(s.g);
+    if (s.layouts.empty()) s.layouts = row_major_layouts(s.g);
+    s.plan = dnnkit::make_plan(s.g, s.fusion, s.layouts);
+  }
+};
+
+}  // namespace passes
 
 }  // namespace dnnkit

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// A schedule: what a graph has become on its way to a plan. One value, carried from pass to pass (pass/pipeline.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit {
+
+struct schedule {
+  graph g;                        // its error says why there is no plan
+  fusion_plan fusion;             // groups of its nodes, in the order in which they run, and why they are such
+  vector<buffer_layout> layouts;  // of each of its values; those of values that are not stored mean nothing
+  plan_draft plan;
+
+  constexpr bool is_right() const { return g.error.length == 0; }
+};
+
+// Every value of a graph row-major, without a border.
+constexpr vector<buffer_layout> row_major_layouts(const graph& g) {
+  buffer_layout of_rank[max_rank + 1];
+  for (std::size_t rank = 0; rank <= max_rank; ++rank)
+    for (std::size_t d = 0; d < rank; ++d) {
+      of_rank[rank].order.push_back(static_cast<std::uint8_t>(d));
+      of_rank[rank].before.push_back(0);
+      of_rank[rank].after.push_back(0);
+    }
+  vector<buffer_layout> layouts;
+  layouts.reserve(g.values.count);
+  for (std::size_t v = 0; v < g.values.count; ++v) layouts.push_back(of_rank[g.values.items[v].type.dims.count]);
+  return layouts;
+}
+
+}  // namespace dnnkit

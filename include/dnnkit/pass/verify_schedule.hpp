@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The specification of a legal schedule, as far as passes have come. Every pass may rely on it and must keep it; tests
+// call verify() between passes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/graph/verify.hpp"
+#include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/schedule.hpp"
+#include "dnnkit/plan/verify_plan.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+
+// Every live node that computes is in a kernel, each kernel finds its operands stored by an earlier one, and every
+// output of the graph is stored once. Empty when all is well, else what is wrong.
+inline text fusion_error(const graph& g, const fusion_plan& fusion) {
+  const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
+  std::vector<bool> stored(g.values.size(), false), covered(g.nodes.size(), false);
+  for (std::size_t v = 0; v < g.values.size(); ++v) stored[v] = g.values[v].from != origin::node;
+  for (const fusion_group& group : fusion.groups) {
+    const std::set<node_id> members(group.nodes.begin(), group.nodes.end());
+    const auto wrong = [&](std::string_view problem) {
+      text t(problem);
+      return t << " (kernel of " << g.text_of(g.node_at(group.nodes.back()).name) << ")";
+    };
+    if (group.nodes.empty() || group.outputs.empty()) return text("a kernel without nodes or without outputs");
+    std::size_t anchors = 0;
+    for (node_id n : group.nodes) {
+      covered[at(n)] = true;
+      const form kind = g.node_at(n).op->kind;
+      anchors += kind != form::elementwise && kind != form::movement;
+      for (std::size_t i = 0; i < g.node_at(n).inputs.count; ++i) {
+        value_id v = g.input_of(g.node_at(n), i);
+        // a movement operator that is nowhere stored is looked through
+        while (v != none && !stored[at(v)] && !members.contains(g.at(v).producer) &&
+               g.node_at(g.at(v).producer).op->kind == form::movement)
+          v = g.input_of(g.node_at(g.at(v).producer), 0);
+        if (v != none && !stored[at(v)] && !members.contains(g.at(v).producer))
+          return wrong("an operand that is not stored yet");
+      }
+    }
+    if (anchors > 1) return wrong("two anchors in a kernel");
+    for (value_id v : group.outputs) {
+      if (!members.contains(g.at(v).producer)) return wrong("an output that is not computed");
+      if (stored[at(v)]) return wrong("a value that is stored twice");
+      stored[at(v)] = true;
+    }
+  }
+  const auto alive = live_nodes(g);
+  for (std::size_t n = 0; n < g.nodes.size(); ++n)
+    if (alive[n] != 0 && !covered[n] && g.nodes[n].op->kind != form::movement)
+      return text("no kernel computes ") << g.text_of(g.nodes[n].name);
+  for (value_id v : g.outputs)
+    if (!stored[at(v)]) return text("an output of the graph is not stored");
+  return {};
+}
+
+inline text layout_error(const graph& g, const vector<buffer_layout>& layouts) {
+  if (layouts.size() != g.values.size()) return "not one layout a value";
+  for (std::size_t v = 0; v < layouts.size(); ++v) {
+    const buffer_layout& l = layouts[v];
+    const std::size_t rank = g.values[v].type.dims.size();
+    if (l.order.size() != rank || l.before.size() != rank || l.after.size() != rank)
+      return text("a layout of another rank than its value, ") << g.text_of(g.values[v].name);
+  }
+  return {};
+}
+
+}  // namespace detail
+
+// Empty when the graph is legal (graph/verify.hpp), and so are its kernels, layouts and plan where there are any yet;
+// else what is wrong. `symbols`: see verify() of a plan.
+inline text verify(const schedule& s, std::span<const std::int64_t> symbols = {}) {
+  if (text wrong = verify(s.g); !wrong.empty()) return wrong;
+  if (!s.fusion.groups.empty())
+    if (text wrong = detail::fusion_error(s.g, s.fusion); !wrong.empty()) return wrong;
+  if (!s.layouts.empty())
+    if (text wrong = detail::layout_error(s.g, s.layouts); !wrong.empty()) return wrong;
+  return s.plan.buffers.empty() ? text() : verify(view_of(s.plan), symbols);
+}
+
+}  // namespace dnnkit

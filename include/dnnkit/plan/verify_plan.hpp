@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// The specification of a legal plan, checked from the outside: nothing here calls the code that makes plans.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/plan/plan_memory.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+
+class plan_check {
+ public:
+  plan_check(const plan_view& plan, std::span<const std::int64_t> values)
+      : p_(plan), values_(values.begin(), values.end()) {
+    table_.symbols.append(plan.symbols.begin(), plan.symbols.end());
+    table_.atoms.append(plan.atoms.begin(), plan.atoms.end());
+    table_.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
+    for (std::size_t i = values_.size(); i < plan.symbols.size(); ++i) values_.push_back(plan.symbols[i].limits.min);
+  }
+
+  text run() {
+    for (const buffer& b : p_.buffers) check_buffer(b);
+    for (const step& s : p_.setup_steps) check_step(s, true);
+    std::int32_t number = 0;
+    first_.assign(p_.buffers.size(), -1);
+    last_.assign(p_.buffers.size(), -1);
+    for (const step& s : p_.steps) {
+      check_step(s, false);
+      note_lifetimes(s, number++);
+    }
+    if (p_.is_static) check_arena();
+    for (std::int32_t b : p_.results)
+      if (p_.buffers[at(b)].where != storage::output) fail("an output of the graph is not the caller's buffer");
+    return error_;
+  }
+
+ private:
+  static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+  void fail(std::string_view problem) {
+    if (error_.empty()) error_ = problem;
+  }
+  std::int64_t value(dim d) {
+    if (d.is_unknown()) fail("an unknown dimension in the plan");
+    return d.is_unknown() ? 0 : table_.evaluate(d, values_.data());
+  }
+
+  void check_buffer(const buffer& b) {
+    const std::size_t rank = b.type.dims.size();
+    std::set<int> order;
+    bool row_major = true, border = false;
+    std::int64_t elements = 1;
+    for (std::size_t i = 0; i < b.layout.order.size(); ++i) {
+      order.insert(b.layout.order[i]);
+      row_major = row_major && b.layout.order[i] == i;
+    }
+    if (order.size() != rank || b.layout.order.size() != rank || (rank > 0 && *order.rbegin() != int(rank) - 1))
+      return fail("a layout that is no permutation");
+    for (std::size_t d = 0; d < rank; ++d) {
+      border = border || b.layout.before[d] + b.layout.after[d] > 0;
+      elements *= b.layout.window != 0 && d == 2 ? b.layout.window
+                                                 : value(b.type.dims[d]) + b.layout.before[d] + b.layout.after[d];
+    }
+    if (b.layout.window != 0 && (rank < 3 || border || b.where != storage::arena || b.layout.slots == 0))
+      return fail("a window of rows that is not that of a buffer in the arena without a border");
+    elements *= b.layout.slots;
+    if (elements != value(b.elements)) fail("a buffer's elements are not those of its dimensions and border");
+    if (b.where != storage::arena && (border || !row_major)) fail("a border or a layout outside the arena");
+  }
+
+  void check_step(const step& s, bool setup) {
+    if (s.kernel >= p_.recipes.size()) return fail("a step without a recipe");
+    const recipe& r = p_.recipes[s.kernel];
+    const auto operands = p_.numbers_of(s.operands);
+    const auto extents = p_.dims_of(s.extents);
+    extents_.clear();
+    for (dim d : extents) extents_.push_back(value(d));
+    for (std::int32_t b : operands) {
+      if (b < 0 || at(b) >= p_.buffers.size()) return fail("an operand that is no buffer");
+      const storage where = p_.buffers[at(b)].where;
+      if (setup && where != storage::setup && where != storage::weight && where != storage::constant)
+        fail("a setup step with an operand of the run");
+    }
+    for (std::uint32_t i = 0; i < r.outputs.count; ++i) {
+      const recipe_output& o = p_.outputs[r.outputs.first + i];
+      check_ref(r, o.value, r.space, operands);
+      if (o.operand >= operands.size()) return fail("an output without an operand");
+      const buffer& b = p_.buffers[at(operands[o.operand])];
+      if (b.where == storage::weight || b.where == storage::constant || b.where == storage::input)
+        fail("a kernel writes to a buffer that is only read");
+      if (o.type != b.type.type) fail("an output of another type than its buffer");
+      check_view(o.axes, o.offset, r.space, b);
+    }
+    for (std::uint32_t i = 0; i < r.anchor_inputs.count; ++i)
+      if (const operand_ref ref = p_.refs[r.anchor_inputs.first + i]; ref.from != source::nothing)
+        check_ref(r, ref, p_.shapes[r.anchor_shapes.first + i], operands);
+  }
+
+  std::int64_t local(dim d) {
+    if (d.is_known()) return d.value();
+    if (d.is_unknown() || d.expression() >= extents_.size()) {
+      fail("a recipe's dimension that is none of its step's extents");
+      return 0;
+    }
+    return extents_[d.expression()];
+  }
+  std::vector<std::int64_t> local_shape(slice_of s) {
+    std::vector<std::int64_t> r;
+    for (dim d : p_.dims_of(s)) r.push_back(local(d));
+    return r;
+  }
+
+  // A value read in coordinates of the given shape.
+  void check_ref(const recipe& r, operand_ref ref, slice_of space, std::span<const std::int32_t> operands) {
+    if (ref.from == source::load) {
+      if (ref.index >= r.loads.count) return fail("a load out of range");
+      const recipe_load& l = p_.loads[r.loads.first + ref.index];
+      if (l.operand >= operands.size()) return fail("a load without an operand");
+      const buffer& b = p_.buffers[at(operands[l.operand])];
+      if (l.type != b.type.type) fail("a load of another type than its buffer");
+      if (l.movement.count > 0) {
+        const auto steps = p_.part<movement_step>(p_.movement, l.movement);
+        if (local_shape(steps[0].out_shape) != local_shape(space)) fail("movement that begins in other coordinates");
+        for (std::size_t i = 0; i + 1 < steps.size(); ++i)
+          if (local_shape(steps[i].in_shape) != local_shape(steps[i + 1].out_shape))
+            fail("movement whose steps do not follow each other");
+        space = steps.back().in_shape;
+      }
+      check_view(l.axes, l.offset, space, b);
+    } else if (ref.from == source::node) {
+      if (ref.index >= r.nodes.count) return fail("a node out of range");
+      const recipe_node& n = p_.nodes[r.nodes.first + ref.index];
+      for (operand_ref in : p_.refs_of(n.inputs)) {
+        if (in.from == source::node && in.index >= ref.index) return fail("nodes that are not in order");
+        check_ref(r, in, space, operands);
+      }
+    } else if (ref.from == source::constant) {
+      if (ref.index >= r.constants.count) fail("a constant out of range");
+    } else if (ref.from == source::anchor) {
+      if (r.anchor.id == operator_id::none) fail("a result of an anchor that is not there");
+    } else fail("an operand that is left out");
+  }
+
+  // Axes of one dimension together have its extent, and all positions lie in the buffer.
+  void check_view(slice_of axes, dim offset, slice_of space, const buffer& b) {
+    const std::vector<std::int64_t> shape = local_shape(space);
+    std::vector<std::int64_t> covered(shape.size(), 1);
+    std::int64_t low = local(offset), high = low;
+    bool empty = false;
+    for (const view_axis& a : p_.axes_of(axes)) {
+      if (a.of >= shape.size()) return fail("an axis beyond the coordinates");
+      covered[a.of] *= local(a.size);
+      const std::int64_t way = (local(a.size) - 1) * local(a.stride);
+      (way < 0 ? low : high) += way;
+    }
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      empty = empty || shape[d] == 0;
+      if (covered[d] != 1 && covered[d] != shape[d]) fail("axes that do not cover their dimension");
+    }
+    if (b.layout.window != 0) return;  // where the rows lie is known when they do
+    if (!empty && (low < 0 || high >= value(b.elements))) fail("a view that leaves its buffer");
+  }
+
+  void note_lifetimes(const step& s, std::int32_t now) {
+    for (std::int32_t b : p_.numbers_of(s.operands)) {
+      if (first_[at(b)] < 0) first_[at(b)] = now;
+      last_[at(b)] = now;
+    }
+    const auto guards = p_.numbers_of(s.guards);
+    for (std::size_t k = 0; k < guards.size(); k += 2) {
+      const std::int32_t b = guards[k];
+      const buffer& x = p_.buffers[at(b)];
+      if (x.type.type != dtype::boolean || value(x.elements) != 1) fail("a guard that is not one boolean");
+      if (x.where == storage::arena && (first_[at(b)] < 0 || first_[at(b)] >= now))
+        fail("a guard that is not known yet");
+      last_[at(b)] = now;
+    }
+  }
+  void check_arena() {
+    const auto bytes = [](const buffer& b) {
+      return b.elements.value() * static_cast<std::int64_t>(size_of(b.type.type));
+    };
+    for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
+      const buffer& a = p_.buffers[i];
+      if (a.where != storage::arena) continue;
+      if (first_[i] < 0) fail("a buffer that no step uses");
+      if (a.offset < 0 || a.offset % 64 != 0 || a.offset + bytes(a) > p_.arena_bytes)
+        fail("a buffer outside the arena");
+      for (std::size_t j = 0; j < i; ++j) {
+        const buffer& b = p_.buffers[j];
+        if (b.where != storage::arena || last_[i] < first_[j] || last_[j] < first_[i]) continue;
+        if (a.offset < b.offset + bytes(b) && b.offset < a.offset + bytes(a)) fail("live buffers that overlap");
+      }
+    }
+  }
+
+  const plan_view& p_;
+  std::vector<std::int64_t> values_;
+  symbol_table table_;
+  std::vector<std::int64_t> extents_;
+  std::vector<std::int32_t> first_, last_;
+  text error_;
+};
+
+}  // namespace detail
+
+// Empty when, with these values of the symbols (or the least ones of those that are not given), layouts are
+// permutations, the caller's buffers are row-major without border, operands and tables are in range, no view leaves its
+// buffer, and buffers that live at the same time do not overlap in the arena; else what is wrong.
+inline text verify(const plan_view& plan, std::span<const std::int64_t> symbols = {}) {
+  return plan.error.empty() ? detail::plan_check(plan, symbols).run() : plan.error;
+}
+
+}  // namespace dnnkit
