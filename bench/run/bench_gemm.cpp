@@ -96,6 +96,4 @@ int main(int argc, char** argv) {
   in_network<128, 3072, 768>(o);
   in_network<128, 768, 3072>(o);
   in_network<197, 768, 3072>(o);
-  in_network<1500, 384, 1536>(o);
-  in_network<1, 768, 3072>(o);
 }
