@@ -10,7 +10,8 @@ FILE = pathlib.Path(__file__).parent / "explained.json"
 
 class Explained:
     """Entries: regular expressions `node`, which the last node of the smallest failing graph matches, `when`, any of its
-    nodes, and `problem`, the message; `reason`; `right`: dnnkit, ONNX Runtime, both or neither."""
+    nodes, and `problem`, the message; `reason`; `right`: dnnkit, ONNX Runtime, both or neither; `seen`: where a graph
+    is that needs a rare one: the seed, the index, and the operator that the run was of."""
 
     def __init__(self, path=FILE):
         self.entries = json.loads(path.read_text())

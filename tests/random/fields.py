@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The words that the tables of operators are written in: what an input or an attribute of an operator may be.
 
-A table has one entry an operator: for each input and attribute, by the name that ONNX's schema has for it, a strategy, in
-an order in which each may look at those before it. The schema of the opset at hand says which are inputs, which are
-attributes, which there are at all, and which element types an input may have. A strategy is a function of the Context and
-the field's name; it returns a Value or a list of them for an input, plain numbers for either, None to leave it out.
+A table has one entry an operator: for each input and attribute, by the name that ONNX's schema has for it, a strategy,
+in an order in which each may look at those before it. The schema of the opset at hand says which are inputs, which are
+attributes, which there are at all, and which element types an input may have. A strategy is a function of the Context
+and the field's name; it returns a Value or a list of them for an input, plain numbers for either, None to leave it out.
 """
 
 import dataclasses

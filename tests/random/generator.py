@@ -152,7 +152,7 @@ def choose_outputs(graph):
 
 
 def choose_symbols(graph, seed):
-    """In some graphs extents of inputs are symbols: all that are equal one symbol, if ONNX Runtime takes other values."""
+    """In some graphs extents of inputs are symbols, equal ones the same, if ONNX Runtime takes other values for them."""
     case, draw = graph.case, graph.draw
     if not draw.chance(0.3):
         return

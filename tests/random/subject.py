@@ -29,6 +29,7 @@ def call(words, seconds):
         text = done.stderr.strip()
         found = re.search(r"error: .*", text)
         raise Failed(found[0][:600] if found and seconds == COMPILER_SECONDS else text[:600])
+    return done.stdout
 
 
 class Subject:
@@ -49,7 +50,10 @@ class Subject:
         call([self.tool, "build", path, "-o", self.folder / "program", *flags, *self._given(inputs)], COMPILER_SECONDS)
 
     def compiled(self, inputs, names):
-        return self._run([self.folder / "program"], inputs, names)
+        """Runs the program that was built, without the inputs that were used up when it was."""
+        program = self.folder / "program"
+        left = set(re.findall(r"^  input +(\S+):", call([program, "--help"], SECONDS), re.MULTILINE))
+        return self._run([program], {name: x for name, x in inputs.items() if name in left}, names)
 
     def _given(self, inputs):
         words = []

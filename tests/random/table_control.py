@@ -30,7 +30,7 @@ def operand(graph, types=FLOATS, shape=None, low=0, high=4):
 
 
 def steps(draw, dtype, start, others, result, least=1):
-    """Nodes that make `result` from `start`, of its shape: one to three, some with another operand of the same shape."""
+    """Up to three nodes that make `result` from `start`, of its shape, some with another operand of that shape."""
     names = [start] + [f"{result}_{i}" for i in range(draw.integer(least, 3) - 1)] + [result]
     nodes = []
     for a, b in zip(names, names[1:]):

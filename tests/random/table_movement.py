@@ -155,10 +155,12 @@ def sliced(which):
     def values(c):
         axes = c.numbers("axes")
         count = len(axes) if axes is not None else c["data"].rank
-        high = 2**31 - 1 if c.draw.chance(0.1) else 10
-        if which == "steps":
-            return [c.draw.one_of((1, 1, 2, 3, -1, -2, high if high > 10 else 1)) for _ in range(count)]
-        return [c.draw.one_of((0, 1, 2, 3, 5, -1, -2, -3, high, -high)) for _ in range(count)]
+        if which == "starts":
+            c.drawn["far"] = 2**31 - 1 if c.draw.chance(0.1) else 10
+        far = c["far"]
+        if which == "steps":  # to the far end only forwards: backwards, ONNX Runtime takes that for the beginning
+            return [c.draw.one_of((1, 1, 2, 3, far if far > 10 else -1, 1 if far > 10 else -2)) for _ in range(count)]
+        return [c.draw.one_of((0, 1, 2, 3, 5, -1, -2, -3, far, -far)) for _ in range(count)]
 
     return values
 

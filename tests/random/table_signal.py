@@ -45,7 +45,7 @@ def dft_axis(c, name):
 
 operator(
     "DFT",
-    "summed",
+    "transformed",
     weight=1.5,
     inverse=one_of(0, 0, 1),
     input=finite_tensor(shape=signal, types=FLOATS),
@@ -68,7 +68,7 @@ def drawn_frame(c, name):
 
 operator(
     "STFT",
-    "summed",
+    "transformed",
     signal=finite_tensor(shape=lambda c: [c.draw.integer(1, 2), c.draw.integer(8, 20), 1], types=FLOATS),
     frame_step=computed(lambda c: np.array(c.draw.integer(1, 5)), 1),
     frame_length=drawn_frame,
@@ -181,7 +181,7 @@ def projection(head, size, length):
             return [c["batch"], c[length], c[head] * c[size]]
         return [c["batch"], c[head], c[length], c[size]]
 
-    return tensor(shape=shape, types=FLOATS)
+    return finite_tensor(shape=shape, types=FLOATS)
 
 
 def mask(c):
@@ -192,7 +192,7 @@ def mask(c):
 
 def past(size):
     return lambda c, name: (
-        tensor(shape=lambda c: [c["batch"], c["kv"], c["past"], c[size]])(c, name) if c["past"] else None
+        finite_tensor(shape=lambda c: [c["batch"], c["kv"], c["past"], c[size]])(c, name) if c["past"] else None
     )
 
 
@@ -204,7 +204,7 @@ operator(
     Q=projection("q", "size", "length"),
     K=projection("kv", "size", "keys"),
     V=projection("kv", "value size", "keys"),
-    attn_mask=maybe(tensor(shape=mask, types=(*FLOATS, np.dtype("bool")))),
+    attn_mask=maybe(finite_tensor(shape=mask, types=(*FLOATS, np.dtype("bool")))),
     past_key=past("size"),
     past_value=past("value size"),
     is_causal=maybe(one_of(0, 1)),

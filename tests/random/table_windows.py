@@ -4,7 +4,7 @@
 import numpy as np
 
 from draw import FLOATS
-from fields import Impossible, computed, maybe, numbers, one_of, operator, real, tensor
+from fields import Impossible, computed, finite_tensor, maybe, numbers, one_of, operator, real, tensor
 
 
 def image(c):
@@ -172,7 +172,7 @@ operator(
 
 
 def flat_picture(c, name):
-    return tensor(
+    return finite_tensor(
         shape=lambda c: [c.draw.one_of((1, 2)), c.draw.one_of((2, 4, 6)), c.draw.integer(3, 7), c.draw.integer(3, 7)]
     )(c, name)
 
@@ -197,7 +197,7 @@ operator(
     kernel_shape=stated(),
     strides=strides,
     pads=lambda c, name: [c.draw.integer(0, 2) for _ in range(4)] if c.draw.chance(0.6) else [0] * 4,
-    offset=tensor(shape=lambda c: deformed(c, 2), fresh=True),
+    offset=finite_tensor(shape=lambda c: deformed(c, 2)),
     B=bias(),
     mask=maybe(tensor(shape=lambda c: deformed(c, 1), least=0, most=1)),
 )
