@@ -47,6 +47,15 @@ TEST_CASE("tensors by name") {
 TEST_CASE("what is missing or different is an error with its name") {
   const dk::weight_file file = list();
   CHECK(error_of([&] { return &file.at("c"); }) == "list, tensor 'c': tensor is missing, found 2 tensors: 'a', 'b'");
+  const dk::weight_file named("named", {{"layer1.conv.weight", dk::f32, {3}, std::as_bytes(std::span(values))},
+                                        {"layer2.conv.weight", dk::f32, {3}, std::as_bytes(std::span(values))}});
+  CHECK(error_of([&] { return &named.at("layer1.conv.weigth"); }) ==
+        "named, tensor 'layer1.conv.weigth': tensor is missing, found 2 tensors, of which the nearest are "
+        "'layer1.conv.weight', 'layer2.conv.weight'");
+  const dk::required_tensor misspelt[] = {{"layer3.conv.weight", dk::f32, {3}}};
+  CHECK(error_of([&] {
+          return named.check_all(misspelt), 0;
+        }).ends_with("expected f32 [3], found nothing; the nearest name is 'layer1.conv.weight'"));
   CHECK(error_of([&] { return &file.at("u"); }) == "list, tensor 'u': cannot be read");
   CHECK(error_of([&] { return &file.check("b", dk::f16, {3}); }) ==
         "list, tensor 'b': dtype differs, expected f16 [3], found f32 [3]");

@@ -15,6 +15,7 @@
 #include "dnnkit/onnx/read_graph.hpp"
 #include "dnnkit/onnx/tensor_bytes.hpp"
 #include "dnnkit/onnx/wire.hpp"
+#include "dnnkit/weights/file_format.hpp"
 #include "dnnkit/weights/mapped_file.hpp"
 
 namespace dnnkit::onnx {
@@ -55,6 +56,7 @@ class file {
   }
   file(std::span<const std::byte> bytes, std::string name, external_files external)
       : name_(std::move(name)), model_(std::make_unique<onnx::model>()), external_(std::move(external)) {
+    dnnkit::detail::refuse_other_format(bytes, name_, "an ONNX model");
     detail::read_model(wire_message(bytes, name_), *model_);
   }
 

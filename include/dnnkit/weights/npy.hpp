@@ -20,6 +20,7 @@
 
 #include "dnnkit/core/dtype.hpp"
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/weights/file_format.hpp"
 #include "dnnkit/weights/mapped_file.hpp"
 #include "dnnkit/weights/replacing_file.hpp"
 #include "dnnkit/weights/stored_tensor.hpp"
@@ -199,6 +200,7 @@ class npy {
   npy(std::span<const std::byte> bytes, std::string name) : name_(std::move(name)) { parse(bytes); }
 
   void parse(std::span<const std::byte> bytes) {
+    detail::refuse_other_format(bytes, name_, "a NumPy array (.npy)");
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!text.starts_with(detail::npy_magic)) throw error("is not a .npy file", name_);
     if (text.size() < 10) throw error("file is truncated in the header", name_);

@@ -21,6 +21,7 @@
 
 #include "dnnkit/core/dtype.hpp"
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/weights/file_format.hpp"
 #include "dnnkit/weights/json_header.hpp"
 #include "dnnkit/weights/mapped_file.hpp"
 #include "dnnkit/weights/stored_tensor.hpp"
@@ -66,6 +67,7 @@ class safetensors : public weight_file {
   }
 
   void parse(std::span<const std::byte> bytes) {
+    detail::refuse_other_format(bytes, name(), "a safetensors file");
     const std::string_view header = header_of(bytes);
     const std::span<const std::byte> data = bytes.subspan(8 + header.size());
     if (!header.starts_with('{')) throw error("header does not begin with '{'", name(), "a safetensors file");

@@ -15,6 +15,7 @@
 
 #include "dnnkit/core/dtype.hpp"
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/weights/nearest_names.hpp"
 #include "dnnkit/weights/stored_tensor.hpp"
 
 namespace dnnkit {
@@ -83,7 +84,7 @@ class weight_file {
   const stored_tensor& at(std::string_view tensor) const {
     if (const stored_tensor* found = find(tensor)) return *found;
     if (const unreadable_tensor* u = find_unreadable(tensor)) throw error(u->problem, where(tensor));
-    throw error("tensor is missing", where(tensor), {}, names_text());
+    throw error("tensor is missing", where(tensor), {}, names_text(tensor));
   }
 
   // The tensor's data is not needed in memory for now. It stays where it is, and readable.
@@ -103,6 +104,7 @@ class weight_file {
 
   // Throws one dnnkit::error that lists every tensor of `required` that is missing or has another dtype or shape.
   void check_all(std::span<const required_tensor> required) const {
+    constexpr std::size_t most_searched = 16;  // whose nearest names are looked for
     std::string list;
     std::size_t wrong = 0;
     for (const required_tensor& r : required) {
@@ -114,6 +116,9 @@ class weight_file {
               (found        ? detail::tensor_text(found->dtype, found->shape)
                : unreadable ? "one that cannot be read: " + unreadable->problem
                             : "nothing");
+      if (!found && !unreadable && wrong <= most_searched)
+        if (const auto nearest = nearest_to(r.name, 1); !nearest.empty())
+          list += "; the nearest name is " + detail::quoted(nearest[0]);
     }
     if (wrong)
       throw error(std::to_string(wrong) + " of the " + std::to_string(required.size()) +
@@ -155,9 +160,19 @@ class weight_file {
     return found != unreadable_.end() ? &*found : nullptr;
   }
 
-  // "3 tensors: 'a', 'b', 'c'", at most eight names.
-  std::string names_text() const {
+  std::vector<std::string_view> nearest_to(std::string_view tensor, std::size_t count) const {
+    std::vector<std::string_view> names;
+    for (std::size_t i : by_name_) names.push_back(name_at(i));
+    return detail::nearest_names(tensor, names, count);
+  }
+  // "3 tensors, of which the nearest are 'a', 'b'", or at most eight names if none is near.
+  std::string names_text(std::string_view tensor) const {
     std::string text = std::to_string(tensors_.size()) + " tensors";
+    if (const auto nearest = nearest_to(tensor, 3); !nearest.empty()) {
+      text += nearest.size() == 1 ? ", of which the nearest is " : ", of which the nearest are ";
+      for (std::size_t i = 0; i < nearest.size(); ++i) text += (i ? ", " : "") + detail::quoted(nearest[i]);
+      return text;
+    }
     for (std::size_t i = 0; i < by_name_.size() && i < 8; ++i)
       text += (i ? ", " : ": ") + detail::quoted(name_at(by_name_[i]));
     return by_name_.size() > 8 ? text + ", ..." : text;
