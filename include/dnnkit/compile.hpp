@@ -9,6 +9,7 @@
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/graph/frozen_graph.hpp"
+#include "dnnkit/op/builtin.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 #include "dnnkit/plan/frozen.hpp"
 
@@ -19,8 +20,7 @@ namespace detail {
 // Compilers print the template arguments when the assertion fails: they are the message. Clang leaves out what is
 // beyond some thirty characters of a string, so there it comes in pieces that end between words.
 template <fixed_string... Message> struct model_error {
-  static constexpr bool ok = sizeof...(Message) == 0;
-  static_assert(ok, "dnnkit: the model is wrong; the reason is the text in model_error<...>");
+  static_assert(sizeof...(Message) == 0, "dnnkit: the model is wrong; the reason is the text in model_error<...>");
 };
 #ifdef __clang__
 inline constexpr std::size_t longest_piece = 32;
@@ -36,10 +36,19 @@ constexpr std::size_t end_of_piece(std::string_view message, std::size_t first) 
 }
 
 template <class Model> constexpr graph build_graph() {
-  builder g;
-  Model::build(g);
-  if (g.value().error.empty() && g.value().outputs.empty()) g.value().error << "the model names no output";
-  return std::move(g.value());
+  builder b;
+  graph& g = b.value();
+  if constexpr (requires { Model::build(b); }) Model::build(b);
+  else g.error = said_by_compiler;
+  if (g.error.empty() && g.outputs.empty())
+    g.error = "the model names no output, unless the compiler has left out a statement that it reports as an error";
+  if (!g.error_place.empty() && g.error.view() != said_by_compiler) {
+    text whole = g.error_place;
+    g.error_reason += whole.length + 2;
+    g.error = whole << ": " << g.error;
+    g.error_place = {};
+  }
+  return std::move(g);
 }
 
 template <class Model, class Pipeline> struct rewrite_graph_of {
@@ -50,16 +59,38 @@ template <class Model, class Target, class Pipeline> struct make_plan_of {
   constexpr plan_draft operator()() const { return Pipeline::template run<Target>(build_graph<Model>()).plan; }
 };
 
-template <class Make, std::size_t First, fixed_string... Pieces> constexpr bool check_message() {
-  constexpr std::string_view message = freeze<Make>::value.error.view();
-  if constexpr (First == message.size()) {
-    return model_error<Pieces...>::ok;
-  } else {
+// What is wrong with a plan of Model: what was wrong with the graph, or an operator no kernel can be made of.
+template <class Model> constexpr text problem_of(const plan_view& plan) {
+  if (!plan.error.empty()) return plan.error;
+  using set = typename set_of_model<Model>::type;
+  vector<operator_id> known{operator_id::none};
+  text problem;
+  const auto check = [&](const operator_tag& op) {
+    for (operator_id id : known)
+      if (id == op.id) return;
+    known.push_back(op.id);
+    if (set::find(op.id) != set::size || !problem.empty()) return;
+    problem << "the model uses the operator " << op.name << ", which is in no op_set; give the model a member "
+            << "`static constexpr auto ops = dnnkit::builtin_ops + dnnkit::op_set<...>{}`";
+  };
+  for (const recipe& r : plan.recipes) check(r.anchor);
+  for (const recipe_node& n : plan.nodes) check(n.op);
+  for (const movement_step& m : plan.movement) check(m.op);
+  return problem;
+}
+
+template <class Model, class Make> inline constexpr text problem = problem_of<Model>(view_of(freeze<Make>::value));
+
+// Says what is wrong with the model by the assertion in model_error, unless another has said it.
+template <class Model, class Make, std::size_t First = 0, fixed_string... Pieces> constexpr auto say_problem() {
+  constexpr std::string_view message = problem<Model, Make>.view();
+  if constexpr (First < message.size() && message != said_by_compiler) {
     constexpr std::size_t end = end_of_piece(message, First);
-    return check_message<Make, end, Pieces..., to_fixed<end - First>(message.substr(First))>();
+    return say_problem<Model, Make, end, Pieces..., to_fixed<end - First>(message.substr(First))>();
+  } else if constexpr (sizeof...(Pieces) != 0) {
+    return model_error<Pieces...>{};
   }
 }
-template <class Make> constexpr bool check_model() { return check_message<Make, 0>(); }
 
 }  // namespace detail
 
@@ -85,10 +116,14 @@ template <class Model, class Target = targets::native, class Pipeline = default_
   using target = Target;
   using pipeline = Pipeline;
   using make = detail::make_plan_of<Model, Target, Pipeline>;
-  static_assert(detail::check_model<make>());
+  using frozen_plan = decltype(freeze<make>::value);
+  static constexpr const frozen_plan& frozen = freeze<make>::value;
 
-  static constexpr const auto& frozen = freeze<make>::value;
-  static constexpr plan_view plan = view_of(frozen);
+  // Of a model that is wrong, whose plan is empty, nothing else is said.
+  static constexpr bool is_right = detail::problem<Model, make>.empty();
+  using problem = decltype(detail::say_problem<Model, make>());
+
+  static constexpr plan_view plan = is_right ? view_of(frozen) : plan_view{};
 
   static constexpr std::size_t kernels = frozen.steps.size();             // kernels one run calls, in all branches
   static constexpr std::size_t distinct_kernels = frozen.recipes.size();  // instantiations, those of the setup included

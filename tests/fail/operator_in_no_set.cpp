@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A model with an operator of its own that it does not list.
-// EXPECT: the model uses an operator that is in no op_set; give the model a member
+// EXPECT: the model uses the operator Twice, which is in no op_set; give the model a member
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;
@@ -18,4 +18,4 @@ struct model {
   static constexpr void build(dk::builder& g) { g.output("y", dk::apply(twice{}, g.input("x", dk::f32, {4}))); }
 };
 
-dk::session<dk::compile<model>> open(dk::safetensors file) { return dk::session<dk::compile<model>>(std::move(file)); }
+static_assert(sizeof(dk::compile<model>) > 0);

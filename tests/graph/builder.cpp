@@ -100,7 +100,7 @@ constexpr text error_of_strangers(int where) {
   if (where == 2) g.named("y", y);
   return g.value().error;
 }
-static_assert(error_of_strangers(0) == "Add 'Add': input 1 belongs to another graph");
+static_assert(error_of_strangers(0) == "Add 'Add' (node 0): input 1 belongs to another graph");
 static_assert(error_of_strangers(1) == "output 'y': the tensor belongs to another graph");
 static_assert(error_of_strangers(2) == "named 'y': the tensor belongs to another graph");
 
@@ -176,7 +176,8 @@ constexpr bool first_error() {
   const tensor x = g.input("x", f32, {2});
   const tensor wrong = g.named("first", g.weight("w", {3}) + x);
   g.named("second", wrong + g.weight("v", {5}));
-  return g.value().error == "Add 'first': shapes [3] and [2] do not broadcast" && wrong.rank() == 0;
+  return g.value().error == "Add 'first' (node 0, weight 'w'): shapes [3] and [2] do not broadcast" &&
+         wrong.rank() == 0;
 }
 static_assert(first_error());
 

@@ -72,7 +72,7 @@ static_assert(built([](builder& g) {
                 g.output("y", x + g.constant({1, 2}, x.dims()));
               }) == "constant: 2 elements do not fill the shape [N]");
 static_assert(built([](builder& g) { g.output("y", g.input("x", f32, {2}) + g.input("z", f32, {3})); }) ==
-              "Add 'Add': shapes [2] and [3] do not broadcast");
+              "Add 'Add' (node 0): shapes [2] and [3] do not broadcast");
 
 std::string after(auto damage) { return verified(damage).str(); }
 value& value_from(graph& g, origin from) {

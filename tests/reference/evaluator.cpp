@@ -140,7 +140,7 @@ TEST_CASE("what cannot be run is refused with the culprit's name") {
               g.output("y", t + g.constant({1, 2, 3}, {3}));
             },
             x, dk::no_weights()) ==
-        "reference evaluator: the graph is not legal, found Add 'Add': shapes [2] and [3] do not broadcast");
+        "reference evaluator: the graph is not legal, found Add 'Add' (node 0): shapes [2] and [3] do not broadcast");
   CHECK(run(
             [](dk::builder& g, dk::tensor t) {
               g.output("y", dk::expand(t, {dk::sym{"N"}, 2}));

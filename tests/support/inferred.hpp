@@ -5,11 +5,15 @@
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/graph/builder.hpp"
 
-// The element type and shape of the tensor that `build` returns, or the error of the graph.
+// The element type and shape of the tensor that `build` returns, or the error of the graph without the words that say
+// where that is: "Conv 'Conv': what is wrong".
 constexpr dnnkit::text inferred(auto build) {
   dnnkit::builder g;
   const dnnkit::tensor y = build(g);
-  if (!g.value().error.empty()) return g.value().error;
   dnnkit::text t;
+  if (const dnnkit::graph& wrong = g.value(); !wrong.error.empty())
+    return wrong.wrong == dnnkit::none ? wrong.error
+                                       : t << wrong.error.view().substr(0, wrong.error.view().find(" (node ")) << ": "
+                                           << wrong.error.view().substr(wrong.error_reason);
   return t << dnnkit::name(y.type()) << " " << dnnkit::print(g.value().symbols, y.dims());
 }

@@ -52,6 +52,9 @@ struct text {
   std::size_t length = 0;
 };
 
+// The error of a model in which a static assertion has named the mistake already.
+inline constexpr std::string_view said_by_compiler = "a static assertion says what is wrong";
+
 // A string as a template argument: compilers print it when they report an error in the template.
 template <std::size_t N> struct fixed_string {
   constexpr fixed_string() = default;

@@ -11,6 +11,7 @@
 #include "dnnkit/cpu/config.hpp"
 #include "dnnkit/cpu/convolution_kernel.hpp"
 #include "dnnkit/cpu/map_kernel.hpp"
+#include "dnnkit/cpu/optimisation.hpp"
 #include "dnnkit/cpu/planar_kernel.hpp"
 #include "dnnkit/cpu/point_kernel.hpp"
 #include "dnnkit/cpu/pool_kernel.hpp"

@@ -21,17 +21,9 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-// The operator set of a network: the library's, or its model's own.
-template <class Net> struct operators_of { using type = builtin_set; };
-template <class Net>
-requires requires { Net::model::ops; }
-struct operators_of<Net> {
-  using type = std::remove_cvref_t<decltype(Net::model::ops)>;
-};
-
 // The operator type behind an op_info.
 template <class Net, operator_id Id> struct find_operator {
-  using set = typename operators_of<Net>::type;
+  using set = typename dnnkit::detail::set_of_model<typename Net::model>::type;
   static constexpr std::size_t position = set::find(Id);
   static_assert(set::distinct,
                 "dnnkit: an op_set lists an operator twice, or two operators of the same qualified name");

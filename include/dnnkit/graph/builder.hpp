@@ -6,6 +6,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
@@ -51,7 +53,10 @@ class builder {
   builder(const builder&) = delete;
   builder& operator=(const builder&) = delete;
 
-  constexpr tensor input(std::string_view name, dtype type, shape_argument dims) {
+  // `caller`, here and below: the line of the program, for the error if there is one.
+  constexpr tensor input(std::string_view name, dtype type, shape_argument dims,
+                         std::source_location caller = std::source_location::current()) {
+    const error_line line(graph_, caller);
     const tensor t = leaf(graph_.store(name), {type, to_shape(dims)}, origin::input);
     for (std::size_t i = 0; i < graph_.inputs.count; ++i)
       if (const value_id other = graph_.inputs.items[i]; graph_.name_of(other) == name)
@@ -60,33 +65,41 @@ class builder {
     return t;
   }
   // The tensor `prefix + suffix` of the weight file; asking twice gives the same tensor, and must be for the same type.
-  constexpr tensor weight(std::string_view prefix, std::string_view suffix, shape_argument dims, dtype type = f32) {
+  constexpr tensor weight(std::string_view prefix, std::string_view suffix, shape_argument dims, dtype type = f32,
+                          std::source_location caller = std::source_location::current()) {
+    const error_line line(graph_, caller);
+    const shape s = to_shape(dims);
     vector<value_id>& bucket = weights_[bucket_of(prefix, suffix)];
     const std::size_t length = prefix.size() + suffix.size();
     for (std::size_t i = 0; i < bucket.count; ++i)
       if (const slice_of name = graph_.values.items[bucket.items[i]].name;
           name.count == length && is_joined(graph_.text_of(name), prefix, suffix)) {
-        const tensor_type &known = graph_.values.items[bucket.items[i]].type, asked{type, to_shape(dims)};
+        const tensor_type &known = graph_.values.items[bucket.items[i]].type, asked{type, s};
         if (known.type != type || !(known.dims == asked.dims))
           disagree("weight", graph_.text_of(name), "it is asked for twice, with different types", known, asked);
         return {this, bucket.items[i]};
       }
     slice_of name = graph_.store(prefix);
     name.count += graph_.store(suffix).count;
-    const tensor t = leaf(name, {type, to_shape(dims)}, origin::weight);
+    const tensor t = leaf(name, {type, s}, origin::weight);
     bucket.push_back(t.id());
     return t;
   }
-  constexpr tensor weight(std::string_view name, shape_argument dims, dtype type = f32) {
-    return weight(name, "", dims, type);
+  constexpr tensor weight(std::string_view name, shape_argument dims, dtype type = f32,
+                          std::source_location caller = std::source_location::current()) {
+    return weight(name, "", dims, type, caller);
   }
   // The parameters of a BatchNormalization over `channels`, named as PyTorch does: prefix.weight, .bias, .running_mean,
   // .running_var.
-  constexpr batch_norm_parameters<tensor> batch_norm(std::string_view prefix, std::int64_t channels) {
-    return {weight(prefix, ".weight", {channels}), weight(prefix, ".bias", {channels}),
-            weight(prefix, ".running_mean", {channels}), weight(prefix, ".running_var", {channels})};
+  constexpr batch_norm_parameters<tensor> batch_norm(std::string_view prefix, std::int64_t channels,
+                                                     std::source_location caller = std::source_location::current()) {
+    return {weight(prefix, ".weight", {channels}, f32, caller), weight(prefix, ".bias", {channels}, f32, caller),
+            weight(prefix, ".running_mean", {channels}, f32, caller),
+            weight(prefix, ".running_var", {channels}, f32, caller)};
   }
-  constexpr void output(std::string_view name, tensor t) {
+  constexpr void output(std::string_view name, tensor t,
+                        std::source_location caller = std::source_location::current()) {
+    const error_line line(graph_, caller);
     if (!t.present() || !owns(t)) return refuse("output", name, t);
     for (std::size_t i = 0; i < graph_.outputs.count; ++i)
       if (graph_.text_of(graph_.output_names.items[i]) == name)
@@ -118,15 +131,22 @@ class builder {
 
   // Appends `op` applied to `inputs`. Its name is that of the innermost name_scope; without one, that of the layer its
   // weights belong to (layer_of); else the operator's own.
-  template <operator_type Op> constexpr tensor apply(const Op& op, const vector<tensor>& inputs) {
-    return apply(op, inputs.data(), inputs.size());
+  // `caller`: the line of the program that does so, for the error if there is one.
+  template <operator_type Op>
+  constexpr tensor apply(const Op& op, const vector<tensor>& inputs,
+                         std::source_location caller = std::source_location::current()) {
+    return apply(op, inputs.data(), inputs.size(), caller);
   }
-  template <operator_type Op> constexpr tensor apply(const Op& op, std::initializer_list<tensor> inputs) {
-    return apply(op, inputs.begin(), inputs.size());
+  template <operator_type Op>
+  constexpr tensor apply(const Op& op, std::initializer_list<tensor> inputs,
+                         std::source_location caller = std::source_location::current()) {
+    return apply(op, inputs.begin(), inputs.size(), caller);
   }
   // Gives the operator that produced `t` this name, and returns t: g.named("head", dk::conv(x, w)). Where several
   // operators made t, one after the other, it is the last of them.
-  constexpr tensor named(std::string_view name, tensor t) {
+  constexpr tensor named(std::string_view name, tensor t,
+                         std::source_location caller = std::source_location::current()) {
+    const error_line line(graph_, caller);
     if (!t.present() || !owns(t) || graph_.at(t.id()).from != origin::node) refuse("named", name, t);
     else graph_.rename(graph_.at(t.id()).producer, graph_.store(name));
     return t;
@@ -165,7 +185,15 @@ class builder {
   }
   constexpr shape to_shape(shape_argument dims) {
     shape s;
-    for (const dim_argument& d : dims) s.push_back(d.is_symbol ? symbol(d.symbol) : d.known);
+    if (dims.size() > max_rank) {
+      if (graph_.error.empty()) graph_.error << "a tensor has at most " << max_rank << " axes, not " << dims.size();
+      return s;
+    }
+    for (const dim_argument& d : dims) {
+      if (d.negative != 0 && graph_.error.empty())
+        graph_.error << "an extent is " << d.negative << "; only -1, for one that is not known, may be negative";
+      s.push_back(d.is_symbol ? symbol(d.symbol) : d.known);
+    }
     return s;
   }
   constexpr graph& value() { return graph_; }
@@ -186,6 +214,26 @@ class builder {
   static constexpr bool is_joined(std::string_view name, std::string_view prefix, std::string_view suffix) {
     return name.starts_with(prefix) && name.ends_with(suffix);
   }
+
+  // Notes the line of the program as that of an error made while this lives.
+  class error_line {
+   public:
+    constexpr error_line(graph& g, const std::source_location& caller)
+        : graph_(g), caller_(caller), was_right_(g.error.length == 0) {}
+    error_line(const error_line&) = delete;
+    error_line& operator=(const error_line&) = delete;
+    constexpr ~error_line() {
+      if (!was_right_ || graph_.error.length == 0) return;
+      const std::string_view path = caller_.file_name();
+      graph_.error_place = path.substr(path.rfind('/') + 1);
+      graph_.error_place << ":" << static_cast<std::int64_t>(caller_.line());
+    }
+
+   private:
+    graph& graph_;
+    const std::source_location& caller_;
+    bool was_right_;
+  };
 
   constexpr bool owns(tensor t) const { return &t.owner() == this; }
   // What is wrong with a tensor that cannot be an output, or be named.
@@ -210,7 +258,9 @@ class builder {
     return {this, graph_.add_value({name, type, from, none, {}})};
   }
 
-  template <operator_type Op> constexpr tensor apply(const Op& op, const tensor* inputs, std::size_t count) {
+  template <operator_type Op>
+  constexpr tensor apply(const Op& op, const tensor* inputs, std::size_t count, const std::source_location& caller) {
+    const error_line line(graph_, caller);
     slice_of attributes = graph::end_of(graph_.attributes, 0);
     encode(op, graph_.attributes);
     attributes.count = static_cast<std::uint32_t>(graph_.attributes.size()) - attributes.first;
@@ -222,9 +272,9 @@ class builder {
       graph_.operands.push_back(is_mine ? inputs[i].id() : none);
     }
     n.name = name_of_next(n);
-    if (stranger != count && graph_.error.empty())
-      graph_.error << n.op->name << " '" << graph_.text_of(n.name) << "': input " << stranger
-                   << " belongs to another graph";
+    if (stranger != count)
+      graph_.refuse(n, static_cast<node_id>(graph_.nodes.count),
+                    text("input ") << stranger << " belongs to another graph");
     return {this, graph_.add_node(n)};
   }
   constexpr slice_of name_of_next(const node& n) {
@@ -281,26 +331,53 @@ constexpr dim tensor::size(std::int64_t axis) const {
   return in_graph().dims[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)];
 }
 
+// A tensor and the line of the program where it becomes the operand of a C++ operator, which has no room for a
+// defaulted parameter.
+struct located_tensor {
+  constexpr located_tensor(tensor t, std::source_location line = std::source_location::current())
+      : value(t), caller(line) {}
+  tensor value;
+  std::source_location caller;
+};
+
 // Applies an operator of any type, the library's or the user's own.
 template <operator_type Op, std::same_as<tensor>... More>
-constexpr tensor apply(const Op& op, tensor first, More... more) {
-  return first.owner().apply(op, {first, more...});
+constexpr tensor apply(const Op& op, located_tensor first, More... more) {
+  return first.value.owner().apply(op, {first.value, more...}, first.caller);
 }
 
-constexpr tensor operator+(tensor a, tensor b) { return add(a, b); }
-constexpr tensor operator-(tensor a, tensor b) { return sub(a, b); }
-constexpr tensor operator*(tensor a, tensor b) { return mul(a, b); }
-constexpr tensor operator/(tensor a, tensor b) { return div(a, b); }
-constexpr tensor operator-(tensor x) { return neg(x); }
+// What is no operator is refused here, and nothing else is said of the model.
+template <class Op, std::same_as<tensor>... More>
+requires(!operator_type<Op>) constexpr tensor apply(const Op&, tensor first, More...) {
+  static_assert(
+      operator_type<Op>,
+      "dnnkit: an operator type is an aggregate with a name, a kind and properties (docs/add-an-operator.md)");
+  first.owner().value().error = said_by_compiler;
+  return first;
+}
+
+constexpr tensor operator+(located_tensor a, tensor b) { return add(a.value, b, {}, a.caller); }
+constexpr tensor operator-(located_tensor a, tensor b) { return sub(a.value, b, {}, a.caller); }
+constexpr tensor operator*(located_tensor a, tensor b) { return mul(a.value, b, {}, a.caller); }
+constexpr tensor operator/(located_tensor a, tensor b) { return div(a.value, b, {}, a.caller); }
+constexpr tensor operator-(located_tensor x) { return neg(x.value, {}, x.caller); }
 
 // A number stands for a constant of the tensor's element type.
-constexpr tensor operator+(tensor a, double b) { return a + a.owner().scalar(b, a.type()); }
-constexpr tensor operator-(tensor a, double b) { return a - a.owner().scalar(b, a.type()); }
-constexpr tensor operator*(tensor a, double b) { return a * a.owner().scalar(b, a.type()); }
-constexpr tensor operator/(tensor a, double b) { return a / a.owner().scalar(b, a.type()); }
-constexpr tensor operator+(double a, tensor b) { return b.owner().scalar(a, b.type()) + b; }
-constexpr tensor operator-(double a, tensor b) { return b.owner().scalar(a, b.type()) - b; }
-constexpr tensor operator*(double a, tensor b) { return b.owner().scalar(a, b.type()) * b; }
-constexpr tensor operator/(double a, tensor b) { return b.owner().scalar(a, b.type()) / b; }
+constexpr tensor operator+(located_tensor a, double b) { return a + a.value.owner().scalar(b, a.value.type()); }
+constexpr tensor operator-(located_tensor a, double b) { return a - a.value.owner().scalar(b, a.value.type()); }
+constexpr tensor operator*(located_tensor a, double b) { return a * a.value.owner().scalar(b, a.value.type()); }
+constexpr tensor operator/(located_tensor a, double b) { return a / a.value.owner().scalar(b, a.value.type()); }
+constexpr tensor operator+(double a, located_tensor b) {
+  return located_tensor(b.value.owner().scalar(a, b.value.type()), b.caller) + b.value;
+}
+constexpr tensor operator-(double a, located_tensor b) {
+  return located_tensor(b.value.owner().scalar(a, b.value.type()), b.caller) - b.value;
+}
+constexpr tensor operator*(double a, located_tensor b) {
+  return located_tensor(b.value.owner().scalar(a, b.value.type()), b.caller) * b.value;
+}
+constexpr tensor operator/(double a, located_tensor b) {
+  return located_tensor(b.value.owner().scalar(a, b.value.type()), b.caller) / b.value;
+}
 
 }  // namespace dnnkit

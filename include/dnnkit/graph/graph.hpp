@@ -50,8 +50,10 @@ struct graph {
   vector<std::int64_t> constants;  // integers, or the bits of doubles for floating types
   vector<char> characters;
   symbol_table symbols;
-  text error;            // the first thing that went wrong while building; empty when nothing did
-  node_id wrong = none;  // the node whose inputs `error` is about
+  text error;                    // the first thing that went wrong while building; empty when nothing did
+  text error_place;              // the line of the program where that was, "model.cpp:12"; empty when it is not known
+  std::size_t error_reason = 0;  // where in `error` the reason begins, behind the words that say which node
+  node_id wrong = none;          // the node that `error` is about
 
   // The next `count` entries of a pool.
   template <class T> static constexpr slice_of end_of(const vector<T>& pool, std::size_t count) {
@@ -87,7 +89,8 @@ struct graph {
   }
 
   // Appends a node computing `op` with attributes as encoded, infers its output, and returns that output. A wrong
-  // input is noted in `error` as "Conv 'conv1': what is wrong", and the output's shape is then empty.
+  // input is noted in `error` as "Conv 'conv1' (node 7, weight 'conv1.weight'): what is wrong", and the output's
+  // shape is then empty.
   constexpr value_id add_node(const op_info& op, std::string_view name, const vector<std::int64_t>& codes,
                               const vector<value_id>& ins) {
     const node n{&op, store(name), end_of(attributes, codes.size()), end_of(operands, ins.size()), none};
@@ -96,12 +99,7 @@ struct graph {
     return add_node(n);
   }
   // The same with everything but the output in the pools already.
-  constexpr value_id add_node(const node& n) {
-    const bool was_right = error.empty();
-    const tensor_type type = infer(n);
-    if (was_right && !error.empty()) wrong = static_cast<node_id>(nodes.count);
-    return add_node(n, type);
-  }
+  constexpr value_id add_node(const node& n) { return add_node(n, infer(n, static_cast<node_id>(nodes.count))); }
   // The same where the output's type is known.
   constexpr value_id add_node(node n, const tensor_type& type) {
     n.output = add_value({n.name, type, origin::node, static_cast<node_id>(nodes.count), {}});
@@ -115,8 +113,9 @@ struct graph {
     x.name = name;
     at(x.output).name = name;
     if (n != wrong) return;
+    const text reason = error.view().substr(error_reason);
     error = {};
-    infer(x);
+    refuse(x, n, reason);
   }
 
   // What the operator's inference sees: its inputs' types.
@@ -129,15 +128,30 @@ struct graph {
     return c;
   }
 
-  constexpr tensor_type infer(const node& n) {
+  // Of node number `k`.
+  constexpr tensor_type infer(const node& n, node_id k) {
     if (error.length != 0) return {};
     inference c = inference_of(n);
     n.op->infer(attributes_of(n), c);
     if (const tensor_type* const output = c.output()) return *output;
-    error << n.op->name << " '" << text_of(n.name) << "': ";
-    if (c.error().empty()) error << "shape inference gave no output";
-    else error << c.error();
+    refuse(n, k, c.error().empty() ? "shape inference gave no output" : c.error().view());
     return {};
+  }
+
+  // Notes, unless something is wrong already, what is wrong with node number `k`.
+  constexpr void refuse(const node& n, node_id k, std::string_view reason) {
+    if (error.length != 0) return;
+    wrong = k;
+    error << n.op->name << " '" << text_of(n.name) << "' (node " << k;
+    const char* separator = ", weight '";
+    for (std::uint32_t i = 0; i < n.inputs.count; ++i)
+      if (const value_id v = input_of(n, i); v != none && at(v).from == origin::weight) {
+        error << separator << text_of(at(v).name) << "'";
+        separator = " and '";
+      }
+    error << "): ";
+    error_reason = error.length;
+    error << reason;
   }
 
   // Floating-point operations of one run of the node (a multiply-add counts as two).

@@ -222,9 +222,8 @@ class node_context {
   void check() {
     dnnkit::graph& g = graph().value();
     if (g.error.empty()) return;
-    std::string message = g.error.str();
+    std::string message(g.error.view().substr(g.error_reason));
     g.error = {};
-    if (const std::size_t colon = message.find("': "); colon != std::string::npos) message = message.substr(colon + 3);
     refuse(std::move(message));
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/op/function.hpp"
@@ -215,9 +216,13 @@ inline constexpr function<op::softplus> softplus;
 inline constexpr function<op::softsign> softsign;
 inline constexpr function<op::mish> mish;
 
-template <graph_tensor T> constexpr T sigmoid(T x) {  // shares its name with the function of one element
-  return x.owner().apply(op::sigmoid{}, {x});
+template <graph_tensor T>
+constexpr T sigmoid(T x, std::source_location caller =
+                             std::source_location::current()) {  // shares its name with the function of one element
+  return x.owner().apply(op::sigmoid{}, {x}, caller);
 }
-template <graph_tensor T> constexpr T silu(T x) { return swish(x); }
+template <graph_tensor T> constexpr T silu(T x, std::source_location caller = std::source_location::current()) {
+  return swish(x, {}, caller);
+}
 
 }  // namespace dnnkit

@@ -231,4 +231,14 @@ inline constexpr auto builtin_ops = op_set<
 // clang-format on
 using builtin_set = std::remove_const_t<decltype(builtin_ops)>;
 
+namespace detail {
+// The operators a model may use: its own member `ops`, or the library's.
+template <class Model> struct set_of_model { using type = builtin_set; };
+template <class Model>
+requires requires { Model::ops; }
+struct set_of_model<Model> {
+  using type = std::remove_cvref_t<decltype(Model::ops)>;
+};
+}  // namespace detail
+
 }  // namespace dnnkit

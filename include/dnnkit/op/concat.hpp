@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
@@ -62,11 +63,15 @@ struct concat {
 
 }  // namespace op
 
-template <graph_tensor T> constexpr T concat(std::initializer_list<T> parts, const op::concat& attributes = {}) {
-  return parts.begin()->owner().apply(attributes, parts);
+template <graph_tensor T>
+constexpr T concat(std::initializer_list<T> parts, const op::concat& attributes = {},
+                   std::source_location caller = std::source_location::current()) {
+  return parts.begin()->owner().apply(attributes, parts, caller);
 }
-template <graph_tensor T> constexpr T concat(const vector<T>& parts, const op::concat& attributes = {}) {
-  return parts.front().owner().apply(attributes, parts);
+template <graph_tensor T>
+constexpr T concat(const vector<T>& parts, const op::concat& attributes = {},
+                   std::source_location caller = std::source_location::current()) {
+  return parts.front().owner().apply(attributes, parts, caller);
 }
 
 }  // namespace dnnkit

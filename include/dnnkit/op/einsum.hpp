@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
@@ -296,8 +297,10 @@ struct einsum {
 
 }  // namespace op
 
-template <graph_tensor T> constexpr T einsum(std::string_view equation, const vector<T>& inputs) {
-  return inputs.front().owner().apply(op::einsum{attribute_text(equation.begin(), equation.end())}, inputs);
+template <graph_tensor T>
+constexpr T einsum(std::string_view equation, const vector<T>& inputs,
+                   std::source_location caller = std::source_location::current()) {
+  return inputs.front().owner().apply(op::einsum{attribute_text(equation.begin(), equation.end())}, inputs, caller);
 }
 
 }  // namespace dnnkit

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/op/access.hpp"
@@ -65,8 +66,9 @@ struct tile {
 
 inline constexpr function<op::tile> tile;
 
-template <graph_tensor T> constexpr T expand(T x, shape_argument dims) {
-  return x.owner().apply(op::expand{x.owner().to_shape(dims)}, {x});
+template <graph_tensor T>
+constexpr T expand(T x, shape_argument dims, std::source_location caller = std::source_location::current()) {
+  return x.owner().apply(op::expand{x.owner().to_shape(dims)}, {x}, caller);
 }
 
 }  // namespace dnnkit

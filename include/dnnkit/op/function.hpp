@@ -1,30 +1,56 @@
 // SPDX-License-Identifier: MIT
 // From an operator type to the function that applies it: `inline constexpr function<op::conv> conv;` makes
 // conv(x, w, b, {.pads = {1, 1, 1, 1}}) append a Conv node to the graph x belongs to.
+//
+// `caller` is the line of the program that applies the operator: a model that is wrong there is told so. A function of
+// the user's own that applies operators can take a parameter of this kind too and hand it on; its callers are then
+// named.
 #pragma once
 
-#include <concepts>
+#include <source_location>
 
+#include "dnnkit/op/attribute_names.hpp"
 #include "dnnkit/op/op_info.hpp"
 
 namespace dnnkit {
 
-template <class T>
-concept graph_tensor = std::same_as<T, tensor>;  // a template parameter, because tensor is only complete in layer 3
-
 template <operator_type Op> struct function {
-  template <graph_tensor T> constexpr T operator()(T a, const Op& attributes = {}) const {
-    return a.owner().apply(attributes, {a});
+  using place = std::source_location;
+
+  template <graph_tensor T>
+  constexpr T operator()(T a, const Op& attributes = {}, place caller = place::current()) const {
+    return a.owner().apply(attributes, {a}, caller);
   }
-  template <graph_tensor T> constexpr T operator()(T a, T b, const Op& attributes = {}) const {
-    return a.owner().apply(attributes, {a, b});
+  template <graph_tensor T>
+  constexpr T operator()(T a, T b, const Op& attributes = {}, place caller = place::current()) const {
+    return a.owner().apply(attributes, {a, b}, caller);
   }
-  template <graph_tensor T> constexpr T operator()(T a, T b, T c, const Op& attributes = {}) const {
-    return a.owner().apply(attributes, {a, b, c});
+  template <graph_tensor T>
+  constexpr T operator()(T a, T b, T c, const Op& attributes = {}, place caller = place::current()) const {
+    return a.owner().apply(attributes, {a, b, c}, caller);
   }
-  template <graph_tensor T> constexpr T operator()(T a, T b, T c, T d, T e, const Op& attributes = {}) const {
-    return a.owner().apply(attributes, {a, b, c, d, e});
+  template <graph_tensor T>
+  constexpr T operator()(T a, T b, T c, T d, T e, const Op& attributes = {}, place caller = place::current()) const {
+    return a.owner().apply(attributes, {a, b, c, d, e}, caller);
   }
+
+  // Attributes that this operator does not have: chosen where nothing above fits, to name those that it has.
+#ifdef __clang__
+  template <class T = tensor, class Known = detail::attribute_list<Op>>
+  constexpr T operator()(detail::any_tensor, ...) const = delete;
+#else
+  template <class T = tensor> constexpr T operator()(detail::any_tensor a, detail::any_braces) const {
+    return detail::refuse_attributes<Op, T>(a);
+  }
+  template <class T = tensor>
+  constexpr T operator()(detail::any_tensor a, detail::any_tensor, detail::any_braces) const {
+    return detail::refuse_attributes<Op, T>(a);
+  }
+  template <class T = tensor>
+  constexpr T operator()(detail::any_tensor a, detail::any_tensor, detail::any_tensor, detail::any_braces) const {
+    return detail::refuse_attributes<Op, T>(a);
+  }
+#endif
 };
 
 }  // namespace dnnkit

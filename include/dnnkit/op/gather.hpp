@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/op/access.hpp"
@@ -68,9 +69,11 @@ struct gather {
 inline constexpr function<op::gather> gather;
 
 // The slice at one index known beforehand, without the axis; a negative one counts from the end.
-template <graph_tensor T> constexpr T take(T data, std::int64_t index, std::int64_t axis = 0) {
+template <graph_tensor T>
+constexpr T take(T data, std::int64_t index, std::int64_t axis = 0,
+                 std::source_location caller = std::source_location::current()) {
   const dim position = index < 0 ? data.owner().value().symbols.add(data.size(axis), index) : dim(index);
-  return squeeze(narrow(data, axis, position, 1), {.axes = {axis}});
+  return squeeze(narrow(data, axis, position, 1, caller), {.axes = {axis}}, caller);
 }
 
 }  // namespace dnnkit

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/op/access.hpp"
@@ -250,8 +251,9 @@ inline constexpr function<op::squeeze> squeeze;
 inline constexpr function<op::unsqueeze> unsqueeze;
 inline constexpr function<op::transpose> transpose;
 
-template <graph_tensor T> constexpr T reshape(T x, shape_argument dims) {
-  return x.owner().apply(op::reshape{x.owner().to_shape(dims)}, {x});
+template <graph_tensor T>
+constexpr T reshape(T x, shape_argument dims, std::source_location caller = std::source_location::current()) {
+  return x.owner().apply(op::reshape{x.owner().to_shape(dims)}, {x}, caller);
 }
 
 }  // namespace dnnkit

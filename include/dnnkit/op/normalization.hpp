@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
@@ -238,12 +239,14 @@ inline constexpr function<op::batch_normalization> batch_normalization_function;
 template <graph_tensor T> struct batch_norm_parameters { T scale, bias, mean, variance; };
 
 template <graph_tensor T>
-constexpr T batch_normalization(T x, T scale, T bias, T mean, T variance, const op::batch_normalization& a = {}) {
-  return detail::batch_normalization_function(x, scale, bias, mean, variance, a);
+constexpr T batch_normalization(T x, T scale, T bias, T mean, T variance, const op::batch_normalization& a = {},
+                                std::source_location caller = std::source_location::current()) {
+  return detail::batch_normalization_function(x, scale, bias, mean, variance, a, caller);
 }
 template <graph_tensor T>
-constexpr T batch_normalization(T x, const batch_norm_parameters<T>& p, const op::batch_normalization& a = {}) {
-  return detail::batch_normalization_function(x, p.scale, p.bias, p.mean, p.variance, a);
+constexpr T batch_normalization(T x, const batch_norm_parameters<T>& p, const op::batch_normalization& a = {},
+                                std::source_location caller = std::source_location::current()) {
+  return detail::batch_normalization_function(x, p.scale, p.bias, p.mean, p.variance, a, caller);
 }
 
 }  // namespace dnnkit

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/op/access.hpp"
@@ -135,8 +136,10 @@ struct one_hot {
 }  // namespace op
 
 // A function, not an object: a local variable of this name would be said to hide an object.
-template <graph_tensor T> constexpr T range(T start, T delta, const op::range& attributes) {
-  return start.owner().apply(attributes, {start, delta});
+template <graph_tensor T>
+constexpr T range(T start, T delta, const op::range& attributes,
+                  std::source_location caller = std::source_location::current()) {
+  return start.owner().apply(attributes, {start, delta}, caller);
 }
 inline constexpr function<op::eye_like> eye_like;
 inline constexpr function<op::trilu> trilu;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
@@ -157,28 +158,33 @@ struct split {
 inline constexpr function<op::slice> slice;
 
 // Elements begin ... begin + size - 1 along an axis.
-template <graph_tensor T> constexpr T narrow(T x, std::int64_t axis, dim_argument begin, dim_argument size) {
+template <graph_tensor T>
+constexpr T narrow(T x, std::int64_t axis, dim_argument begin, dim_argument size,
+                   std::source_location caller = std::source_location::current()) {
   const shape s = x.owner().to_shape({begin, size});
-  return x.owner().apply(op::split{axis, s[0], s[1]}, {x});
+  return x.owner().apply(op::split{axis, s[0], s[1]}, {x}, caller);
 }
 // Parts of the given sizes, one behind the other, along an axis.
 template <graph_tensor T>
-constexpr vector<T> split(T x, std::initializer_list<dim_argument> sizes, std::int64_t axis = 0) {
+constexpr vector<T> split(T x, std::initializer_list<dim_argument> sizes, std::int64_t axis = 0,
+                          std::source_location caller = std::source_location::current()) {
   vector<T> parts;
   dim begin = 0;
   for (dim size : x.owner().to_shape(sizes)) {
-    parts.push_back(x.owner().apply(op::split{axis, begin, size}, {x}));
+    parts.push_back(x.owner().apply(op::split{axis, begin, size}, {x}, caller));
     begin = x.owner().value().symbols.add(begin, size);
   }
   return parts;
 }
 // As many equal parts.
-template <graph_tensor T> constexpr vector<T> split(T x, std::int64_t parts_wanted, std::int64_t axis = 0) {
+template <graph_tensor T>
+constexpr vector<T> split(T x, std::int64_t parts_wanted, std::int64_t axis = 0,
+                          std::source_location caller = std::source_location::current()) {
   symbol_table& table = x.owner().value().symbols;
   const dim size = table.exact_div(x.size(axis), dim(parts_wanted));
   vector<T> parts;
   for (std::int64_t i = 0; i < parts_wanted; ++i)
-    parts.push_back(x.owner().apply(op::split{axis, table.mul(size, dim(i)), size}, {x}));
+    parts.push_back(x.owner().apply(op::split{axis, table.mul(size, dim(i)), size}, {x}, caller));
   return parts;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <source_location>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
@@ -41,11 +42,13 @@ struct mean {
 
 }  // namespace op
 
-template <graph_tensor T> constexpr T sum(const vector<T>& inputs) {
-  return inputs.front().owner().apply(op::sum{}, inputs);
+template <graph_tensor T>
+constexpr T sum(const vector<T>& inputs, std::source_location caller = std::source_location::current()) {
+  return inputs.front().owner().apply(op::sum{}, inputs, caller);
 }
-template <graph_tensor T> constexpr T mean(const vector<T>& inputs) {
-  return inputs.front().owner().apply(op::mean{}, inputs);
+template <graph_tensor T>
+constexpr T mean(const vector<T>& inputs, std::source_location caller = std::source_location::current()) {
+  return inputs.front().owner().apply(op::mean{}, inputs, caller);
 }
 
 }  // namespace dnnkit

@@ -17,13 +17,6 @@ namespace dnnkit {
 
 namespace detail {
 
-template <class Model> struct all_operators_of { using type = builtin_set; };
-template <class Model>
-requires requires { Model::ops; }
-struct all_operators_of<Model> {
-  using type = std::remove_cvref_t<decltype(Model::ops)>;
-};
-
 // Which operators of Set occur, as positions in it, and elements of which kinds.
 template <class Set> struct use {
   std::array<std::size_t, Set::size> positions{};
@@ -53,7 +46,7 @@ template <class Model, class Set> struct operators_used {
 
 // The model's operators, those that its composite operators expand to, and the kinds of elements they work on:
 //   evaluate<operators_of<Model>>(graph_of<Model>(), inputs, weights)
-template <class Model, class Set = typename detail::all_operators_of<Model>::type>
+template <class Model, class Set = typename detail::set_of_model<Model>::type>
 using operators_of = typename detail::operators_used<Model, Set>::type;
 
 }  // namespace dnnkit

@@ -101,16 +101,20 @@ template <class Net, class Observer = no_observer> class session {
   }
   // The same, with the caller's threads.
   template <class... Ranges> bool run(const parallel_for& loop, Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
-    static_assert(sizeof...(Ranges) == input_count + output_count,
-                  "dnnkit: run() takes one range for each input and one for each output of the network");
-    execution_.require_bound();
-    std::array<std::span<std::byte>, sizeof...(Ranges)> memory;
-    [&]<std::size_t... I>(std::index_sequence<I...>) { ((memory[I] = checked<I>(std::span(ranges))), ...); }
-    (std::index_sequence_for<Ranges...>{});
-    detail::check_apart(Net::plan, memory);
-    std::array<std::byte*, sizeof...(Ranges)> pointers;
-    for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data();
-    return execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_);
+    if constexpr (sizeof...(Ranges) == input_count + output_count) {
+      execution_.require_bound();
+      std::array<std::span<std::byte>, sizeof...(Ranges)> memory;
+      [&]<std::size_t... I>(std::index_sequence<I...>) { ((memory[I] = checked<I>(std::span(ranges))), ...); }
+      (std::index_sequence_for<Ranges...>{});
+      detail::check_apart(Net::plan, memory);
+      std::array<std::byte*, sizeof...(Ranges)> pointers;
+      for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data();
+      return execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_);
+    } else {
+      static_assert(!Net::is_right,  // of a wrong model, something else is said
+                    "dnnkit: run() takes one range for each input and one for each output of the network");
+      return false;
+    }
   }
 
   // Elements of input or output number `i` under the present binding.

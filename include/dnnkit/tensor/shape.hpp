@@ -81,13 +81,17 @@ struct sym {
 
 // One entry of a shape as a user writes it: 3, sym("H"), or x.size(2).
 struct dim_argument {
-  constexpr dim_argument(std::integral auto n) : known(static_cast<std::int64_t>(n)) {}
+  constexpr dim_argument(std::integral auto n) {
+    if (const auto extent = static_cast<std::int64_t>(n); extent >= -1) known = extent;
+    else negative = extent;
+  }
   constexpr dim_argument(dim d) : known(d) {}
   constexpr dim_argument(extent e) : known(e.d) {}
   constexpr dim_argument(sym s) : symbol(s), is_symbol(true) {}
   dim known = 0;
   sym symbol{};
   bool is_symbol = false;
+  std::int64_t negative = 0;  // a number that is no extent
 };
 using shape_argument = std::initializer_list<dim_argument>;
 
