@@ -45,8 +45,8 @@ std::vector<std::byte> safetensors_bytes(const weight_map& weights);
 // The graph as text, a line a node, for messages.
 std::string describe(const dnnkit::graph& g);
 
-// The seeds to run: first ... first + count - 1, or the one that the environment variable DNNKIT_SEED names; DNNKIT_SEEDS
-// is another count.
+// The seeds to run: first ... first + count - 1, or the one that the environment variable DNNKIT_SEED names;
+// DNNKIT_SEEDS is another count.
 std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count);
 
 }  // namespace harness
