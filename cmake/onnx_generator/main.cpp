@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What dnnkit_add_onnx() runs at build time: an ONNX model becomes a header, and everything that is not supported is
 // listed at once. Needs nothing but the library's headers.
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -17,11 +19,24 @@ namespace {
 
 namespace dk = dnnkit;
 
-// MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--dim SYMBOL=NUMBER]...
+// Writes the units of the kernels (NAME_kernels_1.cpp ...): as many sources as `most` parts need, of which those beyond
+// what pays are empty, or exactly `exactly`, if that is given. Returns the number of parts.
+std::size_t write_kernel_units(const dk::graph& g, const std::filesystem::path& folder, const std::string& name,
+                               std::size_t most, std::size_t exactly) {
+  const std::size_t parts =
+      exactly > 0 ? exactly : dk::onnx::kernel_parts_that_pay(dk::onnx::planned(g).recipes.size(), most);
+  for (std::size_t part = 1; part < std::max(most, parts); ++part)
+    dk::onnx::write_if_changed(folder / (name + "_kernels_" + std::to_string(part) + ".cpp"),
+                               dk::onnx::kernel_unit_source(name, part, parts));
+  return parts;
+}
+
+// MODEL.onnx FOLDER NAME and the options of main().
 int generate(int argc, char** argv) {
   const std::filesystem::path model = argv[1], folder = argv[2];
   const std::string name = argv[3];
   bool embed = false;
+  std::size_t parts = 0, most_parts = 1;
   auto linked = dk::onnx::linked_data::refused;
   dk::onnx::import_options options;
   for (int i = 4; i < argc; ++i) {
@@ -33,6 +48,8 @@ int generate(int argc, char** argv) {
       const std::size_t equals = pair.rfind('=');
       if (equals == std::string::npos) throw dk::error("takes SYMBOL=NUMBER", "DIM", {}, pair);
       options.sizes[pair.substr(0, equals)] = std::stoll(pair.substr(equals + 1));
+    } else if ((word == "--kernel-parts" || word == "--most-kernel-parts") && i + 1 < argc) {
+      (word == "--kernel-parts" ? parts : most_parts) = std::stoul(argv[++i]);
     } else throw dk::error("is not known", std::string(word));
   }
 
@@ -48,7 +65,8 @@ int generate(int argc, char** argv) {
     return 1;
   }
   std::filesystem::create_directories(folder);
-  dk::onnx::write_if_changed(folder / (name + ".hpp"), dk::onnx::model_header(imported.graph, name, model));
+  parts = write_kernel_units(imported.graph, folder, name, most_parts, parts);
+  dk::onnx::write_if_changed(folder / (name + ".hpp"), dk::onnx::model_header(imported.graph, name, model, parts));
   if (embed) {
     const std::filesystem::path weights = folder / (name + ".safetensors");
     dk::onnx::save_weights_of(imported.graph, dk::onnx_weights(model, linked), weights);
@@ -65,7 +83,7 @@ int generate(int argc, char** argv) {
 int main(int argc, char** argv) {
   if (argc < 4) {
     std::cerr << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--dim "
-                 "SYMBOL=NUMBER]...\n";
+                 "SYMBOL=NUMBER]... [--kernel-parts N | --most-kernel-parts N]\n";
     return 2;
   }
   try {

@@ -1,82 +1,52 @@
 // SPDX-License-Identifier: MIT
 // dnnkit build: a model as a program, by way of C++ and the system's compiler.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <cstdlib>
-#include <fstream>
+#include <algorithm>
+#include <cstddef>
 #include <iostream>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "cmake/onnx_tool/command.hpp"
+#include "cmake/onnx_tool/compiler.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
-
-extern char** environ;
+#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace dnnkit::tool {
 
 namespace {
 
-// Starts a command with everything it prints in `log`, calls waiting(seconds) every now and then, and returns its exit
-// status.
-template <class Waiting>
-int execute(const std::vector<std::string>& words, const std::filesystem::path& log, Waiting waiting) {
-  std::vector<char*> arguments;
-  for (const std::string& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  pid_t child = 0;
-  const int failure = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) throw error("cannot be started", words[0], "a compiler; CXX names another one");
-  const auto begin = std::chrono::steady_clock::now();
-  int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    waiting(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+using path = std::filesystem::path;
+
+// The sources of the program, and the names of its units.
+std::vector<std::string> write_sources(const dnnkit::graph& g, const path& file, const path& folder,
+                                       std::size_t kernel_parts, onnx::linked_data linked) {
+  const std::string name = onnx::model_name(file);
+  std::filesystem::create_directories(folder);
+  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, kernel_parts));
+  onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, file, linked));
+  std::vector<std::string> units{"main"};
+  for (std::size_t part = 1; part < kernel_parts; ++part) {
+    units.push_back(name + "_kernels_" + std::to_string(part));
+    onnx::write_if_changed(folder / (units.back() + ".cpp"), onnx::kernel_unit_source(name, part, kernel_parts));
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  return units;
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream s;
-  s << in.rdbuf();
-  return s.str();
-}
-
-// What models need of a compiler: room for constant expressions (cmake/dnnkitOptions.cmake).
-std::vector<std::string> constexpr_options(const std::string& compiler, const std::filesystem::path& log) {
-  execute({compiler, "--version"}, log, [](double) {});
-  if (text_of(log).find("clang") != std::string::npos)
-    return {"-fconstexpr-steps=2147483647", "-fconstexpr-depth=4096", "-fbracket-depth=4096"};
-  return {"-fconstexpr-ops-limit=2147483647", "-fconstexpr-loop-limit=10000000", "-fconstexpr-depth=4096"};
-}
-
-// The folder of the library's headers, found from where this program lies.
-std::filesystem::path include_folder() {
-  std::error_code unknown;
-  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
-  for (const std::filesystem::path from_bin : {DNNKIT_INCLUDE_FROM_BIN, "../include"})
-    if (const auto include = (folder / from_bin).lexically_normal(); exists(include / "dnnkit/graph.hpp"))
-      return include;
-  throw error("the library's headers are not found from here; --include names their folder", folder.string());
+// "-O3 -march=native" as words.
+std::vector<std::string> words_of(const std::string& flags) {
+  std::vector<std::string> words;
+  std::istringstream in(flags);
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
 }
 
 }  // namespace
 
 int build(int argc, char** argv) {
+  const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
   cxxopts::Options options(
       "dnnkit build",
       "Compiles a model to a program that takes --input, --output, --dim, --threads and --time. The "
@@ -84,42 +54,44 @@ int build(int argc, char** argv) {
   options.add_options()("o,output", "the program", cxxopts::value<std::string>())(
       "include", "folder of the library's headers, by default those beside this program",
       cxxopts::value<std::string>())("flags", "flags for the compiler",
-                                     cxxopts::value<std::string>()->default_value("-O3 -march=native"));
+                                     cxxopts::value<std::string>()->default_value("-O3 -march=native"))(
+      "j,jobs", "compilers to run at once, by default as many as there are processors",
+      cxxopts::value<std::size_t>()->default_value(std::to_string(processors)))(
+      "kernel-parts", "units to compile the kernels in, by default as many as pay and run at once",
+      cxxopts::value<std::size_t>());
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   if (!arguments->count("output")) throw error("is missing", "--output");
+  const std::size_t jobs = (*arguments)["jobs"].as<std::size_t>();
+  if (jobs == 0) throw error("is no number of compilers", "--jobs", "at least 1", "0");
   const model m = load_compilable(*arguments, inputs_of(*arguments));
-  const std::filesystem::path include =
-      arguments->count("include") ? std::filesystem::path((*arguments)["include"].as<std::string>()) : include_folder();
-  const std::filesystem::path path = (*arguments)["model"].as<std::string>(),
-                              program = (*arguments)["output"].as<std::string>(), folder = program.string() + ".source";
-  const std::string name = onnx::model_name(path);
-  std::filesystem::create_directories(folder);
-  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(m.imported.graph, name, path));
-  onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, path, linked_data_of(*arguments)));
+  const dnnkit::graph& g = m.imported.graph;
+  const std::size_t kernel_parts = arguments->count("kernel-parts")
+                                       ? std::max<std::size_t>(1, (*arguments)["kernel-parts"].as<std::size_t>())
+                                       : onnx::kernel_parts_that_pay(onnx::planned(g).recipes.size(), jobs);
+  const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
+  const path file = (*arguments)["model"].as<std::string>(), program = (*arguments)["output"].as<std::string>(),
+             folder = program.string() + ".source";
+  const std::vector<std::string> units = write_sources(g, file, folder, kernel_parts, linked_data_of(*arguments));
 
-  const char* given = std::getenv("CXX");
-  const std::string compiler = given != nullptr && *given != '\0' ? given : "c++";
-  const std::filesystem::path log = folder / "compiler.log";
-  std::vector<std::string> words{compiler, "-std=c++20"};
-  for (const std::string& o : constexpr_options(compiler, log)) words.push_back(o);
-  std::istringstream flags((*arguments)["flags"].as<std::string>());
-  for (std::string flag; flags >> flag;) words.push_back(flag);
-  for (const std::string& w : {"-I" + include.string(), "-I" + folder.string(), absolute(folder / "main.cpp").string(),
-                               std::string("-o"), absolute(program).string(), std::string("-pthread")})
-    words.push_back(w);  // absolute paths are no options, whatever they begin with
-  double seconds = 0;
-  const int status = execute(words, log, [&](double passed) {
-    if (static_cast<long>(passed) != static_cast<long>(seconds))
-      std::cerr << "\rcompiling " << name << ": " << static_cast<long>(passed) << " s" << std::flush;
-    seconds = passed;
-  });
-  if (seconds >= 1) std::cerr << "\n";
-  if (status != 0) {
-    std::cerr << text_of(log);
-    throw error("the compiler failed; its messages are above", (folder / "main.cpp").string());
+  const path log = folder / "compiler.log";
+  std::vector<std::string> words = compiler_and_options(log);
+  for (const std::string& flag : words_of((*arguments)["flags"].as<std::string>())) words.push_back(flag);
+  std::vector<command_line> compilations;
+  command_line link{words, log};
+  for (const std::string& unit : units) {
+    const std::string object = absolute(folder / (unit + ".o")).string();  // no option, whatever it begins with
+    compilations.push_back({words, folder / (unit + ".log")});
+    for (const std::string& w : {"-I" + include.string(), "-I" + folder.string(), std::string("-c"),
+                                 absolute(folder / (unit + ".cpp")).string(), std::string("-o"), object})
+      compilations.back().words.push_back(w);
+    link.words.push_back(object);
   }
+  for (const std::string& w : {std::string("-o"), absolute(program).string(), std::string("-pthread")})
+    link.words.push_back(w);
+  run_compilers(compilations, jobs, "compiling " + onnx::model_name(file));
+  run_compilers({link}, 1, "linking " + program.string());
   std::cout << program.string() << "\n";
   return 0;
 }

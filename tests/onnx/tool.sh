@@ -78,3 +78,9 @@ says 0 "" ./program --input "$input=x.npy" --output built --time 3 --threads 2 -
 grep -qE '^[0-9.]+$' said.txt || fail "the time is missing: $(cat said.txt)"
 holds built/*.npy $wanted
 [ ! -e injected ] || fail "a name of the file has run as a command"
+
+says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2
+[ -e program_in_parts.source/small_kernels_1.o ] || fail "the kernels were not compiled in two units"
+says 0 "" ./program_in_parts --input x=x.npy --output built_in_parts
+holds built_in_parts/y.npy $wanted
+says 2 "the compiler failed" "$tool" build "$small" -o refused_by_compiler --flags "-fno-such-flag" --kernel-parts 2

@@ -4,12 +4,14 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include "dnnkit/cpu/concat_kernel.hpp"
 #include "dnnkit/cpu/config.hpp"
 #include "dnnkit/cpu/convolution_kernel.hpp"
+#include "dnnkit/cpu/kernel_parts.hpp"
 #include "dnnkit/cpu/map_kernel.hpp"
 #include "dnnkit/cpu/optimisation.hpp"
 #include "dnnkit/cpu/planar_kernel.hpp"
@@ -56,10 +58,36 @@ template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
   }
 }
 
-// One entry a recipe.
+// One entry a recipe, all of them compiled here.
 template <class Net> inline constexpr auto kernel_table = []<std::size_t... R>(std::index_sequence<R...>) {
   return std::array<kernel_entry, sizeof...(R)>{kernel_of<Net, R>()...};
 }
 (std::make_index_sequence<Net::plan.recipes.size()>{});
+
+// The entries of one part, compiled here.
+template <class Net, std::size_t Part>
+inline constexpr auto kernel_table_of_part = []<std::size_t... I>(std::index_sequence<I...>) {
+  return std::array<kernel_entry, sizeof...(I)>{kernel_of<Net, kernel_part<Net, Part>::recipes[I]>()...};
+}
+(std::make_index_sequence<kernel_part<Net, Part>::recipes.size()>{});
+
+// One entry a recipe, wherever they are compiled.
+template <class Net> std::span<const kernel_entry> kernels_of() noexcept {
+  if constexpr (kernel_parts<Net>() == 1) {
+    return kernel_table<Net>;
+  } else {
+    static const auto table = []<std::size_t... Part>(std::index_sequence<Part...>) {
+      std::array<kernel_entry, Net::plan.recipes.size()> all{};
+      const auto place = [&](const auto& recipes, std::span<const kernel_entry> entries) {
+        for (std::size_t i = 0; i < recipes.size(); ++i) all[recipes[i]] = entries[i];
+      };
+      place(kernel_part<Net, 0>::recipes, kernel_table_of_part<Net, 0>);
+      (place(kernel_part<Net, Part + 1>::recipes, kernel_part<Net, Part + 1>::entries()), ...);
+      return all;
+    }
+    (std::make_index_sequence<kernel_parts<Net>() - 1>{});
+    return table;
+  }
+}
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

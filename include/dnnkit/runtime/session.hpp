@@ -25,7 +25,7 @@ namespace dnnkit {
 template <class Net> class packed_weights {
  public:
   explicit packed_weights(weight_file file)
-      : tables_(std::make_shared<const packed_tables>(Net::plan, std::span(cpu::kernel_table<Net>), std::move(file))) {}
+      : tables_(std::make_shared<const packed_tables>(Net::plan, cpu::kernels_of<Net>(), std::move(file))) {}
   const std::shared_ptr<const packed_tables>& tables() const noexcept { return tables_; }
 
  private:
@@ -73,7 +73,7 @@ template <class Net, class Observer = no_observer> class session {
   explicit session(weight_file file, Observer observer = {})
       : session(packed_weights<Net>(std::move(file)), std::move(observer)) {}
   explicit session(const packed_weights<Net>& weights, Observer observer = {})
-      : execution_(Net::plan, cpu::kernel_table<Net>, weights.tables()), observer_(std::move(observer)) {}
+      : execution_(Net::plan, cpu::kernels_of<Net>(), weights.tables()), observer_(std::move(observer)) {}
 
   // Other weights, from the next run on; symbols keep their values. What was there stays when anything is thrown, as it
   // is for the same reasons as when a session is made; sessions that share the old weights keep them.

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "cmake/onnx_tool/compiler.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include "dnnkit/core/error.hpp"
+
+extern char** environ;
+
+namespace dnnkit::tool {
+
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream s;
+  s << in.rdbuf();
+  return s.str();
+}
+
+struct child_process {
+  pid_t id;
+  const command_line* command;
+};
+
+// False when the command cannot be started.
+bool start(const command_line& command, std::vector<child_process>& running) {
+  std::vector<char*> arguments;
+  for (const std::string& w : command.words) arguments.push_back(const_cast<char*>(w.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, command.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  child_process child{0, &command};
+  const int failure = posix_spawnp(&child.id, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure == 0) running.push_back(child);
+  return failure == 0;
+}
+
+// Takes out the children that have ended; returns the commands of those that failed.
+std::vector<const command_line*> ended(std::vector<child_process>& running) {
+  std::vector<const command_line*> failed;
+  std::erase_if(running, [&](const child_process& child) {
+    int status = 0;
+    if (waitpid(child.id, &status, WNOHANG) == 0) return false;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) failed.push_back(child.command);
+    return true;
+  });
+  return failed;
+}
+
+}  // namespace
+
+void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, const std::string& title) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<child_process> running;
+  std::vector<const command_line*> failed;
+  bool can_start = true;
+  long shown = 0;
+  for (std::size_t next = 0; (next < commands.size() && can_start && failed.empty()) || !running.empty();) {
+    while (next < commands.size() && can_start && failed.empty() && (running.size() < jobs || running.empty()))
+      can_start = start(commands[next++], running);
+    for (const command_line* c : ended(running)) failed.push_back(c);
+    if (running.empty()) continue;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
+    if (seconds.count() == shown) continue;
+    shown = static_cast<long>(seconds.count());
+    std::cerr << "\r" << title << ": " << shown << " s" << std::flush;
+  }
+  if (shown > 0) std::cerr << "\n";
+  if (!can_start) throw error("cannot be started", commands.front().words[0], "a compiler; CXX names another one");
+  for (const command_line* c : failed) std::cerr << text_of(c->log);
+  if (!failed.empty())
+    throw error("the compiler failed; its messages are above", failed.front()->log.parent_path().string());
+}
+
+// Room for constant expressions: cmake/dnnkitOptions.cmake.
+std::vector<std::string> compiler_and_options(const std::filesystem::path& log) {
+  const char* given = std::getenv("CXX");
+  const std::string compiler = given != nullptr && *given != '\0' ? given : "c++";
+  run_compilers({{{compiler, "--version"}, log}}, 1, compiler);
+  if (text_of(log).find("clang") != std::string::npos)
+    return {compiler, "-std=c++20", "-fconstexpr-steps=2147483647", "-fconstexpr-depth=4096", "-fbracket-depth=4096"};
+  return {compiler, "-std=c++20", "-fconstexpr-ops-limit=2147483647", "-fconstexpr-loop-limit=10000000",
+          "-fconstexpr-depth=4096"};
+}
+
+std::filesystem::path include_folder() {
+  std::error_code unknown;
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const std::filesystem::path from_bin : {DNNKIT_INCLUDE_FROM_BIN, "../include"})
+    if (const auto include = (folder / from_bin).lexically_normal(); exists(include / "dnnkit/graph.hpp"))
+      return include;
+  throw error("the library's headers are not found from here; --include names their folder", folder.string());
+}
+
+}  // namespace dnnkit::tool

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# The units of tests/cpu/kernel_parts.cpp.
+if(TARGET test_cpu_kernel_parts)
+  dnnkit_kernel_units(test_cpu_kernel_parts model_in_parts cpu/fixtures/model_in_parts.hpp 3)
+endif()

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Kernels dealt out to units: each to one part, the dear ones evenly; a network whose kernels come from three units
+// computes what it does when they are compiled in one.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+#include <dnnkit/cpu/kernel_parts.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "tests/cpu/fixtures/model_in_parts.hpp"
+
+namespace dk = dnnkit;
+
+namespace {
+
+using dk::cpu::kernel_part;
+using whole = dk::compile<layers_of_parts>;
+using net = dk::compile<model_in_parts>;
+static_assert(dk::cpu::kernel_parts<whole>() == 1 && dk::cpu::kernel_parts<net>() == 3);
+
+// Every recipe is in one part.
+static_assert(kernel_part<net, 0>::recipes.size() + kernel_part<net, 1>::recipes.size() +
+                  kernel_part<net, 2>::recipes.size() ==
+              net::distinct_kernels);
+static_assert(kernel_part<net, 1>::recipes.size() > 0 && kernel_part<net, 2>::recipes.size() > 0);
+
+constexpr std::array<dk::recipe, 200> products() {
+  std::array<dk::recipe, 200> r{};
+  for (dk::recipe& x : r) x.anchor.id = dk::id_of<dk::op::matmul>;
+  return r;
+}
+
+template <std::size_t N> std::array<float, N> wave() {
+  std::array<float, N> x{};
+  for (std::size_t i = 0; i < N; ++i) x[i] = static_cast<float>(i * 37 % 64) / 32 - 1;
+  return x;
+}
+
+template <class Net> std::array<float, 2 + 28> result() {
+  const auto a = wave<30>();
+  const auto b = wave<35>();
+  dk::session<Net> s(dk::weight_file("waves", {{"a", dk::f32, {6, 5}, std::as_bytes(std::span(a))},
+                                               {"b", dk::f32, {5, 7}, std::as_bytes(std::span(b))}}));
+  std::array<float, 2> y{};
+  std::array<float, 28> z{};
+  s.run(wave<12>(), y, z);
+  std::array<float, 30> all{};
+  std::copy(y.begin(), y.end(), all.begin());
+  std::copy(z.begin(), z.end(), all.begin() + 2);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("parts have equally much to compile, a session included") {
+  static constexpr auto recipes = products();
+  const std::size_t cost = dk::cpu::compile_cost(recipes[0].anchor);
+  for (const std::size_t parts : std::array<std::size_t, 4>{1, 2, 3, 5}) {
+    CAPTURE(parts);
+    std::vector<std::size_t> load(parts, 0);
+    load[0] = dk::cpu::compile_cost_of_session;
+    for (const std::size_t part : dk::cpu::deal_recipes<recipes.size()>(recipes, parts)) load.at(part) += cost;
+    CHECK(*std::max_element(load.begin(), load.end()) - *std::min_element(load.begin(), load.end()) <= cost);
+  }
+}
+
+TEST_CASE("more parts than kernels") {
+  static constexpr auto recipes = products();
+  for (const std::size_t part : dk::cpu::deal_recipes<recipes.size()>(recipes, 500)) CHECK(part < 500);
+}
+
+TEST_CASE("the same results, whichever units the kernels come from") { CHECK(result<net>() == result<whole>()); }
