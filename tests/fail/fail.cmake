@@ -20,6 +20,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND options -I${CMAKE_CURRENT_BINARY_DIR}/fail)
 endif()
 
+get_target_property(eigen Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
+list(APPEND options -isystem${eigen})
+
 file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
 foreach(program IN LISTS programs)
   cmake_path(GET program STEM name)

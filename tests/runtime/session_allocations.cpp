@@ -91,6 +91,8 @@ TEST_CASE("run() of a static network allocates nothing") {
   const std::size_t before = allocations;
   bool all = s.run(x, y);
   all = s.run(pool, x, y) && all;
+  all = s.run(dk::out<"y">(y), dk::in<"x">(x)) && all;
+  all = s.run({{"x", x}}, {{"y", y}}) && all;
   all = s.run(
             [](std::size_t n, dk::loop_body body) {
               for (std::size_t i = 0; i < n; ++i) body(i);

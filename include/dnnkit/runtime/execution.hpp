@@ -17,8 +17,10 @@
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/runtime/border.hpp"
 #include "dnnkit/runtime/bound_plan.hpp"
+#include "dnnkit/runtime/extents_to_symbols.hpp"
 #include "dnnkit/runtime/packed_weights.hpp"
 #include "dnnkit/runtime/parallel_for.hpp"
+#include "dnnkit/runtime/run_argument.hpp"
 
 namespace dnnkit {
 
@@ -83,6 +85,21 @@ class execution {
     require_weights();
     if (!tables_) throw error("the symbols have no values yet; call bind()", "session");
   }
+  // Gives symbols the values with which inputs have these extents, each a list as in run_argument.hpp. Throws as bind()
+  // does, and where there are no such values.
+  void bind_to(std::span<const detail::extent_list> inputs) {
+    require_weights();
+    bind(detail::extents_to_symbols(plan_, table_).solve(inputs));
+  }
+
+  // Throws dnnkit::error when an argument of these extents does not fit the port under the present binding.
+  void check_extents(std::size_t port, const detail::extent_list& found) const {
+    static_vector<std::int64_t, max_rank> dims;
+    for (dim d : detail::buffer_of_port(plan_, port).type.dims)
+      dims.push_back(table_.evaluate(d, tables_->values.data()));
+    detail::check_extents(plan_, port, dims, found);
+  }
+
   // Elements of buffer b under the present binding, an input or output.
   std::int64_t elements(std::int32_t b) const {
     require_bound();

@@ -2,6 +2,7 @@
 // A session: a compiled network with its weights and its arena, ready to run.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -17,6 +17,7 @@
 
 #include "dnnkit/cpu/kernels.hpp"
 #include "dnnkit/runtime/execution.hpp"
+#include "dnnkit/runtime/run_argument.hpp"
 #include "dnnkit/weights/safetensors.hpp"
 
 namespace dnnkit {
@@ -33,24 +34,15 @@ template <class Net> class packed_weights {
 };
 
 namespace detail {
-template <class T> using span_of = decltype(std::span(std::declval<T&>()));
-
-// Throws dnnkit::error when an output shares memory with another output or an input. `memory`: of the inputs, then of
-// the outputs.
-inline void check_apart(const plan_view& plan, std::span<const std::span<std::byte>> memory) {
-  const std::size_t inputs = plan.inputs.size();
-  const auto name_of = [&](std::size_t i) {
-    const std::int32_t b = i < inputs ? plan.inputs[i] : plan.results[i - inputs];
-    return (i < inputs ? "input '" : "output '") +
-           std::string(plan.text_of(plan.buffers[static_cast<std::size_t>(b)].name)) + "'";
-  };
-  for (std::size_t i = inputs; i < memory.size(); ++i)
-    for (std::size_t k = 0; k < i; ++k) {
-      const std::byte *const a = memory[i].data(), *const b = memory[k].data();
-      if (std::less<>{}(a, b + memory[k].size()) && std::less<>{}(b, a + memory[i].size()))
-        throw error("ranges share memory", name_of(k) + " and " + name_of(i));
-    }
-}
+template <class... Ranges> inline constexpr bool ranges = sizeof...(Ranges) != 0 && !(argument_list<Ranges> || ...);
+// Matrices, too, can be called with two arguments.
+template <class T>
+concept loop = std::is_convertible_v<T, parallel_for> && !requires(T && x) {
+  x.data(), x.size();
+};
+template <class... Ranges> inline constexpr bool ranges_without_loop = false;
+template <class First, class... Ranges>
+inline constexpr bool ranges_without_loop<First, Ranges...> = ranges<First, Ranges...> && !loop<First>;
 }  // namespace detail
 
 // Observer: see the concept of that name; inspect/trace.hpp has one that times every kernel.
@@ -84,8 +76,23 @@ template <class Net, class Observer = no_observer> class session {
   void bind(std::initializer_list<binding> bindings) { execution_.bind({bindings.begin(), bindings.size()}); }
   void bind(std::span<const binding> bindings) { execution_.bind(bindings); }
 
-  // Runs the network: a contiguous range for each input in order, then one for each output (row-major, ONNX's layouts).
-  // Allocates nothing. False when the observer stopped it.
+  // Values of all symbols from the shapes of the inputs, in order or by name (dk::in<"x">(x)): the rows() and cols() of
+  // Eigen's matrices, the size of other ranges. Throws dnnkit::error when they do not say, or contradict each other.
+  template <class... Inputs> void bind_to(Inputs&&... inputs) {
+    if constexpr (check_arguments<input_count, Inputs...>()) {
+      const std::tuple<Inputs&...> all(inputs...);
+      std::array<detail::extent_list, input_count> extents;
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        ((extents[I] = detail::memory_of(range_of<I, Inputs...>(all)).extents), ...);
+      }
+      (std::make_index_sequence<input_count>{});
+      execution_.bind_to(extents);
+    }
+  }
+
+  // Runs the network: a range for each input in order, then one for each output (row-major, ONNX's layouts), or ranges
+  // by name in any order: s.run(dk::in<"ids">(ids), dk::out<"y">(y)). A range is anything whose elements lie in a row
+  // (run_argument.hpp; eigen.hpp for Eigen). Allocates nothing. False when the observer stopped it.
   //
   // Ranges whose size the type knows (arrays) are checked by the compiler; others are checked here, and one of a wrong
   // size raises dnnkit::error. Outputs must share no memory with each other or with an input: kernels read inputs after
@@ -95,26 +102,47 @@ template <class Net, class Observer = no_observer> class session {
   // that only show at run time (memory that is shared, a session that has been moved from) then end the program, with
   // the message of the error that would have been raised.
   template <class... Ranges>
-  requires(!std::is_convertible_v<std::tuple_element_t<0, std::tuple<Ranges&&...>>, parallel_for>) bool run(
-      Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
+  requires(detail::ranges_without_loop<Ranges...>) bool run(Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
     return run(serial, ranges...);
   }
   // The same, with the caller's threads.
-  template <class... Ranges> bool run(const parallel_for& loop, Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
-    if constexpr (sizeof...(Ranges) == input_count + output_count) {
+  template <class... Ranges>
+  requires(detail::ranges<Ranges...>) bool run(const parallel_for& loop,
+                                               Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
+    if constexpr (check_arguments<input_count + output_count, Ranges...>()) {
       execution_.require_bound();
-      std::array<std::span<std::byte>, sizeof...(Ranges)> memory;
-      [&]<std::size_t... I>(std::index_sequence<I...>) { ((memory[I] = checked<I>(std::span(ranges))), ...); }
-      (std::index_sequence_for<Ranges...>{});
+      const std::tuple<Ranges&...> all(ranges...);
+      std::array<detail::argument_memory, input_count + output_count> memory;
+      [&]<std::size_t... I>(std::index_sequence<I...>) { ((memory[I] = checked<I>(range_of<I, Ranges...>(all))), ...); }
+      (std::make_index_sequence<input_count + output_count>{});
       detail::check_apart(Net::plan, memory);
-      std::array<std::byte*, sizeof...(Ranges)> pointers;
-      for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data();
-      return execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_);
-    } else {
-      static_assert(!Net::is_right,  // of a wrong model, something else is said
-                    "dnnkit: run() takes one range for each input and one for each output of the network");
-      return false;
+      return run_on(loop, memory);
     }
+    return false;  // after an assertion that has failed
+  }
+
+  // The same for names that are known when the program runs: s.run({{"ids", ids}, {"mask", mask}}, {{"y", y}}).
+  // Whatever is wrong with a name or a range raises dnnkit::error. Lists may also be spans of input_argument and
+  // output_argument.
+  bool run(std::initializer_list<input_argument> inputs, std::initializer_list<output_argument> outputs) {
+    return run(serial, inputs, outputs);
+  }
+  bool run(const parallel_for& loop, std::initializer_list<input_argument> inputs,
+           std::initializer_list<output_argument> outputs) {
+    return run(loop, std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()));
+  }
+  bool run(std::span<const input_argument> inputs, std::span<const output_argument> outputs) {
+    return run(serial, inputs, outputs);
+  }
+  bool run(const parallel_for& loop, std::span<const input_argument> inputs, std::span<const output_argument> outputs) {
+    execution_.require_bound();
+    std::array<detail::argument_memory, input_count + output_count> memory;
+    std::array<bool, input_count + output_count> given{};
+    detail::place_arguments(Net::plan, inputs, true, std::span(memory), std::span(given));
+    detail::place_arguments(Net::plan, outputs, false, std::span(memory), std::span(given));
+    for (std::size_t i = 0; i < memory.size(); ++i) execution_.check_extents(i, memory[i].extents);
+    detail::check_apart(Net::plan, memory);
+    return run_on(loop, memory);
   }
 
   // Elements of input or output number `i` under the present binding.
@@ -133,33 +161,94 @@ template <class Net, class Observer = no_observer> class session {
 
   static constexpr std::size_t input_count = Net::plan.inputs.size(), output_count = Net::plan.results.size();
 
-  template <std::size_t I>
-  static constexpr const buffer& buffer_of = Net::plan.buffers[static_cast<std::size_t>(
-      I < input_count ? Net::plan.inputs[I] : Net::plan.results[I - input_count])];
-
   template <class... Ranges>
-  static constexpr bool is_nothrow =
-      Net::is_static&& nothrow_observer<Observer> &&
-      ((detail::span_of<std::remove_reference_t<Ranges>>::extent != std::dynamic_extent) && ...);
+  static constexpr bool is_nothrow = Net::is_static&& nothrow_observer<Observer> &&
+                                     ((detail::known_size<std::remove_reference_t<Ranges>> != std::dynamic_extent) &&
+                                      ...);
 
-  template <std::size_t I, class T, std::size_t Extent>
-  std::span<std::byte> checked(std::span<T, Extent> range) const
-      noexcept(Net::is_static&& Extent != std::dynamic_extent) {
-    const buffer& b = buffer_of<I>;
-    static_assert(std::is_same_v<std::remove_const_t<T>, cpu::element<buffer_of<I>.type.type>>,
-                  "dnnkit: run() got a range of another element type than the network's input or output has");
-    static_assert(I < input_count || !std::is_const_v<T>, "dnnkit: run() cannot write an output to a constant range");
-    if constexpr (Net::is_static && Extent != std::dynamic_extent) {
-      static_assert(static_cast<std::int64_t>(Extent) == buffer_of<I>.elements.value(),
-                    "dnnkit: run() got a range of another size than the network's input or output has");
-    } else if (const std::int64_t n = I < input_count ? input_elements(I) : output_elements(I - input_count);
-               static_cast<std::int64_t>(range.size()) != n) {
-      throw error("range has the wrong size",
-                  std::string(I < input_count ? "input '" : "output '") + std::string(Net::plan.text_of(b.name)) + "'",
-                  std::to_string(n) + " elements", std::to_string(range.size()));
+  // Whether there is one argument for each of the first `Ports` ports; where not, one assertion fails, unless the model
+  // is wrong, of which something else is said.
+  template <std::size_t Ports, class... Arguments> static constexpr bool check_arguments() {
+    constexpr bool counted = Net::is_right && sizeof...(Arguments) == Ports;
+    static_assert(counted || !Net::is_right,
+                  "dnnkit: run() takes one range for each input and one for each output of the network, bind_to() one "
+                  "for each input");
+    constexpr std::size_t named = (std::size_t{traits_of<Arguments>::is_named} + ... + 0);
+    constexpr bool alike = !counted || named == 0 || named == Ports;
+    static_assert(alike, "dnnkit: ranges are given by position or by name, not some so and some so");
+    if constexpr (!counted || !alike) {
+      return false;
+    } else if constexpr (named == 0) {
+      return true;
+    } else {
+      constexpr bool exist = (check_name<std::remove_cvref_t<Arguments>>() && ...);
+      constexpr bool each = !exist || [] {
+        std::array<bool, Ports> given{};
+        for (std::size_t port : {port_of<std::remove_cvref_t<Arguments>>...})
+          if (port < Ports) given[port] = true;
+        return std::ranges::all_of(given, std::identity{});
+      }();
+      static_assert(each, "dnnkit: an input or output is given no range, and another one two");
+      return exist && each;
     }
-    // operands are untyped pointers; inputs are only read
-    return {reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(range.data())), range.size_bytes()};
+  }
+  template <class Argument>
+  static constexpr std::size_t port_of = detail::port_named(Net::plan, Argument::name, Argument::is_input);
+  template <class Argument> static constexpr bool check_name() {
+    constexpr bool exists = port_of<Argument> != detail::no_port;
+    static_assert(exists, "dnnkit: the network has no input (dk::in) or output (dk::out) of this name");
+    return exists;
+  }
+  template <class Argument> using traits_of = detail::argument_traits<std::remove_reference_t<Argument>>;
+
+  // The range that is given for port I.
+  template <std::size_t I, class... Arguments> static constexpr auto& range_of(const std::tuple<Arguments&...>& all) {
+    constexpr std::size_t at = argument_of<I, Arguments...>();
+    return traits_of<std::tuple_element_t<at, std::tuple<Arguments...>>>::get(std::get<at>(all));
+  }
+  template <std::size_t I, class... Arguments> static constexpr std::size_t argument_of() {
+    std::size_t at = sizeof...(Arguments), i = 0;
+    const auto look = [&]<class A>(std::type_identity<A>) {
+      if constexpr (!traits_of<A>::is_named) at = I;
+      else if (port_of<std::remove_cvref_t<A>> == I) at = i;
+      ++i;
+    };
+    (look(std::type_identity<Arguments>{}), ...);
+    return at;
+  }
+
+  template <std::size_t I> static constexpr const buffer& buffer_of = detail::buffer_of_port(Net::plan, I);
+
+  template <std::size_t I, class Range>
+  detail::argument_memory checked(Range& range) const
+      noexcept(Net::is_static&& detail::known_size<Range> != std::dynamic_extent) {
+    using access = argument_access<Range>;
+    constexpr dtype type = buffer_of<I>.type.type;
+    static_assert(dtype_of_type<typename access::element> == type,
+                  "dnnkit: run() got a range of another element type than the network's input or output has");
+    static_assert(I < input_count || !std::is_const_v<typename access::element>,
+                  "dnnkit: run() cannot write an output to a constant range");
+    if constexpr (Net::is_static && detail::known_size<Range> != std::dynamic_extent) {
+      constexpr bool fits = [] {
+        static_vector<std::int64_t, max_rank> dims;
+        for (dim d : buffer_of<I>.type.dims) dims.push_back(d.value());
+        const auto& known = access::known_extents;
+        return detail::grouped(dims, known.size()) == detail::extent_list(known.begin(), known.end());
+      }();
+      static_assert(fits, "dnnkit: run() got a range of another size than the network's input or output has");
+      return detail::memory_of(range);
+    } else {
+      const detail::argument_memory memory = detail::memory_of(range);
+      execution_.check_extents(I, memory.extents);
+      return memory;
+    }
+  }
+
+  bool run_on(const parallel_for& loop,
+              std::span<const detail::argument_memory> memory) noexcept(nothrow_observer<Observer>) {
+    std::array<std::byte*, input_count + output_count> pointers;
+    for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data;
+    return execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_);
   }
 
   execution execution_;

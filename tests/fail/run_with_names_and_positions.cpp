@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Running a network with one input by name and one by position.
+// EXPECT: dnnkit: ranges are given by position or by name, not some so and some so
+#include <dnnkit/graph.hpp>
+
+#include <array>
+
+namespace dk = dnnkit;
+
+struct model {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("ids", dk::f32, {3}), y = g.input("mask", dk::f32, {3});
+    g.output("y", x * y);
+  }
+};
+
+bool run(dk::session<dk::compile<model>>& s, const std::array<float, 3>& x, std::array<float, 3>& y) {
+#ifdef PASSING_TWIN
+  return s.run(dk::in<"ids">(x), dk::in<"mask">(x), dk::out<"y">(y));
+#else
+  return s.run(dk::in<"ids">(x), x, dk::out<"y">(y));
+#endif
+}
