@@ -121,7 +121,7 @@ template <class Op> constexpr bool check_inputs(inference& c) {
   for (std::size_t i = 0; i < n; ++i) {
     const tensor_type* const input = c.input(i);
     if (input == nullptr) {
-      if (i < least) return c.fail(t << "input " << i << " is left out");
+      if (i < least || is_variadic<Op> || most == ~std::size_t{0}) return c.fail(t << "input " << i << " is left out");
       continue;
     }
     const dtype type = input->type;

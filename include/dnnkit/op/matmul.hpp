@@ -82,6 +82,7 @@ struct gemm {
 
   static constexpr std::string_view name = "Gemm";
   static constexpr form kind = form::composite;
+  static constexpr std::size_t inputs = 3, optional_inputs = 1;
   static constexpr traits properties = detail::product;
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("alpha", self.alpha);

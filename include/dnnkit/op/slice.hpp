@@ -43,9 +43,9 @@ struct slice {
     std::int64_t step = 1;
   };
   constexpr range range_of(symbol_table& t, std::size_t k, dim extent_of_axis) const {
-    const std::int64_t step = steps.empty() ? 1 : steps[k];
-    const dim n = extent_of_axis, last = t.add(n, step > 0 ? 0 : -1), first = t.add(dim(0), step > 0 ? 0 : -1);
-    constexpr std::int64_t far = std::numeric_limits<std::int32_t>::max();
+    const dim n = extent_of_axis;
+    const std::int64_t step = step_along(k, n), far = n.is_known() ? std::int64_t{1} << 62 : longest;
+    const dim last = t.add(n, step > 0 ? 0 : -1), first = t.add(dim(0), step > 0 ? 0 : -1);
     const auto position = [&](std::int64_t bound) { return bound >= 0 ? dim(bound) : t.add(n, bound); };
     // A start is an element if there is one, an end may be the place before all.
     const auto start_of = [&](std::int64_t bound) {
@@ -74,8 +74,7 @@ struct slice {
     for (std::size_t k = 0; k < starts.size(); ++k) {
       std::int64_t a = axes.empty() ? static_cast<std::int64_t>(k) : axes[k];
       if (!c.normalise_axis(a, c.rank(0))) return;
-      const bool small = steps.empty() || (steps[k] != 0 && steps[k] >= -max_step && steps[k] <= max_step);
-      if (!c.require(small, "steps must not be 0 or beyond 2^31")) return;
+      if (!c.require(steps.empty() || steps[k] != 0, "steps must not be 0")) return;
       for (std::size_t j = 0; j < k; ++j)
         if (!c.require(axis(j, c.rank(0)) != axis(k, c.rank(0)), "axes names an axis twice")) return;
       const auto d = static_cast<std::size_t>(a);
@@ -102,13 +101,20 @@ struct slice {
       std::int64_t start = starts[k] < 0 ? starts[k] + n : starts[k];
       const std::int64_t last = step > 0 ? n : n - 1;
       start = start < 0 ? 0 : start > last ? last : start;
-      i[d] = start + o[d] * step;
+      i[d] = start + (o[d] == 0 ? 0 : o[d] * step);
     }
     return x(i);
   }
 
  private:
-  static constexpr std::int64_t max_step = std::numeric_limits<std::int32_t>::max();
+  // An axis of an extent that is not known has no more elements.
+  static constexpr std::int64_t longest = bounds{}.max;
+  // A step as long as the axis takes one element, as all longer ones do.
+  constexpr std::int64_t step_along(std::size_t k, dim n) const {
+    const std::int64_t step = steps.empty() ? 1 : steps[k];
+    const std::int64_t most = !n.is_known() ? longest : n.value() == 0 ? 1 : n.value();
+    return step > most ? most : step < -most ? -most : step;
+  }
 };
 
 // Elements begin ... begin + size - 1 along an axis: one output of ONNX's Split.
