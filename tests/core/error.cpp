@@ -16,3 +16,9 @@ TEST_CASE("parts and sentence") {
   CHECK(whole.found() == "f16");
   CHECK(std::string(bare.what()) == "w: tensor is missing");
 }
+
+TEST_CASE("what it says is fit for a terminal, its parts are as they were given") {
+  const dnnkit::error e("is\x1b[2J wrong", "tensor 'a\rb'", "one\nof two", "\x9b");
+  CHECK(std::string_view(e.what()) == "tensor 'a\\x0db': is\\x1b[2J wrong, expected one\nof two, found \\x9b");
+  CHECK(e.where() == "tensor 'a\rb'");
+}

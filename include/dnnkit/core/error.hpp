@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "dnnkit/core/printable.hpp"
+
 namespace dnnkit {
 
 // Thrown for bad input (files, shapes, symbols, sizes), never for a defect of the library itself.
@@ -21,8 +23,10 @@ class error : public std::exception {
         text_(where_ + ": " + problem_) {
     if (!expected_.empty()) text_ += ", expected " + expected_;
     if (!found_.empty()) text_ += ", found " + found_;
+    text_ = printable(text_, line_feeds::kept);
   }
 
+  // One sentence, fit for a terminal whatever the files hold that it speaks of; its parts below are as they were given.
   const char* what() const noexcept override { return text_.c_str(); }
   const std::string& problem() const noexcept { return problem_; }
   const std::string& where() const noexcept { return where_; }

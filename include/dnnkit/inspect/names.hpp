@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/traits.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -26,7 +27,7 @@ constexpr std::string_view name_of(storage s) { return storage_names[static_cast
 inline std::string describe(const graph& g, node_id n) {
   const node& x = g.node_at(n);
   const std::string_view name = g.text_of(x.name);
-  return std::string(x.op->name) + (name.empty() || name == x.op->name ? "" : " '" + std::string(name) + "'");
+  return std::string(x.op->name) + (name.empty() || name == x.op->name ? "" : " '" + printable(name) + "'");
 }
 
 // What must hold for a step to run: "gate and not other"; empty when it always does.

@@ -25,12 +25,14 @@
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/inspect/trace.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
 #include "dnnkit/runtime/program_symbols.hpp"
 #include "dnnkit/runtime/session.hpp"
 #include "dnnkit/runtime/thread_pool.hpp"
 #include "dnnkit/weights/npy.hpp"
+#include "dnnkit/weights/npy_name.hpp"
 #include "dnnkit/weights/weight_file.hpp"
 
 namespace dnnkit {
@@ -45,7 +47,7 @@ namespace detail {
 
 inline constexpr std::string_view program_usage =
     "  --input NAME=FILE.npy   the value of an input, once for each of them\n"
-    "  --output FOLDER         where to write each output, as NAME.npy\n"
+    "  --output FOLDER         where to write each output, as NAME.npy (other than letters, digits, . _ - ~: %XX)\n"
     "  --dim SYMBOL=NUMBER     the value of a symbol; what the inputs' shapes say need not be given\n"
     "  --weights FILE          weights from another file than the one the program was made with\n"
     "  --threads N             threads to run on, 1 by default\n"
@@ -106,13 +108,6 @@ inline program_arguments parse_program_arguments(std::span<char* const> words) {
   return a;
 }
 
-// The name of an output's file: slashes would be folders.
-inline std::string npy_name(std::string_view value) {
-  std::string s(value);
-  std::replace(s.begin(), s.end(), '/', '_');
-  return s + ".npy";
-}
-
 template <class Net> class network_program {
  public:
   explicit network_program(program_arguments arguments) : arguments_(std::move(arguments)) {}
@@ -153,7 +148,8 @@ template <class Net> class network_program {
     return t;
   }
   static std::string describe(std::int32_t b) {
-    return name_of(b) + ": " + std::string(name(at(b).type.type)) + " " + print(symbols(), at(b).type.dims).str();
+    return printable(name_of(b)) + ": " + std::string(name(at(b).type.type)) + " " +
+           print(symbols(), at(b).type.dims).str();
   }
 
   void read_inputs() {

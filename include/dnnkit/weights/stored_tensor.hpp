@@ -15,6 +15,7 @@
 
 #include "dnnkit/core/dtype.hpp"
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/core/printable.hpp"
 
 namespace dnnkit {
 
@@ -40,12 +41,12 @@ inline std::string tensor_text(dtype type, std::span<const std::int64_t> extents
   return std::string(name(type)) + " " + shape_text(extents);
 }
 
-// A name from an untrusted file in quotes, control characters replaced and long names shortened, fit for a message.
+// A name from an untrusted file in quotes, fit for a message: escaped, and shortened when it is long.
 inline std::string quoted(std::string_view name) {
-  constexpr std::size_t longest = 120;
-  std::string text = "'";
-  for (const char c : name.substr(0, longest)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return text + (name.size() > longest ? "...'" : "'");
+  std::size_t length = 120;
+  if (name.size() <= length) return "'" + printable(name) + "'";
+  while (length > 117 && (static_cast<unsigned char>(name[length]) & 0xc0) == 0x80) --length;  // characters stay whole
+  return "'" + printable(name.substr(0, length)) + "...'";
 }
 
 // Bytes of a dense tensor; nothing when a dimension is negative or the product of the non-zero dimensions does not
