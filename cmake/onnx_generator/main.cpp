@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 #include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/onnx_weights.hpp"
@@ -61,7 +62,7 @@ int generate(int argc, char** argv) {
     return 1;
   }
   if (const std::string problem = dk::onnx::reason_not_to_compile(imported.graph); !problem.empty()) {
-    std::cerr << model.string() << ": " << problem << "\n";
+    std::cerr << model.string() << ": " << dk::printable(problem) << "\n";
     return 1;
   }
   std::filesystem::create_directories(folder);

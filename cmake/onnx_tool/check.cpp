@@ -6,6 +6,7 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/onnx/plan_ahead.hpp"
 
@@ -17,8 +18,8 @@ void print_signature(const dnnkit::graph& g, std::string_view word, const vector
   for (std::size_t i = 0; i < values.size(); ++i) {
     const tensor_type& t = g.at(values[i]).type;
     const std::string_view name = outputs ? g.text_of(g.output_names[i]) : g.name_of(values[i]);
-    std::cout << word << " " << name << ": " << dnnkit::name(t.type) << " " << dnnkit::print(g.symbols, t.dims).str()
-              << "\n";
+    std::cout << word << " " << printable(name) << ": " << dnnkit::name(t.type) << " "
+              << printable(dnnkit::print(g.symbols, t.dims).view()) << "\n";
   }
 }
 
@@ -34,7 +35,8 @@ int check(int argc, char** argv) {
   for (const onnx::import_problem& p : m.imported.problems) std::cout << p.describe() << "\n";
   if (!m.imported.ok()) {
     for (const std::string& name : m.imported.inputs_to_bind)
-      std::cout << "the value of input '" << name << "' decides shapes: give it by --input " << name << "=FILE.npy\n";
+      std::cout << "the value of input '" << printable(name) << "' decides shapes: give it by --input "
+                << printable(name) << "=FILE.npy\n";
     std::cout << m.imported.problems.size() << (m.imported.problems.size() == 1 ? " problem\n" : " problems\n");
     return 1;
   }
@@ -49,12 +51,12 @@ int check(int argc, char** argv) {
     const node& x = g.nodes[n];
     ++kinds[x.op->name], ++operators;
     if (x.op->properties.dynamic == dynamism::edo)
-      std::cout << x.op->name << " '" << g.text_of(x.name)
+      std::cout << x.op->name << " '" << printable(g.text_of(x.name))
                 << "': the model runs in the interpreter only, extents depend on elements\n";
   }
   const std::string reason = onnx::reason_not_to_compile(g);
   std::cout << operators << " operators of " << kinds.size() << " kinds, "
-            << (reason.empty() ? "all supported" : "for the interpreter only: " + reason) << "\n";
+            << (reason.empty() ? "all supported" : "for the interpreter only: " + printable(reason)) << "\n";
   return 0;
 }
 

@@ -14,6 +14,8 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/core/printable.hpp"
+#include "dnnkit/weights/npy_name.hpp"
 
 namespace dnnkit::tool {
 
@@ -56,13 +58,13 @@ class report {
     line << what << ": ";
     if (!d.shapes.empty()) line << d.shapes;
     else line << "largest difference " << d.absolute << ", " << d.relative << " of the largest magnitude";
-    if (verbose_) std::cout << line.str() << "\n";
+    if (verbose_) std::cout << printable(line.str()) << "\n";
     worst_ = std::max(worst_, d.relative);
     if (d.relative > tolerance_ && !first_) first_ = line.str();
   }
   int finish() const {
     if (compared_ == 0) throw error("nothing could be compared: no name is in both", "compare");
-    if (first_) std::cout << "the first that deviates: " << *first_ << "\n";
+    if (first_) std::cout << "the first that deviates: " << printable(*first_) << "\n";
     std::cout << compared_ << " compared, worst " << worst_ << " of the largest magnitude, tolerance " << tolerance_
               << "\n";
     return first_ ? 1 : 0;
@@ -119,11 +121,11 @@ int against_files(model& m, const tensors& given, const std::filesystem::path& f
   std::map<value_id, std::pair<std::string, std::filesystem::path>> files;
   if (!passes)
     for (const auto& [name, v] : m.imported.tensors)
-      if (const auto path = folder / (file_name(name) + ".npy"); std::filesystem::exists(path))
+      if (const auto path = folder / npy_name(name); std::filesystem::exists(path))
         files.insert_or_assign(v, std::pair(name, path));
   for (std::size_t i = 0; i < g.outputs.size(); ++i)
     for (const std::string& name : {std::string(g.text_of(g.output_names[i])), "out_" + std::to_string(i)})
-      if (const auto path = folder / (file_name(name) + ".npy"); std::filesystem::exists(path))
+      if (const auto path = folder / npy_name(name); std::filesystem::exists(path))
         files.insert_or_assign(g.outputs[i], std::pair(name, path));
   if (files.empty())
     throw error("holds no file named after a tensor of the model", folder.string(), "NAME.npy or out_0.npy");
@@ -140,7 +142,8 @@ int compare(int argc, char** argv) {
   cxxopts::Options options(
       "dnnkit compare",
       "Runs a model layer by layer and names the first node that deviates: from the reference results in a folder "
-      "(NAME.npy, named after ONNX's tensors, with _ for what file names should not have; out_0.npy for the first "
+      "(NAME.npy, named after ONNX's tensors, with %XX for other characters than letters, digits and . _ - ~; "
+      "out_0.npy for the first "
       "output), or without one, the graph after all passes from the graph as imported.");
   add_input_option(options);
   options.add_options()("reference", "folder of reference results", cxxopts::value<std::string>())(
@@ -151,7 +154,7 @@ int compare(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   const tensors given = inputs_of(*arguments);
-  model m = load_supported(*arguments, given);
+  model m = load_to_run(*arguments, given);
   report r((*arguments)["tolerance"].as<double>(), arguments->count("all") != 0);
   if (!arguments->count("reference")) return against_passes(m, given, r);
   return against_files(m, given, (*arguments)["reference"].as<std::string>(),

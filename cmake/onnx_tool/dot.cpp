@@ -6,6 +6,7 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 
 namespace dnnkit::tool {
@@ -16,7 +17,7 @@ int dot(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   const model m = load_supported(*arguments, inputs_of(*arguments));
-  std::cout << dnnkit::dot<default_pipeline>(m.imported.graph);
+  std::cout << printable(dnnkit::dot<default_pipeline>(m.imported.graph), line_feeds::kept);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 void print_symbols(const dnnkit::graph& g) {
   for (const symbol& s : g.symbols.symbols) {
-    std::cout << "symbol " << s.name.view() << ": from " << s.limits.min;
+    std::cout << "symbol " << printable(s.name.view()) << ": from " << s.limits.min;
     if (s.limits.max < bounds{}.max) std::cout << " to " << s.limits.max;
     std::cout << "\n";
   }
@@ -26,8 +27,8 @@ void print_symbols(const dnnkit::graph& g) {
 
 void print_tensors(const dnnkit::graph& g) {
   const auto line = [&](std::string_view kind, std::string_view name, const tensor_type& t) {
-    std::cout << kind << " " << name << ": " << dnnkit::name(t.type) << " " << dnnkit::print(g.symbols, t.dims).str()
-              << "\n";
+    std::cout << kind << " " << printable(name) << ": " << dnnkit::name(t.type) << " "
+              << printable(dnnkit::print(g.symbols, t.dims).view()) << "\n";
   };
   const vector<std::uint8_t> alive = live_nodes(g);
   for (value_id v : g.inputs) line("input", g.name_of(v), g.at(v).type);
@@ -53,7 +54,7 @@ void print_kinds(const onnx::file& f, const dnnkit::graph& g) {
       const std::string digits = std::to_string(n);
       return std::string(width - std::min(width, digits.size()), ' ') + digits;
     };
-    std::cout << name << std::string(20 - std::min<std::size_t>(20, name.size()), ' ') << column(c.file, 12)
+    std::cout << printable(name) << std::string(20 - std::min<std::size_t>(20, name.size()), ' ') << column(c.file, 12)
               << column(c.graph, 14) << "\n";
   };
   for (const auto& [name, c] : kinds) {
@@ -83,7 +84,7 @@ int explain(int argc, char** argv) {
     print_tensors(g);
   }
   if (all || counts) print_kinds(*m.file, g);
-  if (all) std::cout << dnnkit::explain<default_pipeline>(g);
+  if (all) std::cout << printable(dnnkit::explain<default_pipeline>(g), line_feeds::kept);
   return 0;
 }
 

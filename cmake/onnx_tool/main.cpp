@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cmake/onnx_tool/command.hpp"
+#include "dnnkit/core/printable.hpp"
 
 namespace {
 
@@ -41,7 +42,7 @@ int main(int argc, char** argv) {
     try {
       return c.run(argc - 1, argv + 1);
     } catch (const std::exception& e) {
-      std::cerr << "dnnkit " << wanted << ": " << e.what() << "\n";
+      std::cerr << "dnnkit " << wanted << ": " << dnnkit::printable(e.what(), dnnkit::line_feeds::kept) << "\n";
       return dynamic_cast<const dnnkit::tool::refused*>(&e) != nullptr ? 1 : 2;
     }
   }

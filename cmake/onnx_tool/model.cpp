@@ -4,11 +4,15 @@
 
 #include <chrono>
 #include <iostream>
+#include <set>
+#include <string_view>
 #include <utility>
 
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/plan_ahead.hpp"
 #include "dnnkit/reference/evaluator.hpp"
+#include "dnnkit/reference/symbol_values.hpp"
 #include "dnnkit/weights/host_bytes.hpp"
 #include "dnnkit/weights/npy.hpp"
 
@@ -76,23 +80,87 @@ onnx::linked_data linked_data_of(const cxxopts::ParseResult& arguments) {
   return arguments.count("allow-linked-data") ? onnx::linked_data::allowed : onnx::linked_data::refused;
 }
 
+namespace {
+
+// Values for inputs that the model does not have are mistakes in their names.
+void refuse_unknown_inputs(const onnx::model& m, const tensors& given) {
+  std::set<std::string_view> inputs;
+  for (const onnx::value_info& i : m.graph.inputs) inputs.insert(i.name);
+  for (const onnx::tensor_data& t : m.graph.initializers) inputs.erase(t.name);  // inputs up to IR version 3
+  std::string names;
+  for (const std::string_view name : inputs) names += (names.empty() ? "" : ", ") + dnnkit::detail::quoted(name);
+  for (const auto& [name, value] : given)
+    if (!inputs.contains(name))
+      throw error("the model has no input of this name", "--input " + printable(name),
+                  names.empty() ? "none" : "one of " + names);
+}
+
+}  // namespace
+
+namespace {
+
+using extents_by_name = std::map<std::string, std::int64_t, std::less<>>;
+
+// The model in `file` for these extents, with those inputs bound that decide shapes.
+onnx::import_result import_for(onnx::file& file, extents_by_name sizes, const tensors& given) {
+  onnx::import_options options;
+  options.sizes = std::move(sizes);
+  while (true) {
+    onnx::import_result imported = onnx::import_model(file, options);
+    bool more = false;
+    for (const std::string& name : imported.inputs_to_bind)
+      if (const auto found = given.find(name); found != given.end()) more |= options.bind.emplace(*found).second;
+    if (imported.ok() || !more) return imported;
+  }
+}
+
+// Can the symbols of `g` have the values that these inputs give them?
+bool fits(const dnnkit::graph& g, const tensors& given) {
+  symbol_values values(g.symbols);
+  try {
+    for (value_id v : g.inputs)
+      if (const auto found = given.find(g.name_of(v)); found != given.end())
+        values.bind(g.at(v).type.dims, found->second.dims, {});
+  } catch (const error&) { return false; }
+  return true;
+}
+
+// `sizes` and the extents of the inputs given, by the names that the model has for them; nothing where ranks differ or
+// one name would have two values.
+std::optional<extents_by_name> extents_of(const onnx::model& m, extents_by_name sizes, const tensors& given) {
+  for (const onnx::value_info& i : m.graph.inputs) {
+    const auto found = given.find(i.name);
+    if (found == given.end() || !i.shape) continue;
+    const std::vector<std::int64_t>& dims = found->second.dims;
+    if (dims.size() != i.shape->size()) return std::nullopt;
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (!onnx::is_number((*i.shape)[d]))
+        if (sizes.emplace(onnx::name_of_extent(i, d), dims[d]).first->second != dims[d]) return std::nullopt;
+  }
+  return sizes;
+}
+
+}  // namespace
+
 model load(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>(), linked_data_of(arguments)), {}};
-  onnx::import_options options;
-  options.sizes = sizes_of(arguments);
-  while (true) {
-    m.imported = onnx::import_model(*m.file, options);
-    bool more = false;
-    for (const std::string& name : m.imported.inputs_to_bind)
-      if (const auto found = given.find(name); found != given.end()) more |= options.bind.emplace(*found).second;
-    if (m.imported.ok() || !more) return m;
-  }
+  refuse_unknown_inputs(m.file->model(), given);
+  m.imported = import_for(*m.file, sizes_of(arguments), given);
+  return m;
 }
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load(arguments, given);
   try {
     static_cast<void>(m.imported.value());
   } catch (const error& problems) { throw refused(problems); }
+  return m;
+}
+model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
+  model m = load_supported(arguments, given);
+  if (fits(m.imported.graph, given)) return m;
+  if (std::optional<extents_by_name> sizes = extents_of(m.file->model(), sizes_of(arguments), given))
+    if (onnx::import_result imported = import_for(*m.file, std::move(*sizes), given); imported.ok())
+      m.imported = std::move(imported);
   return m;
 }
 model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given) {
@@ -129,16 +197,6 @@ std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensor
   std::vector<host_tensor> outputs = dnnkit::evaluate(g, inputs, onnx::weights_of(*m.file, m.imported), progress);
   if (shown) std::cerr << "\r" << std::string(40, ' ') << "\r";
   return outputs;
-}
-
-std::string file_name(std::string_view name) {
-  std::string safe;
-  for (const char c : name) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
-    safe += plain ? c : '_';
-  }
-  return safe.empty() || safe[0] == '.' ? "_" + safe : safe;
 }
 
 host_tensor read_npy(const std::filesystem::path& path) { return to_host_tensor(npy(path).tensor()); }

@@ -33,7 +33,8 @@ onnx::linked_data linked_data_of(const cxxopts::ParseResult& arguments);
 // --input NAME=FILE.npy, as often as given.
 void add_input_option(cxxopts::Options& options);
 tensors inputs_of(const cxxopts::ParseResult& arguments);
-// The file --dim L=37 ... and MODEL name. Inputs that decide shapes take their values from `given`.
+// The file --dim L=37 ... and MODEL name. Inputs that decide shapes take their values from `given`; a name there that
+// no input has raises dnnkit::error.
 struct model {
   std::unique_ptr<onnx::file> file;
   onnx::import_result imported;
@@ -44,6 +45,10 @@ model load_supported(const cxxopts::ParseResult& arguments, const tensors& given
 // The same; raises `refused` with the reason where dnnkit::compile makes no plan of the model.
 model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given = {});
 
+// The same for one run. The import takes extents for equal that must broadcast, and for at least 1: where those of the
+// inputs given are not, the model is imported anew for just these.
+model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given);
+
 // The graph after all rewriting passes.
 dnnkit::graph rewritten(const dnnkit::graph& g);
 
@@ -51,8 +56,6 @@ dnnkit::graph rewritten(const dnnkit::graph& g);
 std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensors& given,
                                   const std::function<void(value_id, const host_tensor&)>& observe = {});
 
-// "layer/conv:0" -> "layer_conv_0": a name as that of a file.
-std::string file_name(std::string_view name);
 host_tensor read_npy(const std::filesystem::path& path);
 void write_npy(const std::filesystem::path& path, const host_tensor& t);
 

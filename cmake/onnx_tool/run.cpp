@@ -5,11 +5,16 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/core/printable.hpp"
+#include "dnnkit/weights/npy_name.hpp"
 
 namespace dnnkit::tool {
 
 int run(int argc, char** argv) {
-  cxxopts::Options options("dnnkit run", "Runs a model in the interpreter, and writes each output to DIR/NAME.npy.");
+  cxxopts::Options options("dnnkit run",
+                           "Runs a model in the interpreter, and writes each output to DIR/NAME.npy: letters, digits "
+                           "and . _ - ~ of its name as "
+                           "they are, the rest as %XX, as in URLs.");
   add_input_option(options);
   options.add_options()("output", "folder for the outputs", cxxopts::value<std::string>()->default_value("."))(
       "passes", "on: run the graph that the rewriting passes leave; off: the graph as imported",
@@ -19,16 +24,17 @@ int run(int argc, char** argv) {
   const std::string passes = (*arguments)["passes"].as<std::string>();
   if (passes != "on" && passes != "off") throw error("is neither on nor off", "--passes", "on or off", passes);
   const tensors given = inputs_of(*arguments);
-  model m = load_supported(*arguments, given);
+  model m = load_to_run(*arguments, given);
   if (passes == "on") m.imported.graph = rewritten(m.imported.graph);
   const dnnkit::graph& g = m.imported.graph;
   const std::vector<host_tensor> outputs = evaluate(m, g, given);
   const std::filesystem::path folder = (*arguments)["output"].as<std::string>();
   std::filesystem::create_directories(folder);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::filesystem::path path = folder / (file_name(g.text_of(g.output_names[i])) + ".npy");
+    const std::filesystem::path path = folder / npy_name(g.text_of(g.output_names[i]));
     write_npy(path, outputs[i]);
-    std::cout << g.text_of(g.output_names[i]) << ": " << outputs[i].describe() << " -> " << path.string() << "\n";
+    std::cout << printable(g.text_of(g.output_names[i])) << ": " << outputs[i].describe() << " -> " << path.string()
+              << "\n";
   }
   return 0;
 }

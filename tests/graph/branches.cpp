@@ -57,4 +57,16 @@ TEST_CASE("the condition is always needed") {
   CHECK(branches(b.value()) == "Less:, Exp: 2+, If:");
 }
 
+TEST_CASE("of 1,000 branches within each other the outermost are told apart") {
+  builder b;
+  const auto x = b.input("x", f32, {2}), c = b.input("c", boolean, {});
+  auto y = x;
+  for (int i = 0; i < 1'000; ++i) y = combine(c, neg(y), x);
+  b.output("y", y);
+  const auto all = branches_of(b.value());
+  CHECK(all[0].size() == most_nested_branches);
+  CHECK(all[0][0] == branch{1'999, true});
+  CHECK(all[1'998].size() == 1);
+}
+
 }  // namespace

@@ -3,6 +3,15 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "dnnkit/graph/verify.hpp"
 #include "tests/support/onnx_models.hpp"
 
@@ -196,4 +205,124 @@ TEST_CASE("functions of the model are inlined, with attributes and defaults") {
   m.functions[0].nodes[0].op_type = "Leaky";  // itself
   m.functions[0].nodes[0].domain = "local";
   CHECK(problems(import(m)).find("functions are nested too deeply, or call themselves") != std::string::npos);
+}
+
+namespace {
+
+// v0 -> Relu -> v1 -> Relu ... -> y. The model views the names.
+struct relu_chain {
+  explicit relu_chain(std::size_t length) {
+    g.input("v0", f32, {1}).output("y");
+    std::string_view from = "v0";
+    for (std::size_t i = 1; i <= length; ++i) {
+      const std::string_view to = i == length ? "y" : std::string_view(names.emplace_back("v" + std::to_string(i)));
+      g.node("Relu", {from}, {to});
+      from = to;
+    }
+  }
+  std::deque<std::string> names;
+  graph_of g;
+};
+
+}  // namespace
+
+TEST_CASE("100,000 nodes behind each other are imported, run and freed; more than 200,000 are refused") {
+  const relu_chain chain(100'000);
+  const auto m = model_of(chain.g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(r.graph.nodes.size() == 100'000);
+  CHECK(run(r, {host_tensor({1}, {2.5})})[0].reals == std::vector<double>{2.5});
+  const relu_chain longer(200'001);
+  CHECK(problems(import(longer.g)) ==
+        "Relu 'y': the model has too many nodes: more than 200000, with functions inlined and loops unrolled\n"
+        "output 'y': no node computes it\n");
+}
+
+TEST_CASE("a list computed by 100,000 nodes asks for the inputs that decide it") {
+  graph_of g;
+  std::deque<std::string> names;
+  g.input("s", i64, {1}).input("x", f32, {4}).output("y");
+  std::string_view from = "s";
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string_view to = names.emplace_back("s" + std::to_string(i));
+    g.node("Add", {from, from}, {to});
+    from = to;
+  }
+  g.node("Reshape", {"x", from}, {"y"});
+  const auto r = import(g);
+  CHECK(r.inputs_to_bind == std::vector<std::string>{"s"});
+}
+
+TEST_CASE("a problem is one line without control characters, whatever the model's names are") {
+  graph_of g;
+  g.input("x", f32, {4}).output("y").node("Frob\x1b[2J", {"x"}, {"y"}, {}, "a\nb");
+  CHECK(problems(import(g)) == "Frob\\x1b[2J 'a\\x0ab': the operator is not supported\n");
+}
+
+TEST_CASE("an input that must be there and is left out is an error") {
+  const auto of = [](std::string_view op, names inputs, attributes list = {}) {
+    graph_of g;
+    g.input("x", f32, {2, 2}).output("y").node(op, std::move(inputs), {"y"}, std::move(list));
+    return problems(import(g));
+  };
+  CHECK(of("Gemm", {"x", "", "x"}) == "Gemm 'y': input 1 is left out\n");
+  CHECK(of("Gemm", {"x"}) == "Gemm 'y': has 1 input, takes 2 to 3\n");
+  CHECK(of("Sum", {"x", "", "x"}) == "Sum 'y': input 1 is missing\n");
+  CHECK(of("Mean", {"", "x"}) == "Mean 'y': input 0 is missing\n");
+  CHECK(of("Max", {"x", ""}) != "");
+  CHECK(of("Concat", {"x", ""}, {integer("axis", 0)}) != "");
+  CHECK(of("Einsum", {"x", ""}, {word("equation", "ij,jk->ik")}) != "");
+}
+
+TEST_CASE("extents that differ at run time: of inputs that broadcast, and of 0") {
+  graph_of g;
+  g.input("x", f32, {"a", 2}).input("z", f32, {"b", 2}).output("y").node("Add", {"x", "z"}, {"y"});
+  const auto m = model_of(g);
+  onnx::import_options options;
+  options.sizes = {{"a", 1}, {"b", 3}};
+  const auto r = import(m, options);
+  REQUIRE(problems(r) == "");
+  CHECK(run(r, {host_tensor({1, 2}, {1, 2}), host_tensor({3, 2}, {1, 2, 3, 4, 5, 6})})[0].reals ==
+        std::vector<double>{2, 4, 4, 6, 6, 8});
+  options.sizes = {{"a", 0}, {"b", 1}};
+  const auto empty = import(m, options);
+  REQUIRE(problems(empty) == "");
+  CHECK(run(empty, {host_tensor({0, 2}, {}), host_tensor({1, 2}, {1, 2})})[0].dims == std::vector<std::int64_t>{0, 2});
+}
+
+TEST_CASE("an extent of -1 is one that is not known") {
+  graph_of g;
+  g.input("x", f32, {-1, 2}).output("y").node("Relu", {"x"}, {"y"});
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_output(r.graph) == "[x.0, 2]");
+  const auto m = model_of(g);
+  onnx::import_options options;
+  options.sizes = {{"x.0", 5}};
+  CHECK(shape_of_output(import(m, options).graph) == "[5, 2]");
+}
+
+TEST_CASE("a step longer than the axis takes one element, however long it is") {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(),
+                         least = std::numeric_limits<std::int64_t>::min();
+  const auto sliced = [](std::vector<std::int64_t> bounds, declared_extent rows) {
+    graph_of g;
+    g.input("x", f32, {rows}).output("y").initializer(numbers("axes", {0}, {1}));
+    g.initializer(numbers("start", {bounds[0]}, {1})).initializer(numbers("end", {bounds[1]}, {1}));
+    g.initializer(numbers("step", {bounds[2]}, {1}));
+    g.node("Slice", {"x", "start", "end", "axes", "step"}, {"y"});
+    const auto m = model_of(g);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    return run(r, {host_tensor({5}, {0, 1, 2, 3, 4})})[0].reals;
+  };
+  for (const declared_extent rows : {declared_extent(5), declared_extent("L")}) {
+    CHECK(sliced({1, most, most}, rows) == std::vector<double>{1});
+    CHECK(sliced({0, 5, std::int64_t{1} << 31}, rows) == std::vector<double>{0});
+    CHECK(sliced({-1, least, least}, rows) == std::vector<double>{4});
+    CHECK(sliced({3, 0, -(std::int64_t{1} << 32)}, rows) == std::vector<double>{3});
+    CHECK(sliced({4, 2, most}, rows).empty());
+    CHECK(sliced({0, 5, 4}, rows) == std::vector<double>{0, 4});
+  }
 }

@@ -154,3 +154,13 @@ TEST_CASE("a loop without any round gives what it carries, and stacks of no elem
   CHECK(y[0].reals == x.reals);
   CHECK(y[1].dims == std::vector<std::int64_t>{0, 3, 2});
 }
+
+TEST_CASE("loops within loops that do nothing are counted as well") {
+  graph_of inner, outer, g;
+  inner.input("i2", i64, {}).input("go2", boolean, {}).input("v2", f32, {2}).output("go2").output("v2");
+  outer.input("i1", i64, {}).input("go1", boolean, {}).input("v1", f32, {2}).output("go1").output("w1");
+  outer.node("Loop", {"rounds", "", "v1"}, {"w1"}, {body("body", inner.g)}, "inner");
+  g.input("x", f32, {2}).output("y").scalar("rounds", 4000);
+  g.node("Loop", {"rounds", "", "x"}, {"y"}, {body("body", outer.g)}, "outer");
+  CHECK(problems(import(g)).find("the model has too many nodes") != std::string::npos);
+}

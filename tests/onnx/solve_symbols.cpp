@@ -19,7 +19,7 @@ std::string solved(const std::function<equation(symbol_table&)>& make, const std
   onnx::symbol_solutions s;
   if (!onnx::symbol_solver(t, s).solve(e)) return "";
   symbol_table fresh;
-  const dim d = onnx::solved_symbol(fresh, s, name);
+  const dim d = onnx::solved_symbols(s).of(fresh, name);
   std::string text = fresh.print(d).str();
   if (const auto i = fresh.symbol_of(d)) {
     const bounds b = fresh.symbols[*i].limits;
@@ -150,4 +150,19 @@ TEST_CASE("what cannot be solved is said") {
       .node("Concat", {"z", "z", "z"}, {"b"}, {integer("axis", 0)});
   g.node("Add", {"a", "b"}, {"y"});
   CHECK(problems(import(g)).find("extents that must be equal cannot be shown to be: 2*H and 3*W") != std::string::npos);
+}
+
+TEST_CASE("each symbol that a solution mentions is solved once") {
+  // s1 = s0 + floor(s0 / 2), s2 = s1 + floor(s1 / 2), ...
+  onnx::symbol_solutions solutions;
+  for (int i = 1; i <= 60; ++i) {
+    auto t = std::make_shared<symbol_table>();
+    const dim before = sym_named(*t, ("s" + std::to_string(i - 1)).c_str());
+    const dim value = t->add(before, t->floor_div(before, 2));
+    solutions["s" + std::to_string(i)] = {t, value, {1, bounds{}.max}};
+  }
+  symbol_table fresh;
+  onnx::solved_symbols solved_once(solutions);
+  CHECK(fresh.print(solved_once.of(fresh, "s1")).view() == "floor_div(s0, 2)+s0");
+  CHECK(solved_once.of(fresh, "s60").is_unknown());  // too long to be written out
 }

@@ -45,12 +45,38 @@ says 0 "| computed |,Conv,GlobalAveragePool" "$tool" operators
 says 0 "input x: f32 [1, 2, 4, 4],GlobalAveragePool,in the file,all,kernel" "$tool" explain "$small"
 says 0 "digraph,Conv" "$tool" dot "$small"
 
+# The output y renamed: a name is escaped where it is printed, and file names are made of it that are no others.
+perl -0pe 's/([\x0a\x12]\x01)y/$1\x1b/g' "$small" >hostile.onnx
+for command in check explain dot; do
+  says 0 "$([ $command = dot ] && echo digraph || echo '\x1b')" "$tool" $command hostile.onnx
+  ! grep -q $'\x1b' said.txt || fail "dnnkit $command prints a control character"
+done
+
 npy x.npy "1, 2, 4, 4" $(perl -e 'print join(" ", map { $_ / 16 - 1 } 0 .. 31)')
 says 2 "input 'x': no value was given" "$tool" run "$small"
+for command in check run compare explain dot "generate -o unused" "build -o unused"; do
+  says 2 "--input z: the model has no input of this name, expected one of 'x'" "$tool" $command "$small" --input x=x.npy --input z=x.npy
+done
 for passes in on off; do
   says 0 "y: f32 [1,2]" "$tool" run "$small" --input x=x.npy --output "$passes" --passes $passes
   holds $passes/y.npy $wanted
 done
+
+says 0 '\x1b: f32 [1,2] -> hostile/%1B.npy' "$tool" run hostile.onnx --input x=x.npy --output hostile
+! grep -q $'\x1b' said.txt || fail "dnnkit run prints a control character"
+holds hostile/%1B.npy $wanted
+
+# Extents that must broadcast, a and b, need not be equal in a run: y [b] = x [a] + z [b].
+base64 -d >add.onnx <<<CAgSADpCCg4KAXgKAXoSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBYVoQCgF6EgsKCQgBEgUKAxIBYmIJCgF5EgQKAggBQgQKABAR
+npy one.npy "1," 1
+npy three.npy "3," 1 2 3
+npy two.npy "2," 1 2
+npy none.npy "0,"
+says 0 "y: f32 [3]" "$tool" run add.onnx --input x=one.npy --input z=three.npy --output added
+holds added/y.npy 2 3 4
+says 0 "y: f32 [0]" "$tool" run add.onnx --input x=one.npy --input z=none.npy --output added
+says 0 "tolerance" "$tool" compare add.onnx --input x=one.npy --input z=three.npy
+says 2 "symbol has two values" "$tool" run add.onnx --input x=three.npy --input z=two.npy
 
 says 0 "0 of the largest magnitude" "$tool" compare "$small" --input x=x.npy
 says 0 "1 compared" "$tool" compare "$small" --input x=x.npy --reference off

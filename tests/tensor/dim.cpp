@@ -91,6 +91,17 @@ constexpr bool questions() {
 }
 static_assert(questions());
 
+// Expressions that would be too long, written out, are unknown, before anything takes long to walk over them.
+constexpr bool lengths() {
+  symbol_table t;
+  dim d = t.symbol_named("H", {1, 512}), e = d;
+  std::size_t steps = 0;
+  for (; steps < 100 && !d.is_unknown(); ++steps) d = t.floor_div(t.add(t.floor_div(d, 3), d), 2);  // twice as long
+  for (int i = 0; i < 6; ++i) e = t.floor_div(t.add(t.mul(e, 5), 1), 3);
+  return steps > 5 && steps < 12 && !e.is_unknown();
+}
+static_assert(lengths());
+
 TEST_CASE("printed as a user would write it") {
   symbol_table t;
   const dim h = t.symbol_named("H", {1, 512}), w = t.symbol_named("W", {1, 512});
@@ -232,4 +243,18 @@ TEST_CASE("equations are noted only where they are collected, and could hold") {
   CHECK(!t.note_equation(h, t.add(h, 1)));
   REQUIRE(t.equations.size() == 1);
   CHECK((t.equations[0].left == h && t.equations[0].right == w));
+}
+
+TEST_CASE("chains of 10,000 operations end in an unknown dimension") {
+  symbol_table t;
+  dim d = t.symbol_named("H", {1, 512});
+  for (int i = 0; i < 10'000; ++i) d = t.add(t.floor_div(t.mul(d, 5), 3), 2);
+  CHECK(d.is_unknown());
+  CHECK(t.atoms.size() < 2 * symbol_table::most_atoms_written_out);
+}
+
+TEST_CASE("more symbols than can be numbered are unknown") {
+  symbol_table t;
+  t.atoms.resize(std::size_t{1} << 16);
+  CHECK(t.symbol_named("one more", {}).is_unknown());
 }

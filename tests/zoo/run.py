@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
+import urllib.parse
 
 import numpy as np
 import onnx
@@ -79,7 +80,7 @@ def runtime_of(path):
 
 
 def file_name(name):
-    return name.replace("/", "_") + ".npy"
+    return urllib.parse.quote(name, safe="") + ".npy"
 
 
 def compare(expected, folder, session):

@@ -19,7 +19,12 @@ struct branch {
   friend constexpr bool operator==(const branch&, const branch&) = default;
 };
 
-// branches_of(g)[n]: the branches that must all be taken for node n to be needed; none when it always is.
+// Of branches within branches, the outermost are told apart; what only a deeper one needs runs whenever those are
+// taken. So much room and time are enough for any number of them.
+inline constexpr std::size_t most_nested_branches = 64;
+
+// branches_of(g)[n]: the branches that must all be taken for node n to be needed, outer ones first; none when it always
+// is.
 constexpr vector<vector<branch>> branches_of(const graph& g) {
   vector<vector<branch>> guards(g.nodes.size());
   vector<std::uint8_t> used(g.nodes.size(), 0);  // by a node seen so far
@@ -48,7 +53,8 @@ constexpr vector<vector<branch>> branches_of(const graph& g) {
       const value_id v = g.input_of(n, i);
       if (v == none) continue;
       vector<branch> mine = guards[k];
-      if (g.is<op::combine>(n) && i > 0) mine.push_back({static_cast<node_id>(k), i == 1});
+      if (g.is<op::combine>(n) && i > 0 && mine.size() < most_nested_branches)
+        mine.push_back({static_cast<node_id>(k), i == 1});
       add_use(v, mine);
     }
   }

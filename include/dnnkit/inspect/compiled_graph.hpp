@@ -29,9 +29,7 @@ class compiled_graph {
     c.plan = Net::plan;
     c.g = rewritten_graph_of<typename Net::model, pipeline>();
     c.fusion = planning_of<pipeline>::template run<typename Net::target>(c.g).fusion;
-    c.stored_.resize(c.g.values.size());
-    for (const fusion_group& group : c.fusion.groups)
-      for (value_id v : group.outputs) c.stored_[static_cast<std::size_t>(v)] = true;
+    c.note_groups();
     return c;
   }
 
@@ -42,11 +40,8 @@ class compiled_graph {
     c.draft_ = std::make_shared<const plan_draft>(std::move(s.plan));
     c.plan = view_of(*c.draft_);
     c.g = std::move(s.g);
-    c.stored_.resize(c.g.values.size());
-    if (!c.plan.error.empty()) return c;
     c.fusion = std::move(s.fusion);
-    for (const fusion_group& group : c.fusion.groups)
-      for (value_id v : group.outputs) c.stored_[static_cast<std::size_t>(v)] = true;
+    c.note_groups();
     return c;
   }
 
@@ -72,20 +67,18 @@ class compiled_graph {
   // The group that became step s; null when there is none.
   const fusion_group* group_of(const step& s) const {
     const auto nodes = nodes_of(s);
+    for (node_id n : nodes)  // one of them is in no other group
+      if (const fusion_group* group = home_of(n);
+          group != nullptr && std::equal(nodes.begin(), nodes.end(), group->nodes.begin(), group->nodes.end()))
+        return group;
     for (const fusion_group& group : fusion.groups)
       if (std::equal(nodes.begin(), nodes.end(), group.nodes.begin(), group.nodes.end())) return &group;
     return nullptr;
   }
   // The group that stores the output of node n, else one that n is in; null when there is none.
   const fusion_group* home_of(node_id n) const {
-    const fusion_group* home = nullptr;
-    for (const fusion_group& group : fusion.groups) {
-      for (value_id v : group.outputs)
-        if (v == g.node_at(n).output) return &group;
-      for (node_id m : group.nodes)
-        if (m == n) home = &group;
-    }
-    return home;
+    const std::int32_t home = home_[static_cast<std::size_t>(n)];
+    return home == none ? nullptr : &fusion.groups[home];
   }
 
   // The movement operators between the output of `first` and `second`, which reads it; empty when it reads it directly.
@@ -110,6 +103,18 @@ class compiled_graph {
   }
 
  private:
+  void note_groups() {
+    stored_.resize(g.values.size());
+    home_.assign(g.nodes.size(), none);
+    for (std::size_t k = 0; k < fusion.groups.size(); ++k)
+      for (node_id n : fusion.groups[k].nodes) home_[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(k);
+    for (std::size_t k = fusion.groups.size(); k-- > 0;)
+      for (value_id v : fusion.groups[k].outputs) {
+        stored_[static_cast<std::size_t>(v)] = true;
+        if (const node_id p = g.at(v).producer; p != none)
+          home_[static_cast<std::size_t>(p)] = static_cast<std::int32_t>(k);
+      }
+  }
   void add_views(node_id n, std::span<const node_id> members, std::vector<node_id>& views) const {
     for (std::size_t i = 0; i < g.node_at(n).inputs.count; ++i) {
       const value_id v = g.input_of(g.node_at(n), i);
@@ -123,6 +128,7 @@ class compiled_graph {
 
   std::shared_ptr<const plan_draft> draft_;  // of a graph built at run time: what `plan` views
   std::vector<bool> stored_;                 // of values
+  std::vector<std::int32_t> home_;           // of nodes: see home_of
 };
 
 }  // namespace dnnkit::detail

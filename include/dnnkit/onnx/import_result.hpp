@@ -12,11 +12,21 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/onnx/model.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 
 namespace dnnkit::onnx {
+
+// Is the extent declared as a number? -1, which some exporters write, is one that is not known, as for ONNX Runtime.
+inline bool is_number(const dimension& x) { return x.value && *x.value != -1; }
+
+// The symbol that extent d of an input is, whose shape the model declares: the one the model names, or one of its own.
+inline std::string name_of_extent(const value_info& input, std::size_t d) {
+  const std::string_view given = (*input.shape)[d].symbol;
+  return given.empty() ? std::string(input.name) + "." + std::to_string(d) : std::string(given);
+}
 
 // Gives the elements of a tensor stored in the model; raises dnnkit::error when they cannot be read.
 using tensor_loader = std::function<host_tensor(const tensor_data&)>;
@@ -24,17 +34,18 @@ using tensor_loader = std::function<host_tensor(const tensor_data&)>;
 struct import_options {
   tensor_loader load;
   std::map<std::string, host_tensor, std::less<>> bind;    // inputs whose values are known: they become constants
-  std::map<std::string, std::int64_t, std::less<>> sizes;  // symbols whose values are known
+  std::map<std::string, std::int64_t, std::less<>> sizes;  // symbols whose values are known: see name_of_extent
 };
 
 // One thing that cannot be imported: the node (empty: the model as a whole), its operator, and what is wrong.
 struct import_problem {
   std::string node, operator_type, message;
 
+  // One line, whatever names the model has.
   std::string describe() const {
-    if (node.empty() && operator_type.empty()) return message;
-    if (node.empty()) return operator_type + ": " + message;
-    return operator_type + " '" + node + "': " + message;
+    if (node.empty() && operator_type.empty()) return printable(message);
+    if (node.empty()) return printable(operator_type + ": " + message);
+    return printable(operator_type + " '" + node + "': " + message);
   }
 };
 

@@ -3,6 +3,7 @@
 // as it is built.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -32,16 +33,21 @@ struct refusal {
   std::string message;
 };
 
+// Which inputs that may decide shapes a value was computed from: the number of an entry in import_state's table. Values
+// do not hold each other, so that a chain of any length is walked and freed without recursion.
+using provenance = std::size_t;
+inline constexpr provenance no_provenance = 0;
+
 // An ONNX tensor.
 struct imported_value {
   std::string name;
   bool understood = false;  // false: it depends on something that could not be imported
   tensor_type type;
-  tensor data;                                        // in the graph, once something reads it there
-  const tensor_data* stored = nullptr;                // where the file keeps its elements
-  std::shared_ptr<const known_elements> known;        // as far as its elements are known
-  std::vector<std::shared_ptr<imported_value>> from;  // what it was computed from
-  bool is_input = false;                              // of the model
+  tensor data;                                  // in the graph, once something reads it there
+  const tensor_data* stored = nullptr;          // where the file keeps its elements
+  std::shared_ptr<const known_elements> known;  // as far as its elements are known
+  provenance from = no_provenance;              // what it was computed from
+  bool is_input = false;                        // of the model
 };
 using value_reference = std::shared_ptr<imported_value>;
 
@@ -114,23 +120,37 @@ class import_state {
     return v.known.get();
   }
 
-  // Notes the inputs of the model whose values would make v's elements known; false when there is none. Images and the
-  // like are none: only integers and short lists decide shapes.
-  bool wants_bound(const imported_value& v) {
-    const auto visited = visited_.insert(&v);
-    if (!visited.second) return false;
+  // The provenance of an input of the model. Images and the like have none: only integers and short lists decide
+  // shapes.
+  provenance provenance_of_input(const imported_value& v) {
     std::size_t count = 0;
-    bool found = false;
-    if (v.is_input) {
-      const bool list =
-          v.type.dims.size() <= 1 && known_elements::countable(v.type.dims, count) && count <= 2 * max_rank;
-      const bool small = !is_floating(v.type.type) || list;
-      if (small) inputs_to_bind.insert(v.name);
-      found = small;
+    const bool list = v.type.dims.size() <= 1 && known_elements::countable(v.type.dims, count) && count <= 2 * max_rank;
+    if (is_floating(v.type.type) && !list) return no_provenance;
+    origins_.push_back({v.name, {}, false});
+    return origins_.size();
+  }
+  // That of a value computed from values of these.
+  provenance provenance_of(std::vector<provenance> operands) {
+    std::sort(operands.begin(), operands.end());
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    if (!operands.empty() && operands.front() == no_provenance) operands.erase(operands.begin());
+    if (operands.empty()) return no_provenance;
+    if (operands.size() == 1) return operands.front();
+    origins_.push_back({{}, std::move(operands), false});
+    return origins_.size();
+  }
+  // Notes the inputs of the model whose values would make v's elements known; false when there is none.
+  bool wants_bound(const imported_value& v) {
+    std::vector<provenance> open{v.from};
+    while (!open.empty()) {
+      const provenance p = open.back();
+      open.pop_back();
+      if (p == no_provenance || std::exchange(origins_[p - 1].noted, true)) continue;
+      const origin_of_values& o = origins_[p - 1];
+      if (o.operands.empty()) inputs_to_bind.insert(o.input);
+      open.insert(open.end(), o.operands.begin(), o.operands.end());
     }
-    for (const value_reference& f : v.from) found |= f && wants_bound(*f);
-    visited_.erase(visited.first);
-    return found;
+    return v.from != no_provenance;
   }
 
   // v as a value of the graph: made when it is first asked for. Throws refusal.
@@ -169,6 +189,12 @@ class import_state {
   }
 
  private:
+  struct origin_of_values {
+    std::string input;                 // of the model; empty when there are operands
+    std::vector<provenance> operands;  // at least two
+    bool noted;                        // these inputs are among those to bind
+  };
+
   // Elements that are expressions over symbols.
   tensor expressions(const known_elements& k) {
     builder& b = target();
@@ -208,7 +234,7 @@ class import_state {
   stored_tensors stored_;
   builder* scratch_ = nullptr;
   std::map<std::string, value_id, std::less<>> weight_ids_;
-  std::set<const imported_value*> visited_;
+  std::vector<origin_of_values> origins_;  // that of provenance p at p - 1
 };
 
 }  // namespace dnnkit::onnx

@@ -31,12 +31,6 @@ namespace dnnkit::onnx {
 
 namespace detail {
 
-// The symbol that extent d of an input is: the one the model names, or one of its own.
-inline std::string name_of_extent(const value_info& input, std::size_t d) {
-  const std::string_view given = (*input.shape)[d].symbol;
-  return given.empty() ? std::string(input.name) + "." + std::to_string(d) : std::string(given);
-}
-
 // One walk over a model, with what is known of its symbols so far.
 class import_walk {
  public:
@@ -67,7 +61,7 @@ class import_walk {
  private:
   static constexpr std::int64_t least_opset = 1, most_opset = 28;
   static constexpr std::int64_t most_extent = std::int64_t{1} << 40;
-  static constexpr std::size_t most_nodes = 200'000;  // with functions inlined and loops unrolled
+  static constexpr std::size_t most_nodes = 200'000;  // with functions inlined, and rounds of loops
   static constexpr std::size_t most_depth = 32;       // of functions and subgraphs in each other
 
   void report(const onnx::node& n, const scope& names, std::string message) {
@@ -140,6 +134,7 @@ class import_walk {
       v.data = tensor(&state_.graph, id);
     }
     v.understood = true;
+    v.from = state_.provenance_of_input(v);
   }
   // A declared type; every dimension that is no number is a symbol.
   tensor_type type_of(const value_info& i) {
@@ -152,7 +147,7 @@ class import_walk {
     tensor_type t{*type, {}};
     for (std::size_t d = 0; d < i.shape->size(); ++d) {
       const dimension& x = (*i.shape)[d];
-      if (x.value) {
+      if (is_number(x)) {
         if (*x.value < 0) throw refusal{"an extent is negative"};
         if (*x.value > most_extent) throw refusal{"an extent is too large"};
         t.dims.push_back(*x.value);
@@ -166,7 +161,8 @@ class import_walk {
           throw refusal{"the value given for '" + name + "' is negative or too large"};
         t.dims.push_back(size->second);
       } else {
-        t.dims.push_back(solved_symbol(state_.graph.value().symbols, solutions_, name));
+        t.dims.push_back(solutions_.of(state_.graph.value().symbols, name));
+        if (t.dims.back().is_unknown()) throw refusal{"extent '" + name + "': the model has too many symbols"};
       }
     }
     return t;
@@ -224,11 +220,18 @@ class import_walk {
     for (std::size_t i : node_order(nodes)) import_node(names, nodes[i]);
   }
 
+  // Counts what takes time and memory.
+  bool are_too_many(std::size_t more) { return (nodes_ += more) > most_nodes; }
+  static std::string too_many() {
+    return "the model has too many nodes: more than " + std::to_string(most_nodes) +
+           ", with functions inlined and loops unrolled";
+  }
+
   void import_node(scope& names, const onnx::node& n) {
     const std::size_t problems = state_.problems.size();
     std::vector<value_reference> results;
-    if (++nodes_ > most_nodes) {
-      if (nodes_ == most_nodes + 1) report(n, names, "the model has too many nodes");
+    if (are_too_many(1)) {
+      if (!std::exchange(said_too_many_, true)) report(n, names, too_many());
       return;
     }
     try {
@@ -242,9 +245,12 @@ class import_walk {
       if (n.outputs[i].empty()) continue;
       value_reference v = results[i] ? results[i] : std::make_shared<imported_value>();
       if (v->name.empty()) v->name = names.prefix + std::string(n.outputs[i]);
-      if (v->understood && v->from.empty() && !v->is_input && !v->known && v->stored == nullptr)
+      if (v->understood && v->from == no_provenance && !v->is_input && !v->known && v->stored == nullptr) {
+        std::vector<provenance> operands;
         for (std::string_view input : n.inputs)
-          if (!input.empty() && names.find(input) != v) v->from.push_back(names.find(input));
+          if (!input.empty()) operands.push_back(names.find(input)->from);
+        v->from = state_.provenance_of(std::move(operands));
+      }
       if (define(names, n.outputs[i], v, std::string(n.op_type)) && v->understood)
         state_.tensors.insert_or_assign(names.prefix + std::string(n.outputs[i]), v);
     }
@@ -376,6 +382,10 @@ class import_walk {
   // One pass through a body that sees `names`; `round` tells the names of its nodes from those of other passes.
   std::vector<value_reference> run_body(const scope& names, const onnx::graph& body,
                                         const std::vector<value_reference>& arguments, const std::string& round) {
+    if (are_too_many(1 + body.initializers.size())) {
+      said_too_many_ = true;
+      throw refusal{too_many()};
+    }
     scope inner;
     inner.outer = &names;
     inner.opsets = names.opsets;
@@ -403,8 +413,9 @@ class import_walk {
   }
 
   import_state state_;
-  const symbol_solutions& solutions_;
+  solved_symbols solutions_;
   std::size_t nodes_ = 0;
+  bool said_too_many_ = false;
 };
 
 // What is wrong with the names of the sizes given: those that are no extent of an input.
@@ -412,7 +423,7 @@ inline std::vector<import_problem> unknown_sizes(const onnx::model& m, const imp
   std::set<std::string, std::less<>> known;
   for (const value_info& i : m.graph.inputs)
     for (std::size_t d = 0; i.shape && d < i.shape->size(); ++d)
-      if (!(*i.shape)[d].value) known.insert(name_of_extent(i, d));
+      if (!is_number((*i.shape)[d])) known.insert(name_of_extent(i, d));
   std::string names;
   for (const std::string& name : known) names += (names.empty() ? "" : ", ") + dnnkit::detail::quoted(name);
   std::vector<import_problem> problems;
@@ -430,8 +441,7 @@ template <class Walk> import_result importer<Walk>::run(const onnx::model& m, im
   for (const value_info& i : m.graph.inputs)  // symbols that are extents of inputs whose values are known
     if (const auto bound = options.bind.find(i.name); bound != options.bind.end() && i.shape)
       for (std::size_t d = 0; d < i.shape->size() && d < bound->second.dims.size(); ++d)
-        if (const onnx::dimension& x = (*i.shape)[d]; !x.value)
-          options.sizes.emplace(name_of_extent(i, d), bound->second.dims[d]);
+        if (!is_number((*i.shape)[d])) options.sizes.emplace(name_of_extent(i, d), bound->second.dims[d]);
   symbol_solutions solutions;
   constexpr std::size_t most_rounds = 256;
   for (std::size_t round = 0;; ++round) {

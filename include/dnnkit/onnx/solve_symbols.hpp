@@ -72,16 +72,28 @@ class dim_copy {
 
 }  // namespace detail
 
-// The symbol called `name` in `table`, or what it was solved to be.
-inline dim solved_symbol(symbol_table& table, const symbol_solutions& solutions, const std::string& name) {
-  const auto found = solutions.find(name);
-  if (found == solutions.end()) return table.symbol_named(name, {1, bounds{}.max});
-  const symbol_solution& s = found->second;
-  if (s.value.is_unknown()) return table.symbol_named(name, s.limits);
-  return detail::dim_copy(*s.table, table, [&](std::size_t i) {
-    return solved_symbol(table, solutions, s.table->symbols[i].name.str());
-  })(s.value);
-}
+// Symbols in a table, or what they were solved to be. Solutions mention other symbols, which are solved in their turn:
+// each once.
+class solved_symbols {
+ public:
+  explicit solved_symbols(const symbol_solutions& solutions) : solutions_(solutions) {}
+
+  dim of(symbol_table& table, const std::string& name) {
+    const auto found = solutions_.find(name);
+    if (found == solutions_.end()) return table.symbol_named(name, {1, bounds{}.max});
+    const symbol_solution& s = found->second;
+    if (s.value.is_unknown()) return table.symbol_named(name, s.limits);
+    if (const auto known = known_.find(name); known != known_.end()) return known->second;
+    const dim d = detail::dim_copy(*s.table, table,
+                                   [&](std::size_t i) { return of(table, s.table->symbols[i].name.str()); })(s.value);
+    known_.emplace(name, d);
+    return d;
+  }
+
+ private:
+  const symbol_solutions& solutions_;
+  std::map<std::string, dim, std::less<>> known_;  // in the one table that all calls are given
+};
 
 class symbol_solver {
  public:

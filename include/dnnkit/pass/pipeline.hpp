@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "dnnkit/cost/target.hpp"
+#include "dnnkit/pass/break_long_views.hpp"
 #include "dnnkit/pass/check_extents.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
@@ -103,6 +104,7 @@ using pipeline_with_rules =
     pipeline<passes::expand_composites,             // later passes see simple operators only
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
              passes::fold_into_convolution,         // before fusion, which would keep the scales
+             passes::break_long_views,              // behind whatever makes movement operators
              passes::separate_outputs,              // last of these: it also drops what no output depends on
              passes::check_extents,                 // a plan has no room for extents that elements decide
              passes::plan_fusion<passes::profile_rule, Rules...>,

@@ -110,6 +110,10 @@ struct equation {
 
 class symbol_table {
  public:
+  // Expressions come from files: one that would have more atoms than this, written out, is unknown. So walking one
+  // takes little time and little of the stack.
+  static constexpr std::size_t most_atoms_written_out = 1000;
+
   vector<symbol> symbols;
   vector<atom> atoms;
   vector<polynomial> polynomials;
@@ -128,6 +132,7 @@ class symbol_table {
   }
 
   // The dimension named `name`; the same name always gives the same dimension, with the bounds of its first mention.
+  // Unknown where there are more symbols and expressions than can be numbered.
   constexpr dim symbol_named(std::string_view name, bounds limits) {
     for (std::size_t i = 0; i < symbols.size(); ++i)
       if (symbols[i].name.view() == name) return from_atom({atom_kind::symbol, static_cast<std::int64_t>(i), 0});
@@ -136,7 +141,7 @@ class symbol_table {
   }
 
   // The results below are `unknown` if an operand is, and where they fit neither 64 bits nor the capacity of a
-  // polynomial.
+  // polynomial, or are too long.
   constexpr dim add(dim a, dim b) { return combine(a, b, 1); }
   constexpr dim sub(dim a, dim b) { return combine(a, b, -1); }
   constexpr dim add(dim a, std::int64_t b) {
@@ -170,7 +175,9 @@ class symbol_table {
     dim numerator = intern(rest), denominator = b;
     if (b.is_known()) unnest(numerator, denominator, rest.p);
     if (numerator.is_unknown()) return numerator;
-    quotient.add(terms(from_atom({atom_kind::floor_div, numerator, denominator})));
+    const dim floor = from_atom({atom_kind::floor_div, numerator, denominator});
+    if (floor.is_unknown()) return floor;
+    quotient.add(terms(floor));
     return intern(quotient);
   }
   constexpr dim ceil_div(dim a, dim b) {
@@ -309,10 +316,28 @@ class symbol_table {
     return dim::of_expression(polynomials.size() - 1);
   }
 
+  // Has d at most `left` atoms, written out? What it has is taken off.
+  constexpr bool is_short(dim d, std::size_t& left) const {
+    if (!d.is_expression()) return true;
+    for (const monomial& m : polynomials[d.expression()])
+      for (std::uint16_t f : m.factors) {
+        if (left == 0) return false;
+        --left;
+        const atom& x = atoms[f];
+        if (x.kind != atom_kind::symbol && !(is_short(x.a, left) && is_short(x.b, left))) return false;
+      }
+    return true;
+  }
+
   constexpr dim from_atom(const atom& a) {
     std::size_t i = 0;
     while (i < atoms.size() && !(atoms[i] == a)) ++i;
-    if (i == atoms.size()) atoms.push_back(a);
+    if (i == atoms.size()) {
+      std::size_t left = most_atoms_written_out - 1;
+      if (i > std::numeric_limits<std::uint16_t>::max()) return dim::unknown();
+      if (a.kind != atom_kind::symbol && !(is_short(a.a, left) && is_short(a.b, left))) return dim::unknown();
+      atoms.push_back(a);
+    }
     monomial m{1, {}};
     m.factors.push_back(static_cast<std::uint16_t>(i));
     return intern(polynomial{m});
