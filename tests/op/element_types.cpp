@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/op/operands.hpp"
 #include "tests/support/inferred.hpp"
 
 using namespace dnnkit;
@@ -21,6 +22,14 @@ static_assert(accepts<op::exp> == element_kinds::floating && accepts<op::transpo
 static_assert(element_of<op::where>(0) == element::logical && element_of<op::where>(1) == element::common &&
               element_of<op::gather>(1) == element::index);
 
+static_assert(operands_of<op::conv> == "x, weight, bias" && operands_of<op::relu> == "x" &&
+              operands_of<op::add> == "a, b" && operands_of<op::concat> == "x, ..." &&
+              operands_of<op::hann_window> == "" && operands_of<op::gru> == operands_of<op::rnn>);
+
+static_assert(inferred([](builder& g) {
+                const tensor x = g.input("x", f32, {3, 8});
+                return g.apply(op::gemm{}, {x});
+              }) == "Gemm 'Gemm': has 1 input, takes 2 to 3");
 static_assert(inferred([](builder& g) {
                 const tensor x = g.input("x", f32, {1, 3, 8, 8});
                 return g.apply(op::conv{}, {x});

@@ -12,6 +12,7 @@
 #include "dnnkit/cpu/config.hpp"
 #include "dnnkit/cpu/convolution_kernel.hpp"
 #include "dnnkit/cpu/kernel_parts.hpp"
+#include "dnnkit/cpu/kernel_family.hpp"
 #include "dnnkit/cpu/map_kernel.hpp"
 #include "dnnkit/cpu/optimisation.hpp"
 #include "dnnkit/cpu/planar_kernel.hpp"
@@ -34,23 +35,23 @@ template <class Net, std::size_t R> constexpr bool runs_planar() {
 template <class Net, std::size_t R> constexpr const kernel_entry& kernel_of() {
   static_assert(std::is_same_v<typename Net::target, targets::native>,
                 "dnnkit: kernels can only be compiled for the target of the compiler's flags");
-  constexpr operator_tag anchor = Net::plan.recipes[R].anchor;
-  if constexpr (anchor.id == operator_id::none) {
+  constexpr kernel_family family = family_of(Net::plan.recipes[R].anchor);
+  if constexpr (family == kernel_family::map) {
     return map_kernel<Net, R>::entry;
-  } else if constexpr (anchor.kind == form::row || anchor.kind == form::reduction) {
+  } else if constexpr (family == kernel_family::row) {
     return row_kernel<Net, R>::entry;
-  } else if constexpr (anchor.kind == form::whole) {
+  } else if constexpr (family == kernel_family::whole) {
     return whole_kernel<Net, R>::entry;
-  } else if constexpr (anchor.id == id_of<op::conv>) {
+  } else if constexpr (family == kernel_family::convolution) {
     if constexpr (!convolution_recipe<Net, R>::supported) return point_kernel<Net, R>::entry;
     else if constexpr (runs_planar<Net, R>()) return planar_kernel<Net, R>::entry;
     else return convolution_kernel<Net, R>::entry;
-  } else if constexpr (anchor.id == id_of<op::matmul>) {
+  } else if constexpr (family == kernel_family::product) {
     if constexpr (product_kernel<Net, R>::supported) return product_kernel<Net, R>::entry;
     else return point_kernel<Net, R>::entry;
-  } else if constexpr (anchor.id == id_of<op::concat>) {
+  } else if constexpr (family == kernel_family::concat) {
     return concat_kernel<Net, R>::entry;
-  } else if constexpr (anchor.id == id_of<op::max_pool> || anchor.id == id_of<op::average_pool>) {
+  } else if constexpr (family == kernel_family::pool) {
     if constexpr (pool_kernel<Net, R>::supported) return pool_kernel<Net, R>::entry;
     else return point_kernel<Net, R>::entry;
   } else {

@@ -39,6 +39,7 @@ struct leaky_relu {
 
 struct prelu {
   static constexpr std::string_view name = "PRelu";
+  static constexpr std::string_view operands = "x, slope";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{};

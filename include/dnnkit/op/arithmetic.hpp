@@ -55,6 +55,7 @@ struct div {
 // Powers of integers wrap around; of negative exponents those that are no integer are 0.
 struct pow {
   static constexpr std::string_view name = "Pow";
+  static constexpr std::string_view operands = "base, exponent";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{};

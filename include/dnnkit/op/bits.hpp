@@ -21,6 +21,7 @@ struct bit_shift {
   shift_direction direction = shift_direction::left;
 
   static constexpr std::string_view name = "BitShift";
+  static constexpr std::string_view operands = "x, distance";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::integral;
   static constexpr traits properties{};

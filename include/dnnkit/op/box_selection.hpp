@@ -28,6 +28,7 @@ struct non_max_suppression {
   float iou_threshold = 0, score_threshold = -std::numeric_limits<float>::infinity();
 
   static constexpr std::string_view name = "NonMaxSuppression";
+  static constexpr std::string_view operands = "boxes, scores";
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = 2;
   static constexpr traits properties = detail::selecting;

@@ -17,6 +17,7 @@ namespace op {
 // on is the branch that executors may leave out (graph/branches.hpp).
 struct combine {
   static constexpr std::string_view name = "If";
+  static constexpr std::string_view operands = "condition, a, b";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::any;
   static constexpr std::array<element, 3> elements{element::logical, element::common, element::common};

@@ -101,6 +101,7 @@ struct less_or_equal {
 // a where the condition holds, b elsewhere
 struct where {
   static constexpr std::string_view name = "Where";
+  static constexpr std::string_view operands = "condition, a, b";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::any;
   static constexpr std::array<element, 3> elements{element::logical, element::common, element::common};

@@ -22,6 +22,7 @@ struct deform_conv {
   std::int64_t group = 1, offset_group = 1;
 
   static constexpr std::string_view name = "DeformConv";
+  static constexpr std::string_view operands = "x, weight, offset, bias, mask";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 5, optional_inputs = 2;
   static constexpr traits properties{.map = mapping::many_to_many, .load = load_class::reusable};

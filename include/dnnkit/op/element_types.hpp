@@ -4,6 +4,7 @@
 //   static constexpr element_kinds accepts = element_kinds::number;   of the inputs of common type
 //   static constexpr std::array<element, inputs> elements{...};       default: all of one common type
 //   static constexpr bool variadic = true;                            one or more inputs, all of one common type
+//   static constexpr std::string_view operands = "x, weight, bias";   what they are called (op/operands.hpp)
 // Without `inputs`, the parameters of apply() or at() are counted, and a composite operator takes any number. Without
 // `accepts`, operators that only move elements and composite ones take any type, the others floating-point types.
 #pragma once

@@ -22,6 +22,7 @@ struct gather {
   std::int64_t axis = 0;
 
   static constexpr std::string_view name = "Gather";
+  static constexpr std::string_view operands = "data, indices";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;

@@ -38,6 +38,7 @@ struct gather_elements {
   std::int64_t axis = 0;
 
   static constexpr std::string_view name = "GatherElements";
+  static constexpr std::string_view operands = "data, indices";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;
@@ -68,6 +69,7 @@ struct gather_nd {
   std::int64_t batch_dims = 0;
 
   static constexpr std::string_view name = "GatherND";
+  static constexpr std::string_view operands = "data, indices";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;
@@ -121,6 +123,7 @@ struct reverse_sequence {
   std::int64_t time_axis = 0, batch_axis = 1;
 
   static constexpr std::string_view name = "ReverseSequence";
+  static constexpr std::string_view operands = "data, lengths";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;

@@ -29,6 +29,7 @@ struct grid_sample {
   bool align_corners = false;
 
   static constexpr std::string_view name = "GridSample";
+  static constexpr std::string_view operands = "x, grid";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2;
   static constexpr traits properties{.map = mapping::many_to_many, .layout = layout_class::ild_variable};

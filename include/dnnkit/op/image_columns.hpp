@@ -93,6 +93,7 @@ struct affine_grid {
   bool align_corners = false;
 
   static constexpr std::string_view name = "AffineGrid";
+  static constexpr std::string_view operands = "theta";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 1;
   static constexpr traits properties{.map = mapping::many_to_many, .dynamic = dynamism::isvdos};
@@ -140,7 +141,7 @@ struct center_crop_pad {
   static constexpr std::size_t inputs = 1;
   static constexpr traits properties{.map = mapping::one_to_many};
   static constexpr void attributes(auto& self, auto&& visit) {
-    visit("shape", self.target);
+    visit("target", self.target);
     visit("axes", self.axes);
   }
 

@@ -112,6 +112,7 @@ struct batch_normalization_training {
   std::int64_t output = 0;
 
   static constexpr std::string_view name = "BatchNormalization.Training";
+  static constexpr std::string_view operands = "x, scale, bias, mean, variance";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 5;
   static constexpr element_kinds accepts = element_kinds::floating;

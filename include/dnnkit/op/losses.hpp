@@ -69,6 +69,7 @@ struct negative_log_likelihood_loss {
   loss_reduction reduction = loss_reduction::average;
 
   static constexpr std::string_view name = "NegativeLogLikelihoodLoss";
+  static constexpr std::string_view operands = "scores, targets, weights";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
   static constexpr element_kinds accepts = element_kinds::floating;
@@ -94,6 +95,7 @@ struct softmax_cross_entropy_loss {
   std::int64_t output = 0;
 
   static constexpr std::string_view name = "SoftmaxCrossEntropyLoss";
+  static constexpr std::string_view operands = "scores, targets, weights";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
   static constexpr element_kinds accepts = element_kinds::floating;

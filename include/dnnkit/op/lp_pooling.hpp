@@ -138,6 +138,7 @@ struct max_unpool {
   shape output_shape = {};
 
   static constexpr std::string_view name = "MaxUnpool";
+  static constexpr std::string_view operands = "x, indices";
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::number;

@@ -26,6 +26,7 @@ namespace op {
 // A [..., M, K] x B [..., K, N] -> [..., M, N]; leading axes broadcast; a rank-1 operand is a row (A) or a column (B).
 struct matmul {
   static constexpr std::string_view name = "MatMul";
+  static constexpr std::string_view operands = "a, b";
   static constexpr form kind = form::point;
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties = detail::product;
@@ -81,8 +82,10 @@ struct gemm {
   bool trans_a = false, trans_b = false;
 
   static constexpr std::string_view name = "Gemm";
+  static constexpr std::string_view operands = "a, b, c";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
+  static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties = detail::product;
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("alpha", self.alpha);

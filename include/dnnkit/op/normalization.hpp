@@ -119,6 +119,7 @@ struct layer_normalization {
   float epsilon = 1e-5f;
 
   static constexpr std::string_view name = "LayerNormalization";
+  static constexpr std::string_view operands = "x, scale, bias";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
   static constexpr element_kinds accepts = element_kinds::floating;
@@ -140,6 +141,7 @@ struct rms_normalization {
   float epsilon = 1e-5f;
 
   static constexpr std::string_view name = "RMSNormalization";
+  static constexpr std::string_view operands = "x, scale";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::floating;
@@ -159,6 +161,7 @@ struct instance_normalization {
   float epsilon = 1e-5f;
 
   static constexpr std::string_view name = "InstanceNormalization";
+  static constexpr std::string_view operands = "x, scale, bias";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 3;
   static constexpr element_kinds accepts = element_kinds::floating;
@@ -177,6 +180,7 @@ struct group_normalization {
   float epsilon = 1e-5f;
 
   static constexpr std::string_view name = "GroupNormalization";
+  static constexpr std::string_view operands = "x, scale, bias";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 3;
   static constexpr element_kinds accepts = element_kinds::floating;
@@ -209,6 +213,7 @@ struct batch_normalization {
   float epsilon = 1e-5f;
 
   static constexpr std::string_view name = "BatchNormalization";
+  static constexpr std::string_view operands = "x, scale, bias, mean, variance";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 5;
   static constexpr element_kinds accepts = element_kinds::floating;

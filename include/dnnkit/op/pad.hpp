@@ -25,6 +25,7 @@ struct pad {
   float value = 0;
 
   static constexpr std::string_view name = "Pad";
+  static constexpr std::string_view operands = "x, value";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2, optional_inputs = 1;
   static constexpr element_kinds accepts = element_kinds::any;

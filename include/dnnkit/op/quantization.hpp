@@ -142,6 +142,7 @@ struct quantize_linear {
   std::int64_t block_size = 0;
 
   static constexpr std::string_view name = "QuantizeLinear";
+  static constexpr std::string_view operands = "x, scale, zero_point";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
   static constexpr std::array<element, 3> elements = detail::own_types<3>;
@@ -171,6 +172,7 @@ struct dequantize_linear {
   std::int64_t axis = 1, block_size = 0;
 
   static constexpr std::string_view name = "DequantizeLinear";
+  static constexpr std::string_view operands = "x, scale, zero_point";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
   static constexpr std::array<element, 3> elements = detail::own_types<3>;
@@ -226,6 +228,7 @@ struct dynamic_quantize_linear {
 // A, B, optional zero points of A (one, or one a row) and of B (one, or one a column) -> the product as i32.
 struct matmul_integer {
   static constexpr std::string_view name = "MatMulInteger";
+  static constexpr std::string_view operands = "a, b, a_zero_point, b_zero_point";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 4, optional_inputs = 2;
   static constexpr std::array<element, 4> elements = detail::own_types<4>;
@@ -248,6 +251,7 @@ struct conv_integer {
   std::int64_t group = 1;
 
   static constexpr std::string_view name = "ConvInteger";
+  static constexpr std::string_view operands = "x, weight, x_zero_point, weight_zero_point";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 4, optional_inputs = 2;
   static constexpr std::array<element, 4> elements = detail::own_types<4>;
@@ -269,6 +273,8 @@ struct conv_integer {
 // a, its scale and zero point, b, its scale and zero point, scale and zero point of the product -> the product.
 struct qlinear_matmul {
   static constexpr std::string_view name = "QLinearMatMul";
+  static constexpr std::string_view operands =
+      "a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 8;
   static constexpr std::array<element, 8> elements = detail::own_types<8>;
@@ -295,6 +301,8 @@ struct qlinear_conv {
   std::int64_t group = 1;
 
   static constexpr std::string_view name = "QLinearConv";
+  static constexpr std::string_view operands =
+      "x, x_scale, x_zero_point, weight, weight_scale, weight_zero_point, y_scale, y_zero_point, bias";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 9, optional_inputs = 1;
   static constexpr std::array<element, 9> elements = detail::own_types<9>;

@@ -21,6 +21,7 @@ struct range {
   dim count = 0;
 
   static constexpr std::string_view name = "Range";
+  static constexpr std::string_view operands = "start, delta";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::number;
@@ -98,6 +99,7 @@ struct one_hot {
   std::int64_t axis = -1;
 
   static constexpr std::string_view name = "OneHot";
+  static constexpr std::string_view operands = "indices, values";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;

@@ -91,18 +91,19 @@ template <class T> struct activation_function {
 // One step of one row of the batch, for unit j. `in(g)`: input, state and biases of gate g before its activation;
 // `recurrent(g, j)`: what the state alone adds to gate g, with its bias.
 struct rnn_cell {
-  static constexpr std::string_view name = "RNN";
+  static constexpr std::string_view name = "RNN", operands = "x, weight, recurrence, bias, lengths, initial_h";
   static constexpr std::int64_t gates = 1, functions = 1, outputs = 2, inputs = 6;
   static constexpr std::array<recurrent_activation, 3> defaults{recurrent_activation::tangent};
 };
 struct gru_cell {
-  static constexpr std::string_view name = "GRU";
+  static constexpr std::string_view name = "GRU", operands = rnn_cell::operands;
   static constexpr std::int64_t gates = 3, functions = 2, outputs = 2, inputs = 6;
   static constexpr std::array<recurrent_activation, 3> defaults{recurrent_activation::logistic,
                                                                 recurrent_activation::tangent};
 };
 struct lstm_cell {
-  static constexpr std::string_view name = "LSTM";
+  static constexpr std::string_view name = "LSTM",
+                                    operands = "x, weight, recurrence, bias, lengths, initial_h, initial_c, peepholes";
   static constexpr std::int64_t gates = 4, functions = 3, outputs = 3, inputs = 8;
   static constexpr std::array<recurrent_activation, 3> defaults{
       recurrent_activation::logistic, recurrent_activation::tangent, recurrent_activation::tangent};
@@ -132,7 +133,7 @@ template <class Cell> struct recurrent {
   bool input_forget = false, linear_before_reset = false;
   std::int64_t layout = 0, output = 0;
 
-  static constexpr std::string_view name = Cell::name;
+  static constexpr std::string_view name = Cell::name, operands = Cell::operands;
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = Cell::inputs, optional_inputs = Cell::inputs - 3;
   static constexpr std::array<element, inputs> elements = detail::recurrent_inputs<inputs>();

@@ -34,6 +34,7 @@ struct roi_align {
   float spatial_scale = 1;
 
   static constexpr std::string_view name = "RoiAlign";
+  static constexpr std::string_view operands = "x, rois, batch_indices";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 3;
   static constexpr std::array<element, 3> elements{element::common, element::common, element::index};

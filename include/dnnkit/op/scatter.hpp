@@ -54,6 +54,7 @@ struct scatter_elements {
   scatter_reduction reduction = scatter_reduction::replace;
 
   static constexpr std::string_view name = "ScatterElements";
+  static constexpr std::string_view operands = "data, indices, updates";
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = 3;
   static constexpr element_kinds accepts = element_kinds::any;
@@ -98,6 +99,7 @@ struct scatter_nd {
   scatter_reduction reduction = scatter_reduction::replace;
 
   static constexpr std::string_view name = "ScatterND";
+  static constexpr std::string_view operands = "data, indices, updates";
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = 3;
   static constexpr element_kinds accepts = element_kinds::any;

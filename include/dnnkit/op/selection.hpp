@@ -28,6 +28,7 @@ struct compress {
   bool flatten = false;
 
   static constexpr std::string_view name = "Compress";
+  static constexpr std::string_view operands = "data, condition";
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;

@@ -104,6 +104,7 @@ struct stft {
   bool onesided = true;
 
   static constexpr std::string_view name = "STFT";
+  static constexpr std::string_view operands = "signal, window";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2, optional_inputs = 1;
   static constexpr traits properties = detail::transform;

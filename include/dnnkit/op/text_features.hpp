@@ -27,6 +27,7 @@ struct tf_idf_vectorizer {
   text_weighting mode = text_weighting::tf;
 
   static constexpr std::string_view name = "TfIdfVectorizer";
+  static constexpr std::string_view operands = "x, ngram_counts, ngram_indexes, pool, weights";
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = 5, optional_inputs = 1;
   static constexpr std::array<element, 5> elements{element::index, element::index, element::index, element::index,

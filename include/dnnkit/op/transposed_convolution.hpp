@@ -21,6 +21,7 @@ struct conv_transpose {
   std::int64_t group = 1;
 
   static constexpr std::string_view name = "ConvTranspose";
+  static constexpr std::string_view operands = "x, weight, bias";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
   static constexpr traits properties{.map = mapping::many_to_many,

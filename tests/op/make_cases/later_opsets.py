@@ -71,7 +71,7 @@ for align in (0, 1):
     case("image_columns", "AffineGrid", [f(2, 2, 3)], {"size": [2, 3, 4, 5], "align_corners": align}, {"align_corners": align}, [i64(2, 3, 4, 5)])
     case("image_columns", "AffineGrid", [f(2, 3, 4)], {"size": [2, 3, 4, 5, 2], "align_corners": align}, {"align_corners": align}, [i64(2, 3, 4, 5, 2)])
 for target, axes in [([10, 7, 3], None), ([4, 8], [1, 2]), ([9, 3], [0, -1]), ([20, 8, 3], None)]:
-    case("image_columns", "CenterCropPad", [f(20, 8, 3)], {"shape": target, **({"axes": axes} if axes else {})}, {"axes": axes} if axes else {}, [i64(*target)])
+    case("image_columns", "CenterCropPad", [f(20, 8, 3)], {"target": target, **({"axes": axes} if axes else {})}, {"axes": axes} if axes else {}, [i64(*target)])
 
 # --- deformable_convolution
 for group, offset_group, more in [(1, 1, {}), (2, 2, {"pads": [1, 1, 1, 1], "strides": [2, 1]}), (1, 2, {"dilations": [1, 2], "pads": [0, 1, 1, 0]})]:
