@@ -18,6 +18,9 @@ list(APPEND DNNKIT_WARNING_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>")
 # of the time of a large unit. For units of which many are compiled, not for what is measured.
 set(DNNKIT_ROOMY_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>")
 
+# The places in sources that errors of models name, of programs that are installed: without the folder they were compiled in.
+set(DNNKIT_INSTALLED_OPTIONS -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
 # dnnkit_program(TARGET SOURCE...): one of the project's own programs, with its warnings and processor flags.
 function(dnnkit_program target)
   add_executable(${target} ${ARGN})

@@ -146,7 +146,7 @@ TEST_CASE("what cannot be stored is refused, and an existing file stays") {
   CHECK(refusal({{"t", dk::f32, {-2}, data}}) == ", tensor 't': shape is negative or too large, found f32 [-2]");
   CHECK(refusal({{"t", dk::f32, {2}, data}, {"t", dk::u8, {8}, data}}) == ", tensor 't': tensor appears twice");
   CHECK(refusal({{"__metadata__", dk::f32, {2}, data}}) == ", tensor '__metadata__': name is reserved");
-  CHECK(refusal({{"\xff", dk::f32, {2}, data}}) == ", tensor '\xff': text is not UTF-8");
+  CHECK(refusal({{"\xff", dk::f32, {2}, data}}) == ", tensor '\\xff': text is not UTF-8");
   CHECK(refusal({}, {{"k", "\xc3"}}) == ", metadata 'k': text is not UTF-8");
   CHECK(refusal({}, {{"\xc3", "v"}}) == ", metadata: text is not UTF-8");
   CHECK(read_file(where) == "precious");
