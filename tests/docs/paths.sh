@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What README.md and docs/*.md point to exists: links, headers named in `code` (from include/dnnkit, or from the root),
+# folders of the library, and scripts that a reader is told to run. Usage: paths.sh ROOT
+set -euo pipefail
+cd "$1"
+
+count=0 wrong=0
+check() {  # check DOCUMENT NAME CANDIDATE...
+  local document=$1 name=$2
+  shift 2
+  count=$((count + 1))
+  for candidate in "$@"; do [ -e "$candidate" ] && return 0; done
+  echo "$document: $name does not exist"
+  wrong=$((wrong + 1))
+}
+
+for document in README.md docs/*.md; do
+  folder=$(dirname "$document")
+  while read -r link; do check "$document" "$link" "$folder/$link"
+  done < <(grep -oE '\]\([A-Za-z0-9_./-]+\)' "$document" | sed -E 's/^\]\((.*)\)$/\1/')
+  while read -r name; do
+    check "$document" "$name" "include/dnnkit/$name" "include/$name" "$name" include/dnnkit/*/"$name"
+  done < <(grep -oE '`<?[a-z0-9_./]+(\.(hpp|cpp|sh|cmake|txt)|/)>?`' "$document" | tr -d '`<>')
+  while read -r script; do check "$document" "$script" "$script"
+  done < <(grep -oE 'bash [a-z_]+/[a-z0-9_./]+\.sh' "$document" | sed 's/^bash //')
+done
+echo "$count paths"
+[ "$wrong" -eq 0 ] && [ "$count" -gt 0 ]
