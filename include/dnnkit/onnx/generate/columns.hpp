@@ -63,22 +63,25 @@ class columns {
     std::string text, suffix;
   };
 
-  code add(const std::vector<slot>& values) {
-    switch (values[0].is) {
+  // `values`: what fills one gap, by call.
+  code add(const std::vector<const slot*>& values) {
+    const slot& first = *values[0];
+    switch (first.is) {
       case slot::kind::size: {
         std::vector<std::int64_t> numbers;
-        for (const slot& s : values) numbers.push_back(s.size);
-        return {number(numbers, values[0].role, values[0].of_name), {}};
+        for (const slot* s : values) numbers.push_back(s->size);
+        return {number(numbers, first.role, first.of_name), {}};
       }
       case slot::kind::name: {
-        std::vector<std::string> names;
-        for (const slot& s : values) names.push_back(s.text);
+        std::vector<std::string_view> names;
+        for (const slot* s : values) names.push_back(s->text);
         return name(names);
       }
       default:
         return {other(values), {}};
     }
   }
+  std::size_t size() const { return list_.size(); }  // how many parameters there are so far
 
   // Sorted as a reader expects them: names, then numbers of names, then sizes.
   std::vector<column> parameters() const {
@@ -149,14 +152,14 @@ class columns {
     return std::nullopt;
   }
 
-  code name(const std::vector<std::string>& x) {
-    if (std::all_of(x.begin(), x.end(), [&](const std::string& v) { return v == x[0]; }))
+  code name(const std::vector<std::string_view>& x) {
+    if (std::all_of(x.begin(), x.end(), [&](std::string_view v) { return v == x[0]; }))
       return {string_literal(x[0]), {}};
     for (const column& c : list_)
       if (auto suffix = suffix_behind(x, c)) return {c.as.name, *suffix};
     std::vector<numbered_name> cut;
     bool numbered = true;
-    for (const std::string& s : x) {
+    for (const std::string_view s : x) {
       numbered = numbered && s.size() < 200;  // what dnnkit::text can hold, generously
       cut.push_back(cut_at_numbers(s));
       numbered = numbered && cut.back().texts == cut[0].texts;
@@ -164,9 +167,10 @@ class columns {
     if (numbered) return {numbered_code(cut), {}};
     const std::size_t common = common_suffix(x);
     std::vector<slot> values;
-    for (const std::string& s : x)
-      values.push_back({slot::kind::name, 0, 0, s.substr(0, s.size() - common), "name", false});
-    return {parameter_for(std::move(values), "std::string_view", false).as.name, x[0].substr(x[0].size() - common)};
+    for (const std::string_view s : x)
+      values.push_back({slot::kind::name, 0, 0, std::string(s.substr(0, s.size() - common)), "name", false});
+    return {parameter_for(std::move(values), "std::string_view", false).as.name,
+            std::string(x[0].substr(x[0].size() - common))};
   }
   // dk::text("layer.") << i << ".bias"
   std::string numbered_code(const std::vector<numbered_name>& x) {
@@ -190,22 +194,22 @@ class columns {
     return open.empty() ? s : s + " << " + string_literal(open);
   }
   // The string that stands behind the parameter c in all x.
-  static std::optional<std::string> suffix_behind(const std::vector<std::string>& x, const column& c) {
+  static std::optional<std::string> suffix_behind(const std::vector<std::string_view>& x, const column& c) {
     if (c.values[0].is != slot::kind::name) return std::nullopt;
-    std::optional<std::string> suffix;
+    std::optional<std::string_view> suffix;
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (!x[i].starts_with(c.values[i].text)) return std::nullopt;
-      const std::string rest = x[i].substr(c.values[i].text.size());
+      const std::string_view rest = x[i].substr(c.values[i].text.size());
       if (suffix && *suffix != rest) return std::nullopt;
       suffix = rest;
     }
-    return suffix;
+    return std::string(*suffix);
   }
   // Characters that all names end in, from a separator on.
-  static std::size_t common_suffix(const std::vector<std::string>& x) {
+  static std::size_t common_suffix(const std::vector<std::string_view>& x) {
     std::size_t n = 0, at_separator = 0;
     while (true) {
-      for (const std::string& s : x)
+      for (const std::string_view s : x)
         if (n + 1 >= s.size() || s[s.size() - 1 - n] != x[0][x[0].size() - 1 - n]) return at_separator;
       const char c = x[0][x[0].size() - 1 - n];
       ++n;
@@ -213,7 +217,9 @@ class columns {
     }
   }
 
-  std::string other(const std::vector<slot>& values) {
+  std::string other(const std::vector<const slot*>& pointers) {
+    std::vector<slot> values;
+    for (const slot* s : pointers) values.push_back(*s);
     const bool real = values[0].is == slot::kind::real;
     const auto text = [&](const slot& s) { return real ? real_code(s) : s.text; };
     if (std::all_of(values.begin(), values.end(), [&](const slot& s) { return text(s) == text(values[0]); }))

@@ -2,6 +2,7 @@
 // Calls of one function that follow each other, each on the result of the one before, as loops.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -50,15 +51,11 @@ class loop_maker {
     std::vector<body_item> list;
     for (std::size_t i = 0; i < items_.size();) {
       std::size_t end = i + 1;
-      while (end < items_.size() && follows(end)) ++end;
-      // numbers that follow no rule may end a run early
-      for (; end > i + 2; --end)
-        if (auto loop = loop_over(i, end)) {
-          list.push_back(std::move(*loop));
-          break;
-        }
-      if (end > i + 2) i = end;
-      else list.push_back(with_literals(items_[i++]));
+      while (end < items_.size() && follows(end) && is_in_step(i, end)) ++end;
+      if (end > i + 2) {
+        list.push_back(loop_over(i, end));
+        i = end;
+      } else list.push_back(with_literals(items_[i++]));
     }
     return list;
   }
@@ -72,7 +69,18 @@ class loop_maker {
       if (x.operands[r] != before.operands[r]) return false;
     return true;
   }
-  std::optional<body_item> loop_over(std::size_t first, std::size_t end) const {
+  // Whether what fills the gaps of items [first, i), which are in step, goes on in the same steps with item i.
+  bool is_in_step(std::size_t first, std::size_t i) const {
+    for (std::size_t k = 0; k < items_[i].slots.size(); ++k)
+      if (!code_of(slots(std::max(first + 2, i) - 2, i + 1, k))) return false;
+    return true;
+  }
+  std::vector<slot> slots(std::size_t first, std::size_t end, std::size_t k) const {
+    std::vector<slot> values;
+    for (std::size_t i = first; i < end; ++i) values.push_back(items_[i].slots[k]);
+    return values;
+  }
+  body_item loop_over(std::size_t first, std::size_t end) const {
     body_item b{items_[first], {}, {}};
     b.pattern.outputs = items_[end - 1].outputs;
     b.pattern.loop_count = end - first;
@@ -80,15 +88,12 @@ class loop_maker {
     for (std::size_t i = first; i < end; ++i)
       b.pattern.node_names.insert(b.pattern.node_names.end(), items_[i].node_names.begin(), items_[i].node_names.end());
     for (std::size_t k = 0; k < items_[first].slots.size(); ++k) {
-      std::vector<slot> values;
-      for (std::size_t i = first; i < end; ++i) values.push_back(items_[i].slots[k]);
-      const auto code = code_of(values);
-      if (!code) return std::nullopt;
-      b.slots.push_back(*code);
+      b.slots.push_back(code_of(slots(first, end, k)).value());
       b.suffixes.emplace_back();
     }
     return b;
   }
+  // Code for a gap by the number of the round i; nothing where no steps are found.
   static std::optional<std::string> code_of(const std::vector<slot>& values) {
     const slot& first = values[0];
     if (first.is == slot::kind::size) {

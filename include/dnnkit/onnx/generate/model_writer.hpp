@@ -29,6 +29,7 @@ template <class Set> class model_writer {
 
   std::string write(const std::string& name) {
     call_maker calls(g_, symbols_, names_, name);
+    visible_ = names_;
     repeats r(calls.items(Set{}), {g_.outputs.begin(), g_.outputs.end()}, names_);
     r.run();
     code_ = "struct " + name + " {\n  static constexpr void build(dnnkit::builder& g) {\n    namespace dk = dnnkit;\n";
@@ -84,7 +85,8 @@ template <class Set> class model_writer {
 
   void write_function(const function& f) {
     static constexpr const char* tensors[] = {"x", "a", "b", "c"};
-    name_scope names = names_;
+    visible_.take(f.name);
+    name_scope names = visible_;
     std::string parameters;
     const auto add = [&](const std::string& type, const std::string& name) {
       names.take(name);
@@ -112,7 +114,7 @@ template <class Set> class model_writer {
   }
 
   void write_main(const std::vector<item>& items) {
-    name_scope scope = names_;
+    name_scope scope = visible_;
     scope.take("i");  // which loops count with
     std::vector<std::string> names;
     for (value_id v : g_.inputs) names.push_back(scope.add(identifier(g_.name_of(v), "input")));
@@ -139,7 +141,8 @@ template <class Set> class model_writer {
   }
 
   const graph& g_;
-  name_scope names_{"g"};  // of symbols, arrays and functions
+  name_scope names_{"g"};    // of symbols, arrays and functions
+  name_scope visible_{"g"};  // those that are there where code is being written
   symbol_names symbols_;
   std::string code_;
 };

@@ -10,14 +10,16 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "dnnkit/onnx/generate/columns.hpp"
 #include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate/item.hpp"
+#include "dnnkit/onnx/generate/recurrences.hpp"
 #include "dnnkit/onnx/generate/scopes.hpp"
 
 namespace dnnkit::generation {
@@ -27,23 +29,34 @@ class repeats {
   // `kept`: values that are needed after the last item (the graph's outputs).
   // Functions take their names from `names`.
   repeats(std::vector<item> items, std::vector<value_id> kept, name_scope& names)
-      : items_(std::move(items)), kept_(std::move(kept)), names_(names) {}
+      : items_(std::move(items)), kept_(std::move(kept)), names_(names) {
+    for (item& x : items_) ids_.push_back(id_of(x));
+  }
 
   // First single operators with their weights, and pairs of such (a product and its bias); then whole blocks.
   void run() {
-    while (take_best(2, true)) {}
-    while (take_best(longest, false)) {}
+    while (functions_.size() < most_functions && take_best(2, true)) {}
+    while (functions_.size() < most_functions && take_best(longest, false)) {}
   }
   const std::vector<item>& items() const { return items_; }
   const std::vector<function>& functions() const { return functions_; }
 
  private:
+  // What is looked for is bounded, so that the work grows as the number of items and no faster. A block of more items than
+  // this is a network of its own, and has blocks itself; in more functions than this nobody finds their way.
   static constexpr std::size_t longest = 400;  // items of a block
+  static constexpr std::size_t most_functions = 64;
+  static constexpr std::size_t most_tries = 3000;  // proposals looked at for one function
   static constexpr std::int64_t least_gain = 120;
 
   struct stretch {
-    std::int64_t bound = 0;  // of the gain
+    std::int64_t bound = 0;  // of the gain, and what candidates are tried by
     std::size_t first = 0, length = 0;
+    std::size_t where = 0;                        // the interval of its occurrences
+    std::size_t number = 0;                       // in the order they were found
+    bool operator<(const stretch& other) const {  // is tried earlier
+      return bound != other.bound ? bound > other.bound : number < other.number;
+    }
   };
   // Where a value comes from, seen from inside a stretch.
   struct origin_of_operand {
@@ -68,41 +81,39 @@ class repeats {
 
   bool take_best(std::size_t longest_stretch, bool leaves) {
     index();
-    std::vector<stretch> candidates = list_candidates(longest_stretch, leaves);
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const stretch& a, const stretch& b) { return a.bound > b.bound; });
     std::optional<proposal> best;
-    std::size_t tried = 0;
-    for (const stretch& s : candidates) {
-      if (s.bound <= (best ? best->gain : least_gain) || ++tried > 3000) break;
-      if (auto p = propose(s); p && p->gain > (best ? best->gain : least_gain)) best = std::move(p);
+    for (const stretch& s : list_candidates(longest_stretch, leaves)) {
+      const std::int64_t gain = best ? best->gain : least_gain;
+      if (s.bound <= gain) break;
+      if (most_gain(s) <= gain) continue;
+      if (auto p = propose(s, gain)) best = std::move(p);
     }
     if (!best) return false;
     replace(*best, leaves);
     return true;
   }
+  // Of functions whose calls do not overlap; see propose().
+  std::int64_t most_gain(const stretch& s) const {
+    const std::size_t calls = std::min(table_->at(s.where).count(), items_.size() / s.length);
+    const std::int64_t body = lengths_[s.first + s.length] - lengths_[s.first];
+    return of_module(gain_of(calls, body, 0));
+  }
 
   // --- tables about the present sequence
+  std::size_t id_of(const item& x) { return known_.emplace(x.key, known_.size()).first->second; }
   void index() {
-    ids_.clear();
     places_.clear();
     last_use_.clear();
     lengths_.assign(1, 0);
-    std::map<std::string, std::size_t> known;
+    operators_.assign(1, 0);
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      ids_.push_back(known.emplace(items_[i].key, known.size()).first->second);
       lengths_.push_back(lengths_.back() + text_length(items_[i]));
+      operators_.push_back(operators_.back() + items_[i].operators);
       for (std::size_t o = 0; o < items_[i].outputs.size(); ++o) places_[items_[i].outputs[o]] = {i, o};
       for (value_id v : items_[i].operands) last_use_[v] = i;
     }
     for (value_id v : kept_) last_use_[v] = items_.size();
-    const std::size_t n = items_.size();
-    common_.assign((n + 1) * (n + 1), 0);
-    for (std::size_t i = n; i-- > 0;)
-      for (std::size_t j = n; j-- > 0;)
-        if (ids_[i] == ids_[j] && i != j)
-          common_[i * (n + 1) + j] = static_cast<std::uint16_t>(
-              std::min<std::size_t>(longest, common_[(i + 1) * (n + 1) + j + 1] + std::size_t{1}));
+    table_.emplace(ids_, longest);
   }
   static std::int64_t text_length(const item& x) {
     std::size_t n = 0;
@@ -119,57 +130,87 @@ class repeats {
     return static_cast<std::int64_t>(n + 6);
   }
 
+  // The most promising stretches that occur several times and have one result, the first occurrence of each.
   std::vector<stretch> list_candidates(std::size_t longest_stretch, bool leaves) const {
     const std::size_t n = items_.size();
+    const auto& intervals = table_->intervals();
+    std::vector<std::size_t> first_bit{0};  // of an interval, in `seen`: one for each length that is its own
+    for (const auto& x : intervals) first_bit.push_back(first_bit.back() + x.length - intervals[x.parent].length);
+    std::vector<bool> seen(first_bit.back());
+
     std::vector<stretch> list;
-    std::set<std::uint64_t> seen;  // hashes; a collision costs a candidate
+    std::size_t number = 0;
+    std::vector<std::size_t> around;                       // the intervals of the stretches from s on, by length
+    std::vector<std::size_t> ending(longest_stretch + 1);  // results by where they are used last, from s on
     for (std::size_t s = 0; s < n; ++s) {
-      std::vector<std::uint16_t> row(common_.begin() + static_cast<std::ptrdiff_t>(s * (n + 1)),
-                                     common_.begin() + static_cast<std::ptrdiff_t>(s * (n + 1) + n));
-      std::sort(row.rbegin(), row.rend());
+      around.clear();
+      for (std::size_t k = table_->deepest(s); k != recurrences::whole; k = intervals[k].parent) around.push_back(k);
+      if (around.empty()) continue;
+      std::fill(ending.begin(), ending.end(), 0);
+      periods period(ids_, s);
       std::size_t open = 0;  // values of the stretch that are used behind it
-      std::map<std::size_t, std::size_t> ending;
       bool weight = false;
-      std::size_t occurrences = row.size();
-      std::uint64_t hash = 0;
-      for (std::size_t length = 1; length <= std::min(longest_stretch, n - s); ++length) {
+      const std::size_t most = std::min(longest_stretch, intervals[around.front()].length);
+      for (std::size_t length = 1; length <= most; ++length) {
         const item& x = items_[s + length - 1];
-        hash = (hash + ids_[s + length - 1] + 1) * 0x9e3779b97f4a7c15;
-        while (occurrences > 0 && row[occurrences - 1] < length) --occurrences;
-        if (occurrences == 0) break;
+        while (intervals[around.back()].length < length) around.pop_back();
+        const std::size_t where = around.back();
+        const bool is_power = period.next();
         weight = weight || (x.has_weight && x.function == item::no_function);
         for (value_id v : x.outputs)
-          if (const auto use = last_use_.find(v); use != last_use_.end() && use->second >= s + length)
-            ++open, ++ending[use->second];
-        if (const auto e = ending.find(s + length - 1); e != ending.end()) open -= e->second;
+          if (const auto use = last_use_.find(v); use != last_use_.end() && use->second >= s + length) {
+            ++open;
+            if (use->second - s <= longest_stretch) ++ending[use->second - s];
+          }
+        open -= ending[length - 1];
         if (open != 1 || (leaves && (!x.has_weight || !every_has_weight(s, length)))) continue;
-        if (!leaves && operators(s, length) < 3) continue;
+        if (!leaves && operators_[s + length] - operators_[s] < 3) continue;
         if (!leaves && length == 1 && x.function != item::no_function) continue;
+        if (is_power) continue;  // a loop says it better
+        const std::size_t bit = first_bit[where] + length - intervals[intervals[where].parent].length - 1;
+        if (seen[bit]) continue;  // of equal sequences the first one stands for all
+        seen[bit] = true;
         const std::int64_t body = lengths_[s + length] - lengths_[s];
-        if (is_power(s, length)) continue;        // a loop says it better
-        if (!seen.insert(hash).second) continue;  // of equal sequences the first one stands for all
-        list.push_back({static_cast<std::int64_t>(occurrences) * body, s, length});
+        list.push_back({static_cast<std::int64_t>(intervals[where].count() - 1) * body, s, length, where, number++});
       }
+      if (list.size() > 4 * most_tries) keep_best(list);
     }
+    keep_best(list);
+    std::sort(list.begin(), list.end());
     return list;
   }
-  // A stretch that is a shorter one several times over.
-  bool is_power(std::size_t s, std::size_t length) const {
-    for (std::size_t period = 1; 2 * period <= length; ++period)
-      if (length % period == 0 && common_[s * (items_.size() + 1) + s + period] >= length - period) return true;
-    return false;
+  static void keep_best(std::vector<stretch>& list) {
+    if (list.size() <= most_tries) return;
+    std::nth_element(list.begin(), list.begin() + most_tries, list.end());
+    list.resize(most_tries);
   }
+  // Whether a stretch is a shorter one several times over, for one length after the other (the borders of Knuth, Morris and
+  // Pratt).
+  class periods {
+   public:
+    periods(const std::vector<std::size_t>& ids, std::size_t first)
+        : ids_(ids.begin() + static_cast<std::ptrdiff_t>(first)) {}
+    bool next() {
+      std::size_t border = border_.empty() ? 0 : border_.back();
+      const std::size_t length = border_.size();  // without the new element
+      if (length > 0) {
+        while (border > 0 && at(border) != at(length)) border = border_[border - 1];
+        border += at(border) == at(length);
+      }
+      border_.push_back(border);
+      return border > 0 && (length + 1) % (length + 1 - border) == 0;
+    }
+
+   private:
+    std::size_t at(std::size_t i) const { return ids_[static_cast<std::ptrdiff_t>(i)]; }
+    std::vector<std::size_t>::const_iterator ids_;
+    std::vector<std::size_t> border_;
+  };
   bool every_has_weight(std::size_t s, std::size_t length) const {
     for (std::size_t i = s; i < s + length; ++i)
       if (!items_[i].has_weight || items_[i].function != item::no_function) return false;
     return true;
   }
-  std::size_t operators(std::size_t s, std::size_t length) const {
-    std::size_t n = 0;
-    for (std::size_t i = s; i < s + length; ++i) n += items_[i].operators;
-    return n;
-  }
-
   // --- one candidate
   origin_of_operand origin_in(value_id v, std::size_t first, std::size_t length) const {
     const auto p = places_.find(v);
@@ -185,27 +226,37 @@ class repeats {
     return true;
   }
 
-  std::optional<proposal> propose(const stretch& s) const {
+  // What a function with so many calls saves in characters, its calls and its definition taken off.
+  static std::int64_t gain_of(std::size_t call_count, std::int64_t body, std::size_t argument_count) {
+    const auto calls = static_cast<std::int64_t>(call_count), arguments = static_cast<std::int64_t>(argument_count);
+    const std::int64_t many = std::max<std::int64_t>(0, arguments - 5);  // a call of more than these is hard to read
+    return calls * (body - 20 - 8 * arguments - 6 * many * many) - body - 60 - 20 * arguments;
+  }
+  static std::int64_t of_module(std::int64_t gain) { return gain + std::max<std::int64_t>(0, gain) / 4; }
+
+  // The function that s would become, where it gains more than `least`.
+  std::optional<proposal> propose(const stretch& s, std::int64_t least) const {
     proposal p;
     p.length = s.length;
-    for (std::size_t i = 0; i + s.length <= items_.size();) {
-      const bool equal = i == s.first || common_[s.first * (items_.size() + 1) + i] >= s.length;
-      if (equal && same_wiring(s.first, i, s.length)) p.firsts.push_back(i), i += s.length;
-      else ++i;
-    }
+    const auto places = table_->places(table_->at(s.where));
+    std::vector<std::size_t> equal(places.begin(), places.end());
+    std::sort(equal.begin(), equal.end());
+    for (std::size_t i : equal)
+      if ((p.firsts.empty() || i >= p.firsts.back() + s.length) && same_wiring(s.first, i, s.length))
+        p.firsts.push_back(i);
     if (p.firsts.size() < 2) return std::nullopt;
     find_results(p);
     if (p.results.size() != 1) return std::nullopt;
     find_tensors(p);
     if (p.tensors.size() > 4) return std::nullopt;
-    find_parameters(p);
-    const auto calls = static_cast<std::int64_t>(p.firsts.size());
-    const auto arguments = static_cast<std::int64_t>(p.tensors.size() + p.parameters.size());
     const std::int64_t body = lengths_[s.first + s.length] - lengths_[s.first];
-    const std::int64_t many = std::max<std::int64_t>(0, arguments - 5);  // a call of more than these is hard to read
-    p.gain = calls * (body - 20 - 8 * arguments - 6 * many * many) - body - 60 - 20 * arguments;
-    if (is_module(p)) p.gain += p.gain / 4;
-    return p;
+    const auto gain = [&](std::size_t parameters) {
+      return gain_of(p.firsts.size(), body, p.tensors.size() + parameters);
+    };
+    if (!find_parameters(p, [&](std::size_t n) { return of_module(gain(n)) > least; })) return std::nullopt;
+    p.gain = gain(p.parameters.size());
+    if (p.gain > 0 && of_module(p.gain) > least && is_module(p)) p.gain = of_module(p.gain);
+    return p.gain > least ? std::optional(std::move(p)) : std::nullopt;
   }
   void find_results(proposal& p) const {
     for (std::size_t k = 0; k < p.length; ++k)
@@ -214,6 +265,7 @@ class repeats {
           const auto use = last_use_.find(items_[first + k].outputs[o]);
           if (use == last_use_.end() || use->second < first + p.length) continue;
           p.results.emplace_back(k, o);
+          if (p.results.size() > 1) return;
           break;
         }
   }
@@ -226,26 +278,29 @@ class repeats {
         if (std::find(p.tensors.begin(), p.tensors.end(), values) == p.tensors.end()) p.tensors.push_back(values);
       }
   }
-  void find_parameters(proposal& p) const {
+  // False as soon as there are so many that enough(number) is false.
+  template <class Enough> bool find_parameters(proposal& p, Enough enough) const {
     columns c(names_);
     for (std::size_t k = 0; k < p.length; ++k) {
       const item& pattern = items_[p.firsts[0] + k];
       body_item b{pattern, {}, {}};
       for (std::size_t i = 0; i < pattern.slots.size(); ++i) {
-        std::vector<slot> values;
-        for (std::size_t first : p.firsts) values.push_back(items_[first + k].slots[i]);
+        std::vector<const slot*> values;
+        for (std::size_t first : p.firsts) values.push_back(&items_[first + k].slots[i]);
         columns::code code = c.add(values);
         b.slots.push_back(std::move(code.text));
         b.suffixes.push_back(std::move(code.suffix));
       }
+      if (!enough(c.size())) return false;
       p.made.body.push_back(std::move(b));
     }
     p.parameters = c.parameters();
+    return true;
   }
   // A module of the exporter's framework, by the names of its nodes: all of them lie below a path, the neighbours not.
   bool is_module(const proposal& p) const {
     for (std::size_t first : p.firsts) {
-      const std::string path = common_path(first, p.length);
+      const std::string_view path = path_of_stretch(first, p.length);
       if (path.empty()) return false;
       const auto below = [&](std::size_t i) {
         for (const std::string& n : items_[i].node_names)
@@ -257,11 +312,10 @@ class repeats {
     }
     return true;
   }
-  std::string common_path(std::size_t first, std::size_t length) const {
-    std::vector<std::string> names;
-    for (std::size_t i = first; i < first + length; ++i)
-      names.insert(names.end(), items_[i].node_names.begin(), items_[i].node_names.end());
-    return path_of(names);
+  std::string_view path_of_stretch(std::size_t first, std::size_t length) const {
+    common_path c;
+    for (std::size_t i = first; i < first + length; ++i) c.add(items_[i].node_names);
+    return c.path();
   }
 
   // --- the function itself
@@ -275,18 +329,22 @@ class repeats {
     f.is_leaf = leaf;
     f.calls = p.firsts.size();
     std::vector<item> items;
+    std::vector<std::size_t> ids;
     std::size_t next = 0;
     for (std::size_t i = 0; i < items_.size();) {
       if (next == p.firsts.size() || i != p.firsts[next]) {
+        ids.push_back(ids_[i]);
         items.push_back(std::move(items_[i++]));
         continue;
       }
       items.push_back(call(p, next));
+      ids.push_back(id_of(items.back()));
       i += p.length;
       ++next;
     }
     functions_.push_back(std::move(f));
     items_ = std::move(items);
+    ids_ = std::move(ids);
   }
   item call(const proposal& p, std::size_t occurrence) const {
     item x;
@@ -333,7 +391,7 @@ class repeats {
   }
   std::string block_name(const proposal& p) const {
     std::vector<std::string> names;
-    for (std::size_t first : p.firsts) names.push_back(common_path(first, p.length));
+    for (std::size_t first : p.firsts) names.emplace_back(path_of_stretch(first, p.length));
     const std::string name = module_name(names, "block");
     for (const body_item& b : p.made.body)  // a stage made of layers is called layers
       if (b.pattern.function != item::no_function && functions_[b.pattern.function].name == name)
@@ -345,11 +403,13 @@ class repeats {
   std::vector<value_id> kept_;
   name_scope& names_;
   std::vector<function> functions_;
-  std::vector<std::size_t> ids_;       // equal for items of one pattern
-  std::vector<std::int64_t> lengths_;  // of text, summed up
-  std::map<value_id, place> places_;   // where values are computed
-  std::map<value_id, std::size_t> last_use_;
-  std::vector<std::uint16_t> common_;  // [i][j]: how many items from i on have the patterns of those from j on
+  std::map<std::string, std::size_t> known_;    // numbers of patterns, by key
+  std::vector<std::size_t> ids_;                // equal for items of one pattern
+  std::vector<std::int64_t> lengths_;           // of text, summed up
+  std::vector<std::size_t> operators_;          // summed up
+  std::unordered_map<value_id, place> places_;  // where values are computed
+  std::unordered_map<value_id, std::size_t> last_use_;
+  std::optional<recurrences> table_;
 };
 
 }  // namespace dnnkit::generation

@@ -25,16 +25,31 @@ inline std::vector<std::string> folders_of(std::string_view name) {
   return list;
 }
 
-// The deepest path with a slash at its end that all names lie below; empty when there is none.
-inline std::string path_of(const std::vector<std::string>& names) {
-  if (names.empty()) return {};
-  std::string path = names[0].substr(0, names[0].rfind('/') + 1);
-  for (const std::string& n : names)
-    while (!path.empty() && !n.starts_with(path)) {
-      path.pop_back();
-      path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
+// The deepest path with a slash at its end that all names given lie below.
+class common_path {
+ public:
+  void add(std::string_view name) {
+    if (!begun_) path_ = name.substr(0, name.rfind('/') + 1);
+    begun_ = true;
+    while (!path_.empty() && !name.starts_with(path_)) {
+      path_.remove_suffix(1);
+      path_ = path_.substr(0, path_.rfind('/') + 1);
     }
-  return path == "/" ? "" : path;
+  }
+  void add(const std::vector<std::string>& names) {
+    for (const std::string& n : names) add(n);
+  }
+  // Part of one of the names; empty when there is none.
+  std::string_view path() const { return path_ == "/" ? std::string_view() : path_; }
+
+ private:
+  std::string_view path_;
+  bool begun_ = false;
+};
+inline std::string path_of(const std::vector<std::string>& names) {
+  common_path c;
+  c.add(names);
+  return std::string(c.path());
 }
 
 // Letters of a folder's name: "layer1.0" is "layer".
