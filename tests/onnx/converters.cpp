@@ -302,6 +302,20 @@ TEST_CASE("Clip of doubles with one bound leaves what 32 bits do not hold") {
   CHECK(run(r, {x})[0].reals == std::vector<double>{1e300, 3});
 }
 
+TEST_CASE("Pad has values that 32-bit floats do not hold") {
+  graph_of g;
+  g.input("x", i64, {1}).input("d", f64, {1}).output("y").output("z").constant("pads", {1, 0});
+  g.scalar("large", 123456789).scalar("larger", (std::int64_t{1} << 40) + 1);
+  g.node("Cast", {"larger"}, {"real"}, {integer("to", onnx::data_type_of(f64))});
+  g.node("Pad", {"x", "pads", "large"}, {"y"}).node("Pad", {"d", "pads", "real"}, {"z"});
+  const auto m = model_of(g, 13);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  const auto y = run(r, {host_tensor::of_integers(i64, {1}, {7}), host_tensor(f64, {1})});
+  CHECK(y[0].integers == std::vector<std::int64_t>{123456789, 7});
+  CHECK(y[1].reals == std::vector<double>{0x1p40 + 1, 0});
+}
+
 TEST_CASE("losses leave out what is ignored, infinite or not") {
   graph_of g;
   g.input("x", f32, {2, 2}).output("y").initializer(numbers("t", {1, 0}, {2}));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -297,6 +298,15 @@ inline tensor padded(node_context& c, op::pad pad, const std::vector<known_eleme
   return t;
 }
 
+// Is a number one of 32-bit floating point, as operators' attributes are?
+inline bool is_float(const known_element& e) {
+  constexpr std::int64_t whole = std::int64_t{1} << 24;
+  if (e.is_number()) return e.number >= -whole && e.number <= whole;
+  const double x = e.as_real(), most = std::numeric_limits<float>::max();
+  return x != x || std::abs(x) == std::numeric_limits<double>::infinity() ||
+         (std::abs(x) <= most && static_cast<double>(static_cast<float>(x)) == x);
+}
+
 // pads: [begins, ends]; an attribute (called paddings once) up to opset 10, an input later, from opset 18 on for chosen
 // axes.
 inline void convert_pad(node_context& c) {
@@ -313,7 +323,8 @@ inline void convert_pad(node_context& c) {
     std::size_t count = 0;
     node_context::require(amounts.countable(count), "pads must be known when the model is imported");
     for (std::size_t i = 0; i < count; ++i) pads.push_back(amounts.at(i));
-    if (const known_elements* k = c.known(2); k != nullptr && k->items.size() == 1 && k->is_numeric())
+    if (const known_elements* k = c.known(2);
+        k != nullptr && k->items.size() == 1 && k->is_numeric() && is_float(k->items[0]))
       pad.value = static_cast<float>(k->items[0].as_real());
     else if (c.has(2)) value = c.in(2);
     pads = pads_of_all_axes(c, pads);
