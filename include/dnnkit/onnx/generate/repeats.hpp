@@ -184,7 +184,8 @@ class repeats {
     std::nth_element(list.begin(), list.begin() + most_tries, list.end());
     list.resize(most_tries);
   }
-  // Whether a stretch is a shorter one several times over, for one length after the other (the borders of Knuth, Morris and
+  // Whether a stretch is a shorter one several times over, for one length after the other (the borders of Knuth,
+  // Morris and
   // Pratt).
   class periods {
    public:
