@@ -42,7 +42,8 @@ class repeats {
   const std::vector<function>& functions() const { return functions_; }
 
  private:
-  // What is looked for is bounded, so that the work grows as the number of items and no faster. A block of more items than
+  // What is looked for is bounded, so that the work grows as the number of items and no faster. A block of more items
+  // than
   // this is a network of its own, and has blocks itself; in more functions than this nobody finds their way.
   static constexpr std::size_t longest = 400;  // items of a block
   static constexpr std::size_t most_functions = 64;
@@ -184,9 +185,8 @@ class repeats {
     std::nth_element(list.begin(), list.begin() + most_tries, list.end());
     list.resize(most_tries);
   }
-  // Whether a stretch is a shorter one several times over, for one length after the other (the borders of Knuth,
-  // Morris and
-  // Pratt).
+  // Whether a stretch is a shorter one several times over, for one length after the other (the borders of Knuth, Morris
+  // and Pratt).
   class periods {
    public:
     periods(const std::vector<std::size_t>& ids, std::size_t first)
