@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the stretches of a sequence occur again, up to a longest length: a suffix array (Manber and Myers, "Suffix arrays: a
-// new method for on-line string searches", 1993) and the tree of its intervals (Abouelhoda, Kurtz and Ohlebusch,
-// "Replacing suffix trees with enhanced suffix arrays", 2004). Time and memory grow as n log n.
+// Where the stretches of a sequence occur again, up to a longest length: a suffix array (Manber and Myers, "Suffix
+// arrays: a new method for on-line string searches", 1993) and the tree of its intervals (Abouelhoda, Kurtz and
+// Ohlebusch, "Replacing suffix trees with enhanced suffix arrays", 2004). Time and memory grow as n log n.
 #pragma once
 
 #include <algorithm>

@@ -43,8 +43,7 @@ class repeats {
 
  private:
   // What is looked for is bounded, so that the work grows as the number of items and no faster. A block of more items
-  // than
-  // this is a network of its own, and has blocks itself; in more functions than this nobody finds their way.
+  // than this is a network of its own, and has blocks itself; in more functions than this nobody finds their way.
   static constexpr std::size_t longest = 400;  // items of a block
   static constexpr std::size_t most_functions = 64;
   static constexpr std::size_t most_tries = 3000;  // proposals looked at for one function
