@@ -151,12 +151,14 @@ TEST_CASE("what cannot be run is refused with the culprit's name") {
               g.output("y", dk::tile(dk::reshape(t, {2, 1}), {.repeats = {1 << 30, 1 << 30}}));
             },
             x, dk::no_weights()) == "Tile 'Tile', [2147483648, 1073741824]: shape is negative or too large");
+#ifndef __SANITIZE_ADDRESS__  // which ends a program that asks for so much
   CHECK(run(
             [](dk::builder& g, dk::tensor t) {
               g.output("y", dk::expand(t, {std::int64_t{1} << 45, 2}));
             },
             x, dk::no_weights()) ==
         "Expand 'Expand', f32 [35184372088832, 2]: not enough memory, expected 562949953421312 bytes");
+#endif
   CHECK(run(
             [](dk::builder& g, dk::tensor t) {
               const dk::tensor window =

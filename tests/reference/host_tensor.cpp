@@ -110,8 +110,10 @@ TEST_CASE("sizes") {
   CHECK(error_of([] {
           return host_tensor(f32, {1 << 30, 1 << 30});
         }) == "[1073741824, 1073741824]: shape is negative or too large");
+#ifndef __SANITIZE_ADDRESS__  // which ends a program that asks for so much
   CHECK(error_of([] { return host_tensor(i8, {std::int64_t{1} << 47}); }) ==
         "i8 [140737488355328]: not enough memory, expected 1125899906842624 bytes");
+#endif
   CHECK(error_of([] {
           return host_tensor({2}, {1, 2, 3});
         }) == "f32 [2]: number of elements differs, expected 2, found 3");

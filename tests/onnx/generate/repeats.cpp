@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models of many nodes: what the generator needs of memory and of steps grows as they do, and what it prints is right.
+// LABELS: no_sanitize
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
