@@ -79,7 +79,7 @@ TEST_CASE("digits: each kernel with its operators, place, cost and reasons") {
   CHECK(has(first, "fused         Conv 'conv1' -> Relu: predecessor"));
 
   const std::string second = block(text, "kernel 2: conv2");
-  CHECK(has(second, "not fused     Relu -> Conv 'conv2': mapping types (Many-to-Many -> Many-to-Many)"));
+  CHECK(has(second, "not fused     Relu -> Conv 'conv2': one anchor a kernel\n"));
   CHECK(has(second, "cost          591,872 FLOPs"));
 
   const std::string last = block(text, "kernel 6: fc");
@@ -87,6 +87,54 @@ TEST_CASE("digits: each kernel with its operators, place, cost and reasons") {
   CHECK(has(last, "views         Flatten, Transpose 'fc'\n"));  // of the activations and of the weight
   CHECK(has(last, "writes        y: f32 [1, 10], graph output\n"));
   CHECK(has(last, "MaxPool -> Flatten -> MatMul 'fc': mapping types (Many-to-Many -> Reorganize -> Many-to-Many)"));
+}
+
+TEST_CASE("the reasons are explained, those that were used and no others") {
+  const std::string text = dk::explain<digits>();
+  CHECK(has(text, "\none anchor a kernel: an anchor is an operator that is neither element-wise nor movement\n"));
+  CHECK(has(text, "\nmapping types: DNNFusion's Table 3.3 forbids the pair of mapping types\n"));
+  CHECK(count(text, "\npredecessor: ") == 1);
+  CHECK_FALSE(has(text, "\nbroadcast behind the anchor: "));
+}
+
+namespace {
+
+struct rearranged {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = dk::conv(g.input("x", dk::f32, {1, 1, 8, 8}), g.weight("w", {16, 1, 3, 3}));
+    g.output("y", dk::depth_to_space(y, {.blocksize = 2}) + 1.0);
+  }
+};
+struct movement_stays_out {
+  static constexpr std::string_view name = "movement stays out";
+  static constexpr dk::verdict decide(const dk::passes::fusion_edge&, dk::mapping first, dk::mapping second,
+                                      dk::verdict so_far) {
+    const bool moves = second == dk::mapping::reorganize || second == dk::mapping::shuffle;
+    return first == dk::mapping::many_to_many && moves ? dk::verdict::never : so_far;
+  }
+};
+
+// An embedding of three of a thousand words, and ten of a hundred numbers.
+struct picking {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor ids = g.input("ids", dk::i64, {3}), x = g.input("x", dk::f32, {100});
+    g.output("words", dk::gather(g.weight("table", {1000, 16}), ids));
+    g.output("part", dk::exp(dk::narrow(x, 0, 20, 10)));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a rule that refused is named") {
+  using apart = dk::compile<rearranged, dk::targets::native, dk::pipeline_with_rules<movement_stays_out>>;
+  CHECK(has(dk::explain<apart>(), "not fused     Conv -> DepthToSpace -> Add: rule 'movement stays out'\n"));
+}
+
+TEST_CASE("of what is picked from a table, as much is counted as is read") {
+  const std::string text = dk::explain<dk::compile<picking>>();
+  CHECK(has(text, " 216 bytes read, 192 bytes written"));  // three indices of 8 bytes and 48 elements
+  CHECK(has(text, " 40 bytes read, 40 bytes written"));
+  CHECK(total(text, "bytes moved") == pair{"568", "488"});  // as built, the part is stored and read again
 }
 
 TEST_CASE("digits: totals") {

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "dnnkit/graph.hpp"
+#include "dnnkit/inspect/explain.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/json_syntax.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -30,6 +31,10 @@ struct two_kernels {
   }
 };
 using net = dk::compile<two_kernels>;
+struct one_symbol {
+  static constexpr void build(dk::builder& g) { g.output("y", dk::relu(g.input("x", dk::f32, {dk::sym{"N"}}))); }
+};
+using any_length = dk::compile<one_symbol>;
 static_assert(net::kernels == 2);
 
 dk::safetensors no_tensors() {
@@ -65,9 +70,29 @@ TEST_CASE("every kernel of every run") {
   CHECK(json.find(R"("name":"a \"sum\"\\\t\u0001")") != std::string::npos);
   CHECK(json.find(R"("ph":"X")") != std::string::npos);
   CHECK(json.find(R"("operators":"ReduceSum")") != std::string::npos);
+  CHECK(json.find(R"("operators":"Sub Softmax")") != std::string::npos);  // as explain lists them
+  CHECK(dk::explain<net>().find("operators     Sub, Softmax\n") != std::string::npos);
   CHECK(json.find(R"("ts":0.000)") != std::string::npos);
   session.observer().clear();
   CHECK(session.observer().events().empty());
+}
+
+TEST_CASE("FLOPs are numbers under the values that the symbols had in each run") {
+  dk::session<any_length, dk::chrome_trace> session(no_tensors());
+  std::array<float, 16> x{}, y{};
+  for (const std::int64_t n : {4, 16, 7}) {
+    if (n == 7) session.observer().clear();
+    session.bind({{"N", n}});
+    const auto length = static_cast<std::size_t>(n);
+    session.run(std::span(x).first(length), std::span(y).first(length));
+    if (n != 4) continue;
+    CHECK(session.observer().json().find(R"("FLOPs":4)") != std::string::npos);
+  }
+  session.bind({{"N", 16}});
+  const std::string json = session.observer().json();
+  CHECK(json_syntax::valid(json));
+  CHECK(json.find(R"("FLOPs":7})") != std::string::npos);
+  CHECK(json.find("N") == std::string::npos);
 }
 
 TEST_CASE("room is taken once; what does not fit is counted") {

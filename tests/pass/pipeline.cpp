@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,6 +69,48 @@ TEST_CASE("2,000 random graphs mean the same before and after the rewriting pass
     const dk::graph g = graph_from(seed);
     const std::string wrong = rewriting_error(g, dk::rewriting_of<dk::default_pipeline>::run(g).g, seed);
     CHECK_MESSAGE(wrong.empty(), "seed " << seed << ": " << wrong << "\n" << harness::describe(g));
+  }
+}
+
+namespace {
+
+// An edge between two kernels of which nothing says why it was not fused: "Relu -> Conv"; empty when there is none.
+std::string unexplained_edge(const dk::schedule& s) {
+  const dk::graph& g = s.g;
+  const auto setup = dk::setup_values(g);
+  std::vector<std::set<const dk::fusion_group*>> homes(g.nodes.size());
+  for (const dk::fusion_group& group : s.fusion.groups)
+    for (dk::node_id n : group.nodes) homes[static_cast<std::size_t>(n)].insert(&group);
+  std::set<std::pair<dk::node_id, dk::node_id>> refused;
+  for (const dk::fusion_decision& d : s.fusion.decisions)
+    if (!d.fused && d.reason != dk::fusion_reason::nothing) refused.emplace(d.first, d.second);
+  for (dk::node_id n = 0; n < static_cast<dk::node_id>(g.nodes.size()); ++n) {
+    const dk::node& reader = g.node_at(n);
+    const auto& home = homes[static_cast<std::size_t>(n)];
+    if (home.empty() || reader.op->kind == dk::form::movement) continue;
+    for (std::size_t i = 0; i < reader.inputs.count; ++i) {
+      const dk::value_id v = g.input_of(reader, i);
+      dk::node_id p = v == dk::none ? dk::none : g.at(v).producer;
+      while (p != dk::none && g.node_at(p).op->kind == dk::form::movement)
+        p = g.at(g.input_of(g.node_at(p), 0)).producer;
+      if (p == dk::none || setup[g.node_at(p).output] != setup[reader.output]) continue;
+      bool together = false;
+      for (const dk::fusion_group* other : homes[static_cast<std::size_t>(p)])
+        together = together || home.contains(other);
+      if (!together && !refused.contains({p, n}))
+        return std::string(g.node_at(p).op->name) + " -> " + std::string(reader.op->name);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("every edge between kernels of 1,000 random graphs has a reason") {
+  for (const std::uint64_t seed : harness::seeds(0, 1000)) {
+    const dk::graph g = graph_from(seed);
+    const std::string edge = unexplained_edge(dk::default_pipeline::run(g));
+    CHECK_MESSAGE(edge.empty(), "seed " << seed << ": " << edge << "\n" << harness::describe(g));
   }
 }
 

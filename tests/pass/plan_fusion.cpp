@@ -162,10 +162,11 @@ TEST_CASE("every edge that was asked about has a reason") {
   bool circle = false;
   CHECK(plan.decisions.size() > 0);
   for (const dk::fusion_decision& d : plan.decisions) {
-    CHECK_FALSE(d.reason.empty());
+    CHECK(d.reason != dk::fusion_reason::nothing);
+    CHECK_FALSE(dk::words_of(d.reason).meaning.empty());
     CHECK(d.first != d.second);
-    circle = circle || d.reason == "a path leaves the kernel and comes back" || d.reason == "one anchor a kernel" ||
-             d.reason == "mapping types";
+    circle = circle || d.reason == dk::fusion_reason::path_returns || d.reason == dk::fusion_reason::one_anchor ||
+             d.reason == dk::fusion_reason::mapping_types;
   }
   CHECK(circle);
 }

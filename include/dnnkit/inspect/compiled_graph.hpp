@@ -7,15 +7,16 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/traits.hpp"
+#include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/pass/make_plan.hpp"
-#include "dnnkit/pass/mapping_table.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit::detail {
@@ -29,7 +30,7 @@ class compiled_graph {
     c.plan = Net::plan;
     c.g = rewritten_graph_of<typename Net::model, pipeline>();
     c.fusion = planning_of<pipeline>::template run<typename Net::target>(c.g).fusion;
-    c.note_groups();
+    c.index();
     return c;
   }
 
@@ -40,8 +41,8 @@ class compiled_graph {
     c.draft_ = std::make_shared<const plan_draft>(std::move(s.plan));
     c.plan = view_of(*c.draft_);
     c.g = std::move(s.g);
-    c.fusion = std::move(s.fusion);
-    c.note_groups();
+    if (c.plan.error.empty()) c.fusion = std::move(s.fusion);
+    c.index();
     return c;
   }
 
@@ -51,35 +52,64 @@ class compiled_graph {
 
   std::span<const node_id> nodes_of(const step& s) const { return plan.numbers_of(s.nodes); }
 
+  // The same in the order in which the kernel computes them, as the plan's recipes have them: what is computed while the
+  // anchor's operands are read, the anchor, what follows it.
+  std::vector<node_id> in_order_of_computation(const step& s) const {
+    const auto nodes = nodes_of(s);
+    std::vector<node_id> order;
+    std::vector<bool> done(nodes.size());
+    for (node_id n : nodes)
+      if (is_anchor(n)) compute(n, nodes, done, order);
+    if (const fusion_group* group = group_of(s))
+      for (value_id v : group->outputs) compute(g.at(v).producer, nodes, done, order);
+    for (node_id n : nodes) compute(n, nodes, done, order);  // movement of which only the shape is needed
+    return order;
+  }
+
   // Movement operators between the stored values that a step reads and its nodes: they only say where elements lie.
   std::vector<node_id> views_of(const step& s) const {
-    std::vector<node_id> views;
-    for (node_id n : nodes_of(s)) add_views(n, nodes_of(s), views);
+    std::vector<node_id> views, waiting(nodes_of(s).begin(), nodes_of(s).end());
+    std::unordered_set<node_id> seen(waiting.begin(), waiting.end());
+    while (!waiting.empty()) {
+      const node_id n = waiting.back();
+      waiting.pop_back();
+      for (std::size_t i = 0; i < g.node_at(n).inputs.count; ++i) {
+        const value_id v = g.input_of(g.node_at(n), i);
+        const node_id p = v == none ? none : g.at(v).producer;
+        if (p == none || stored_[static_cast<std::size_t>(v)] || !is_movement(p) || !seen.insert(p).second) continue;
+        views.push_back(p);
+        waiting.push_back(p);
+      }
+    }
     std::sort(views.begin(), views.end());
     return views;
   }
 
+  // Of a step's nodes, or of a group's, which are in topological order.
   static bool contains(std::span<const node_id> nodes, node_id n) {
-    return std::find(nodes.begin(), nodes.end(), n) != nodes.end();
+    return std::binary_search(nodes.begin(), nodes.end(), n);
   }
   bool is_movement(node_id n) const { return g.node_at(n).op->kind == form::movement; }
+  bool is_anchor(node_id n) const { return fusion_blocks::is_anchor(g.node_at(n)); }
+  bool is_stored(value_id v) const { return stored_[static_cast<std::size_t>(v)]; }
 
   // The group that became step s; null when there is none.
   const fusion_group* group_of(const step& s) const {
     const auto nodes = nodes_of(s);
-    for (node_id n : nodes)  // one of them is in no other group
-      if (const fusion_group* group = home_of(n);
-          group != nullptr && std::equal(nodes.begin(), nodes.end(), group->nodes.begin(), group->nodes.end()))
-        return group;
-    for (const fusion_group& group : fusion.groups)
-      if (std::equal(nodes.begin(), nodes.end(), group.nodes.begin(), group.nodes.end())) return &group;
+    if (!nodes.empty())
+      for (std::int32_t k : groups_ending_in_[static_cast<std::size_t>(nodes.back())])
+        if (const fusion_group& group = fusion.groups[k];
+            std::equal(nodes.begin(), nodes.end(), group.nodes.begin(), group.nodes.end()))
+          return &group;
     return nullptr;
   }
-  // The group that stores the output of node n, else one that n is in; null when there is none.
+  // The group that stores the output of node n, else the last one that n is in; null when there is none.
   const fusion_group* home_of(node_id n) const {
-    const std::int32_t home = home_[static_cast<std::size_t>(n)];
+    const std::int32_t home = homes_[static_cast<std::size_t>(n)];
     return home == none ? nullptr : &fusion.groups[home];
   }
+  // What was decided about the edges that node n is at either end of: positions in fusion.decisions, in their order.
+  std::span<const std::size_t> decisions_at(node_id n) const { return decisions_at_[static_cast<std::size_t>(n)]; }
 
   // The movement operators between the output of `first` and `second`, which reads it; empty when it reads it directly.
   std::vector<node_id> movement_between(node_id first, node_id second) const {
@@ -95,40 +125,50 @@ class compiled_graph {
     return {};
   }
 
-  // Why no kernel was made of an edge that the fusion pass did not ask about: from a group to one that reads its
-  // result.
-  static std::string_view reason_between(const fusion_group& first, const fusion_group& second) {
-    if (fuse(first.type, second.type).decision == verdict::never) return "mapping types";
-    return first.anchor != none && second.anchor != none ? "one anchor a kernel" : "already part of another kernel";
+ private:
+  // To be called once graph and fusion plan are there.
+  void index() {
+    stored_.resize(g.values.size());
+    homes_.resize(g.nodes.size(), none);
+    groups_ending_in_.resize(g.nodes.size());
+    decisions_at_.resize(g.nodes.size());
+    std::vector<bool> is_final(g.nodes.size());  // the home is that which stores the output
+    for (std::size_t k = 0; k < fusion.groups.size(); ++k) {
+      const fusion_group& group = fusion.groups[k];
+      const auto number = static_cast<std::int32_t>(k);
+      groups_ending_in_[static_cast<std::size_t>(group.nodes.back())].push_back(number);
+      for (node_id n : group.nodes)
+        if (!is_final[static_cast<std::size_t>(n)]) homes_[static_cast<std::size_t>(n)] = number;
+      for (value_id v : group.outputs) {
+        stored_[static_cast<std::size_t>(v)] = true;
+        const auto n = static_cast<std::size_t>(g.at(v).producer);
+        if (!is_final[n]) homes_[n] = number;
+        is_final[n] = true;
+      }
+    }
+    for (std::size_t k = 0; k < fusion.decisions.size(); ++k) {
+      const fusion_decision& d = fusion.decisions[k];
+      decisions_at_[static_cast<std::size_t>(d.first)].push_back(k);
+      decisions_at_[static_cast<std::size_t>(d.second)].push_back(k);
+    }
   }
 
- private:
-  void note_groups() {
-    stored_.resize(g.values.size());
-    home_.assign(g.nodes.size(), none);
-    for (std::size_t k = 0; k < fusion.groups.size(); ++k)
-      for (node_id n : fusion.groups[k].nodes) home_[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(k);
-    for (std::size_t k = fusion.groups.size(); k-- > 0;)
-      for (value_id v : fusion.groups[k].outputs) {
-        stored_[static_cast<std::size_t>(v)] = true;
-        if (const node_id p = g.at(v).producer; p != none)
-          home_[static_cast<std::size_t>(p)] = static_cast<std::int32_t>(k);
-      }
-  }
-  void add_views(node_id n, std::span<const node_id> members, std::vector<node_id>& views) const {
-    for (std::size_t i = 0; i < g.node_at(n).inputs.count; ++i) {
-      const value_id v = g.input_of(g.node_at(n), i);
-      const node_id p = v == none ? none : g.at(v).producer;
-      if (p == none || stored_[static_cast<std::size_t>(v)] || !is_movement(p)) continue;
-      if (contains(members, p) || contains(views, p)) continue;
-      views.push_back(p);
-      add_views(p, members, views);
-    }
+  // Appends n and, before it, what it needs of `nodes`.
+  void compute(node_id n, std::span<const node_id> nodes, std::vector<bool>& done, std::vector<node_id>& order) const {
+    const auto found = std::lower_bound(nodes.begin(), nodes.end(), n);
+    if (n == none || found == nodes.end() || *found != n || done[static_cast<std::size_t>(found - nodes.begin())])
+      return;
+    done[static_cast<std::size_t>(found - nodes.begin())] = true;
+    for (std::size_t i = 0; i < g.node_at(n).inputs.count; ++i)
+      if (const value_id v = g.input_of(g.node_at(n), i); v != none) compute(g.at(v).producer, nodes, done, order);
+    order.push_back(n);
   }
 
   std::shared_ptr<const plan_draft> draft_;  // of a graph built at run time: what `plan` views
   std::vector<bool> stored_;                 // of values
-  std::vector<std::int32_t> home_;           // of nodes: see home_of
+  std::vector<std::int32_t> homes_;          // of nodes: their group, or none
+  std::vector<std::vector<std::int32_t>> groups_ending_in_;
+  std::vector<std::vector<std::size_t>> decisions_at_;
 };
 
 }  // namespace dnnkit::detail

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -64,17 +65,26 @@ class dot_writer {
   struct kernel {
     std::string id, title;
     bool setup;
-    std::vector<node_id> nodes;  // those it looks through included
+    std::vector<node_id> nodes;   // those it looks through included
+    std::vector<node_id> sorted;  // the same in ascending order
     const fusion_group* group;
   };
   void add_kernel(const compiled_graph& compiled, const step& s, bool setup) {
     const std::size_t number = kernels_.size() + 1 - (setup ? 0 : plan_.setup_steps.size());
     kernel k{std::string(setup ? "s" : "k").append(std::to_string(number)),
-             (setup ? "setup" : std::to_string(number)) + ": ", setup, compiled.views_of(s), compiled.group_of(s)};
+             (setup ? "setup" : std::to_string(number)) + ": ",
+             setup,
+             compiled.views_of(s),
+             {},
+             compiled.group_of(s)};
     k.title += plan_.text_of(s.name);
     if (const std::string conditions = conditions_of(plan_, s); !conditions.empty()) k.title += "\nif " + conditions;
     const auto nodes = compiled.nodes_of(s);
     k.nodes.insert(k.nodes.end(), nodes.begin(), nodes.end());
+    k.sorted = k.nodes;
+    std::sort(k.sorted.begin(), k.sorted.end());
+    if (k.group != nullptr)
+      for (value_id v : k.group->outputs) stored_by_.emplace(v, kernels_.size());
     kernels_.push_back(std::move(k));
   }
   static std::string id(const kernel& k, node_id n) { return k.id + "_" + std::to_string(n); }
@@ -101,12 +111,9 @@ class dot_writer {
     const value& x = g_.at(v);
     if (x.from == origin::input) return leaf(v);
     if (x.producer == none) return {};
-    if (k != nullptr && compiled_graph::contains(k->nodes, x.producer)) return id(*k, x.producer);
-    for (const kernel& other : kernels_)
-      if (other.group != nullptr &&
-          std::find(other.group->outputs.begin(), other.group->outputs.end(), v) != other.group->outputs.end())
-        return id(other, x.producer);
-    return {};
+    if (k != nullptr && compiled_graph::contains(k->sorted, x.producer)) return id(*k, x.producer);
+    const auto home = stored_by_.find(v);
+    return home == stored_by_.end() ? std::string() : id(kernels_[home->second], x.producer);
   }
   void add_edge(value_id v, const std::string& from, const std::string& to) {
     const std::string label = std::string(name(g_.at(v).type.type)) + " " + print(g_.symbols, g_.at(v).type.dims).str();
@@ -127,6 +134,7 @@ class dot_writer {
   const plan_view& plan_;
   const graph& g_;
   std::vector<kernel> kernels_;
+  std::unordered_map<value_id, std::size_t> stored_by_;  // the first kernel that stores a value
   std::string out_;
 };
 

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +50,7 @@ class explanation {
       out_ += "setup: " + std::string(plan_.text_of(s.name)) + "\n";
       add_step(s, true);
     }
+    add_legend();
     add_totals();
     return std::move(out_);
   }
@@ -59,15 +63,13 @@ class explanation {
 
   // --- one kernel
   void add_step(const step& s, bool setup) {
-    line("operators", list_of(compiled_.nodes_of(s)));
+    line("operators", list_of(compiled_.in_order_of_computation(s)));
     if (const auto views = compiled_.views_of(s); !views.empty()) line("views", list_of(views));
     if (const std::string conditions = conditions_of(plan_, s); !conditions.empty()) line("runs only if", conditions);
     if (const fusion_group* group = compiled_.group_of(s)) line("mapping type", std::string(name_of(group->type)));
     dim read = 0, written = 0;
-    for (std::int32_t b : operands(s, false)) {
-      add_operand("reads", b, false);
-      read = sizes_.sum(read, sizes_.bytes(buffer_at(b).type));
-    }
+    for (std::int32_t b : operands(s, false)) add_operand("reads", b, false);
+    for (dim bytes : bytes_read(s)) read = sizes_.sum(read, bytes);
     for (std::int32_t b : operands(s, true)) {
       add_operand("writes", b, true);
       written = sizes_.sum(written, sizes_.bytes(buffer_at(b).type));
@@ -80,6 +82,35 @@ class explanation {
     }
     add_decisions(s);
     out_ += "\n";
+  }
+
+  // Of each stored value that the step reads, in no order: see elements_read.
+  std::vector<dim> bytes_read(const step& s) {
+    const auto nodes = compiled_.nodes_of(s);
+    std::map<value_id, dim> elements;
+    const auto read = [&](value_id v, dim needed) {  // v, also through movement operators
+      for (;;) {
+        needed = sizes_.least(needed, sizes_.elements(g_.at(v).type));
+        const node_id p = g_.at(v).producer;
+        if (p == none || (compiled_.is_stored(v) && !compiled_.contains(nodes, p))) break;
+        if (!compiled_.is_movement(p)) return;  // computed here
+        v = g_.input_of(g_.node_at(p), 0);
+      }
+      if (g_.at(v).from == origin::constant && g_.at(v).data.count == 1) return;  // known to the kernel
+      dim& sum = elements.try_emplace(v, dim(0)).first->second;
+      sum = sizes_.least(sizes_.sum(sum, needed), sizes_.elements(g_.at(v).type));
+    };
+    for (node_id n : nodes)  // movement operators are looked through by those that read them
+      if (const node& x = g_.node_at(n); !compiled_.is_movement(n))
+        for (std::size_t i = 0; i < x.inputs.count; ++i)
+          if (const value_id v = g_.input_of(x, i); v != none) read(v, elements_read(sizes_, g_, x, i));
+    if (const fusion_group* group = compiled_.group_of(s))
+      for (value_id v : group->outputs)
+        if (compiled_.is_movement(g_.at(v).producer)) read(v, sizes_.elements(g_.at(v).type));
+    std::vector<dim> bytes;
+    for (const auto& [v, n] : elements)
+      bytes.push_back(sizes_.product(n, static_cast<std::int64_t>(size_of(g_.at(v).type.type))));
+    return bytes;
   }
 
   const buffer& buffer_at(std::int32_t b) const { return plan_.buffers[static_cast<std::size_t>(b)]; }
@@ -113,46 +144,58 @@ class explanation {
     for (node_id n : nodes) list += (list.empty() ? "" : ", ") + describe(g_, n);
     return list;
   }
-  // "Conv 'tail' -> DepthToSpace -> Add: successor"; mapping types are said where they were the reason
-  void add_decision(bool fused, node_id first, node_id second, std::string_view reason) {
-    std::vector<node_id> chain = compiled_.movement_between(first, second);
-    chain.insert(chain.begin(), first);
-    chain.push_back(second);
+  // "Conv 'tail' -> DepthToSpace -> Add: successor"; mapping types are said where they were the reason, and the rule
+  // where one was
+  void add_decision(const fusion_decision& d) {
+    std::vector<node_id> chain = compiled_.movement_between(d.first, d.second);
+    chain.insert(chain.begin(), d.first);
+    chain.push_back(d.second);
     std::string edge, types;
-    for (node_id n : chain) {
-      const fusion_group* group = n == first || n == second ? compiled_.home_of(n) : nullptr;
-      const std::string arrow = n == first ? "" : " -> ";
+    for (std::size_t k = 0; k < chain.size(); ++k) {
+      const node_id n = chain[k];
+      const fusion_group* group = k == 0 || k + 1 == chain.size() ? compiled_.home_of(n) : nullptr;
+      const std::string arrow = k == 0 ? "" : " -> ";
       edge += arrow + describe(g_, n);
       types += arrow + std::string(name_of(group != nullptr ? group->type : g_.node_at(n).op->properties.map));
     }
-    line(fused ? "fused" : "not fused",
-         edge + ": " + std::string(reason) + (reason == "mapping types" ? " (" + types + ")" : ""));
+    std::string why(words_of(d.reason).name);
+    if (d.reason == fusion_reason::mapping_types) why += " (" + types + ")";
+    if (!d.rule.empty()) why += " '" + std::string(d.rule) + "'";
+    line(d.fused ? "fused" : "not fused", edge + ": " + why);
+    reasons_said_[static_cast<std::size_t>(d.reason)] = true;
   }
+  // What was decided about the edges within the kernel that were fused, then about those that cross its border. Of an
+  // edge that was asked about more than once the first refusal counts, else the last reason for not asking.
   void add_decisions(const step& s) {
     const auto nodes = compiled_.nodes_of(s);
-    std::vector<std::pair<node_id, node_id>> said;
-    const auto is_new = [&](node_id a, node_id b) {
-      if (std::find(said.begin(), said.end(), std::pair(a, b)) != said.end()) return false;
-      said.emplace_back(a, b);
-      return true;
-    };
-    const auto inside = [&](node_id n) { return compiled_.contains(nodes, n); };
-    for (const fusion_decision& d : compiled_.fusion.decisions)
-      if (d.fused && inside(d.first) && inside(d.second) && is_new(d.first, d.second))
-        add_decision(true, d.first, d.second, d.reason);
-    for (const fusion_decision& d : compiled_.fusion.decisions)
-      if (!d.fused && inside(d.first) != inside(d.second) && is_new(d.first, d.second))
-        add_decision(false, d.first, d.second, d.reason);
-    // edges nobody asked about
-    const fusion_group* here = compiled_.group_of(s);
-    for (node_id n : nodes)
-      for (std::size_t i = 0; i < g_.node_at(n).inputs.count; ++i) {
-        const value_id v = g_.input_of(g_.node_at(n), i);
-        const node_id p = v == none ? none : g_.at(v).producer;
-        const fusion_group* there = p == none ? nullptr : compiled_.home_of(p);
-        if (here == nullptr || there == nullptr || there == here || there->setup != here->setup) continue;
-        if (is_new(p, n)) add_decision(false, p, n, compiled_.reason_between(*there, *here));
-      }
+    const auto& decisions = compiled_.fusion.decisions;
+    std::vector<std::size_t> here;
+    for (node_id n : nodes) here.insert(here.end(), compiled_.decisions_at(n).begin(), compiled_.decisions_at(n).end());
+    std::sort(here.begin(), here.end());
+    here.erase(std::unique(here.begin(), here.end()), here.end());
+    std::map<std::pair<node_id, node_id>, std::size_t> refused;
+    std::set<std::pair<node_id, node_id>> fused;
+    std::vector<std::pair<node_id, node_id>> order;  // of what was refused
+    for (std::size_t k : here) {
+      const fusion_decision& d = decisions[k];
+      const std::pair edge(d.first, d.second);
+      const bool first = compiled_.contains(nodes, d.first), second = compiled_.contains(nodes, d.second);
+      if (d.fused && first && second && fused.insert(edge).second) add_decision(d);
+      if (d.fused || first == second) continue;
+      const auto [known, is_new] = refused.emplace(edge, k);
+      if (is_new) order.push_back(edge);
+      else if (!decisions[known->second].asked) known->second = k;
+    }
+    for (const auto& edge : order) add_decision(decisions[refused[edge]]);
+  }
+
+  // --- the words used above
+  void add_legend() {
+    for (std::size_t r = 0; r < reasons_said_.size(); ++r)
+      if (reasons_said_[r])
+        out_ += std::string(fusion_words_of_reasons[r].name) + ": " + std::string(fusion_words_of_reasons[r].meaning) +
+                "\n";
+    if (std::find(reasons_said_.begin(), reasons_said_.end(), true) != reasons_said_.end()) out_ += "\n";
   }
 
   // --- memory under the given sizes
@@ -179,6 +222,8 @@ class explanation {
   void add_totals() {
     graph built = built_;  // counting FLOPs adds expressions to its symbol table
     const auto alive = live_nodes(built), setup = setup_values(built);
+    std::vector<char> given_out(built.values.size());
+    for (value_id v : built.outputs) given_out[static_cast<std::size_t>(v)] = 1;
     std::size_t operators = 0;
     std::vector<dim> flops_of;
     for (std::size_t k = 0; k < built.nodes.size(); ++k) {
@@ -192,10 +237,12 @@ class explanation {
       if (alive[k] == 0 || setup[static_cast<std::size_t>(n.output)] != 0) continue;
       flops = s.sum(flops, flops_of[k]);
       for (std::size_t i = 0; i < n.inputs.count; ++i)
-        if (const value_id v = built.input_of(n, i); v != none) moved = s.sum(moved, s.bytes(built.at(v).type));
+        if (const value_id v = built.input_of(n, i); v != none)
+          moved = s.sum(moved, s.product(elements_read(s, built, n, i),
+                                         static_cast<std::int64_t>(size_of(built.at(v).type.type))));
       const dim result = s.bytes(built.at(n.output).type);
       moved = s.sum(moved, result);
-      if (!is_output(built, n.output)) intermediates = s.sum(intermediates, result);
+      if (given_out[static_cast<std::size_t>(n.output)] == 0) intermediates = s.sum(intermediates, result);
     }
     total("totals", "graph as built", "compiled");
     total("operators, kernels", std::to_string(operators), std::to_string(plan_.steps.size()));
@@ -217,13 +264,14 @@ class explanation {
   const graph& built_;
   const compiled_graph& compiled_;
   const plan_view& plan_;
-  const graph& g_;
+  graph g_;  // a copy: what operators say of themselves adds expressions to its symbol table
   std::span<const binding> bindings_;
   sizes sizes_;
   bool placed_ = false;
   std::vector<std::int64_t> offsets_;
   std::int64_t arena_bytes_ = 0;
   dim flops_ = 0, moved_ = 0;
+  std::array<bool, static_cast<std::size_t>(fusion_reason::count)> reasons_said_{};
   std::string out_;
 };
 
@@ -232,8 +280,8 @@ class explanation {
 // A text about every kernel of Net (a dk::compile<...>): its operators by name and ONNX type, the mapping type of the
 // group (DNNFusion, Table 3.2), what it reads and writes and where that lies, FLOPs, bytes, and which edges of the
 // graph were fused or not, with the reason. FLOPs and sizes are expressions over the symbols; given the values of all
-// symbols they are numbers: explain<net>({{"H", 480}, {"W", 640}}). Bytes count each operand of a kernel once and
-// whole. Throws dnnkit::error for a symbol that the network does not have or that is left out.
+// symbols they are numbers: explain<net>({{"H", 480}, {"W", 640}}). Bytes count each element of an operand once, and
+// of one that indices pick elements from as many as are picked. Throws dnnkit::error for a symbol that the network does not have or that is left out.
 template <class Net> std::string explain(std::initializer_list<binding> bindings = {}) {
   const graph built = graph_of<typename Net::model>();
   const auto compiled = detail::compiled_graph::of<Net>();

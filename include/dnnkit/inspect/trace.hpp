@@ -2,6 +2,7 @@
 // A trace of every kernel of every run, written as JSON that chrome://tracing and ui.perfetto.dev open.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,10 +27,18 @@ inline std::string microseconds(std::int64_t ns) {
   return std::to_string(ns / 1000) + "." + std::string(3 - digits.size(), '0') + digits;
 }
 
-// The operators of a recipe: its anchor, then those computed element by element.
+// The operators of a recipe in the order in which they are computed: those that the anchor's operands need, the anchor,
+// the others. (A recipe's nodes are in that order.)
 inline std::string operators_of_recipe(const plan_view& plan, const recipe& r) {
-  std::string s(r.anchor.name);
-  for (const recipe_node& n : plan.part<recipe_node>(plan.nodes, r.nodes)) (s += s.empty() ? "" : " ") += n.op.name;
+  const auto nodes = plan.part<recipe_node>(plan.nodes, r.nodes);
+  std::size_t before = 0;  // of the nodes, those in front of the anchor
+  for (const operand_ref& input : plan.refs_of(r.anchor_inputs))
+    if (input.from == source::node) before = std::max(before, std::size_t{input.index} + 1);
+  std::string s;
+  const auto add = [&](std::string_view name) { (s += s.empty() ? "" : " ") += name; };
+  for (const recipe_node& n : nodes.first(before)) add(n.op.name);
+  if (r.anchor.id != operator_id::none) add(r.anchor.name);
+  for (const recipe_node& n : nodes.subspan(before)) add(n.op.name);
   return s.empty() ? "copy" : s;
 }
 
@@ -45,6 +54,11 @@ class chrome_trace {
   // Room for so many kernels over all runs; those beyond are counted, not timed.
   explicit chrome_trace(std::size_t most_events) { events_.reserve(most_events); }
 
+  // The values of all symbols, which the session tells its observer when it binds them. May allocate.
+  void bound(std::span<const std::int64_t> values) {
+    first_value_ = values_.size();
+    values_.insert(values_.end(), values.begin(), values.end());
+  }
   bool before(const plan_view& plan, std::size_t) noexcept {
     if (events_.empty()) plan_ = plan;
     begin_ = clock::now();
@@ -52,12 +66,13 @@ class chrome_trace {
   }
   void after(const plan_view&, std::size_t step) noexcept {
     if (events_.size() == events_.capacity()) ++lost_;
-    else events_.push_back({step, begin_, clock::now()});
+    else events_.push_back({step, begin_, clock::now(), first_value_});
   }
 
   struct event {
     std::size_t step;
     clock::time_point begin, end;
+    std::size_t first_value;  // of the binding under which it ran
   };
   std::span<const event> events() const noexcept { return events_; }
   std::size_t lost() const noexcept { return lost_; }
@@ -65,6 +80,8 @@ class chrome_trace {
   void clear() noexcept {
     events_.clear();
     lost_ = 0;
+    values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(first_value_));
+    first_value_ = 0;
   }
 
   // The trace as a JSON object; times are microseconds from the first kernel on.
@@ -82,7 +99,7 @@ class chrome_trace {
              detail::json_string(plan_.text_of(s.name)) + ",\"ts\":" + time(e.begin - events_[0].begin) +
              ",\"dur\":" + time(e.end - e.begin) + ",\"args\":{\"kernel\":" + std::to_string(e.step + 1) +
              ",\"operators\":" + detail::json_string(detail::operators_of_recipe(plan_, plan_.recipes[s.kernel])) +
-             ",\"FLOPs\":" + detail::json_string(symbols.print(s.flops).view()) + note(e.step) + "}}";
+             ",\"FLOPs\":" + flops_of(e, symbols) + note(e.step) + "}}";
       separator = ",\n";
     }
     return out + "\n]}\n";
@@ -113,7 +130,17 @@ class chrome_trace {
     return {};
   }
 
+  // A number; an expression over the symbols, as a text, in a session that has not said their values.
+  std::string flops_of(const event& e, const symbol_table& symbols) const {
+    const dim flops = plan_.steps[e.step].flops;
+    if (flops.is_known()) return std::to_string(flops.value());
+    if (values_.empty()) return detail::json_string(symbols.print(flops).view());
+    return std::to_string(symbols.evaluate(flops, values_.data() + e.first_value));
+  }
+
   std::vector<event> events_;
+  std::vector<std::int64_t> values_;  // of the symbols, one binding behind the other
+  std::size_t first_value_ = 0;       // of the present binding
   std::size_t lost_ = 0;
   clock::time_point begin_;
   plan_view plan_{};

@@ -64,18 +64,18 @@ class fusion_blocks {
     return kind != form::elementwise && kind != form::movement;
   }
 
-  // Null when `nodes` (topologically sorted) can be one kernel, whose anchor and outputs are then set; else the reason,
+  // None when `nodes` (topologically sorted) can be one kernel, whose anchor and outputs are then set; else the reason,
   // and the group is left as it was.
-  constexpr const char* check(fusion_group& group) {
+  constexpr fusion_reason check(fusion_group& group) {
     const node_id* const nodes = group.nodes.items;
     const std::size_t n = group.nodes.count;
     for (std::size_t k = 0; k < n; ++k) member_.items[nodes[k]] = 1;
-    const char* const reason = check_members(group.nodes);
+    const fusion_reason reason = check_members(group.nodes);
     for (std::size_t k = 0; k < n; ++k) member_.items[nodes[k]] = 0;
-    if (reason != nullptr) return reason;
+    if (reason != fusion_reason::nothing) return reason;
     group.anchor = anchor_;
     group.outputs = outputs_;
-    return nullptr;
+    return fusion_reason::nothing;
   }
 
   // Adds n to a sorted list; false when the list has it already.
@@ -98,16 +98,16 @@ class fusion_blocks {
   constexpr bool inside(node_id n) const { return n != none && member_.items[n] != 0; }
   constexpr node_id producer(value_id v) const { return v == none ? none : g_.values.items[v].producer; }
 
-  constexpr const char* check_members(const vector<node_id>& nodes) {
-    if (nodes.count > most_nodes) return "too many operators for one kernel";
-    if (!guards_.run_together(g_, nodes)) return "not both in the same branches";
+  constexpr fusion_reason check_members(const vector<node_id>& nodes) {
+    if (nodes.count > most_nodes) return fusion_reason::too_many_operators;
+    if (!guards_.run_together(g_, nodes)) return fusion_reason::other_branches;
     examine(nodes);
-    if (anchors_ > 1) return "one anchor a kernel";
+    if (anchors_ > 1) return fusion_reason::one_anchor;
     if (nodes.count > 1 && anchor_ != none && g_.nodes.items[anchor_].op->kind == form::whole)
-      return "an operator that computes its output as a whole";
-    if (operands_ > most_operands && nodes.count > 1) return "too many operands for one kernel";
-    if (outputs_.count == 0) return "nothing to store";
-    if (leaves_and_returns(nodes.back())) return "a path leaves the kernel and comes back";
+      return fusion_reason::whole_operator;
+    if (operands_ > most_operands && nodes.count > 1) return fusion_reason::too_many_operands;
+    if (outputs_.count == 0) return fusion_reason::nothing_to_store;
+    if (leaves_and_returns(nodes.back())) return fusion_reason::path_returns;
     return anchor_ == none ? check_iteration_space(nodes) : check_epilogue(nodes);
   }
 
@@ -181,17 +181,17 @@ class fusion_blocks {
     work_.push_back(n);
   }
 
-  constexpr const char* check_iteration_space(const vector<node_id>& nodes) const {
-    if (outputs_.count == 1) return nullptr;
+  constexpr fusion_reason check_iteration_space(const vector<node_id>& nodes) const {
+    if (outputs_.count == 1) return fusion_reason::nothing;
     const shape& space = g_.values[outputs_[0]].type.dims;
     for (value_id o : outputs_)
-      if (!same_shape(g_.values[o].type.dims, space)) return "outputs of different shapes";
+      if (!same_shape(g_.values[o].type.dims, space)) return fusion_reason::different_shapes;
     for (node_id n : nodes)
-      if (g_.nodes[n].op->kind == form::movement) return "several outputs in different coordinates";
-    return nullptr;
+      if (g_.nodes[n].op->kind == form::movement) return fusion_reason::several_coordinates;
+    return fusion_reason::nothing;
   }
 
-  constexpr const char* check_epilogue(const vector<node_id>& nodes) {
+  constexpr fusion_reason check_epilogue(const vector<node_id>& nodes) {
     // read_in_[n]: the anchor, or the last movement operator between it and member n; none before the anchor
     bool moves = false;
     for (std::size_t k = 0; k < nodes.count; ++k) {
@@ -204,25 +204,24 @@ class fusion_blocks {
         const value_id v = g_.operands.items[i];
         const node_id p = producer(v), before = inside(p) ? read_in_.items[p] : none;
         if (before == none) continue;
-        if (read_in != none && read_in != before) return "operands of the epilogue in different coordinates";
+        if (read_in != none && read_in != before) return fusion_reason::epilogue_coordinates;
         read_in = before;
         if (x.op->kind == form::movement) {
-          if (!x.op->backward) return "only bijections can follow the anchor";
+          if (!x.op->backward) return fusion_reason::no_bijection;
           read_in = n;
           moves = true;
         } else if (!same_shape(g_.values.items[v].type.dims, g_.values.items[x.output].type.dims))
-          return "broadcast behind the anchor";
+          return fusion_reason::broadcast_behind_anchor;
       }
     }
     for (std::size_t k = 0; k < outputs_.count; ++k)
-      if (read_in_.items[g_.values.items[outputs_.items[k]].producer] == none)
-        return "a value beside the anchor's iteration space is read elsewhere";
+      if (read_in_.items[g_.values.items[outputs_.items[k]].producer] == none) return fusion_reason::beside_anchor;
     if (moves) {
       epilogue_views views(g_, anchor_, [&](node_id n) { return inside(n); });
       for (value_id o : outputs_)
-        if (!views.exist(o)) return "movement behind the anchor that no view can undo";
+        if (!views.exist(o)) return fusion_reason::no_view;
     }
-    return nullptr;
+    return fusion_reason::nothing;
   }
 
   graph& g_;

@@ -276,7 +276,7 @@ constexpr fusion_plan kernel_for_each_node(graph& g) {
     const value_id v = g.node_at(n).output;
     if (alive.items[n] == 0 || (g.node_at(n).op->kind == form::movement && !blocks.is_given_out(v))) continue;
     fusion_group single{{n}, {v}, none, g.node_at(n).op->properties.map, setup.items[v] != 0};
-    if (blocks.check(single) == nullptr) plan.groups.push_back(static_cast<fusion_group&&>(single));
+    if (blocks.check(single) == fusion_reason::nothing) plan.groups.push_back(static_cast<fusion_group&&>(single));
   }
   return plan;
 }

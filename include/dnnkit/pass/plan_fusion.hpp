@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
@@ -118,7 +119,11 @@ template <class... Rules> struct plan_fusion {
     for (std::uint32_t i = 0; i < inputs.count; ++i) {
       const value_id v = g_.operands.items[inputs.first + i];
       const node_id source = v == none ? none : source_of(v);
-      if (source == none || !is_free(source) || is_setup(source) != block.setup) continue;
+      if (source == none || is_setup(source) != block.setup) continue;
+      if (!is_free(source)) {
+        note(source, n, fusion_reason::in_another_kernel);
+        continue;
+      }
       if (!is_anchor(source) && is_anchor(n)) continue;  // a producer's epilogue comes before a reader's prologue
       vector<node_id> chain;
       chain_to(v, chain);
@@ -137,15 +142,19 @@ template <class... Rules> struct plan_fusion {
     const value_users::range users = blocks_.users()[v];
     for (std::size_t k = 0; k < users.size(); ++k) {
       const node_id u = users.first[k];
-      if (!is_free(u) || is_setup(u) != block.setup || contains(block, u)) continue;
-      if (is_movement(u)) {
+      if (alive_.items[u] == 0 || is_setup(u) != block.setup || contains(block, u)) continue;
+      if (!is_free(u)) {
+        note(through.front(), u, fusion_reason::in_another_kernel);
+      } else if (is_movement(u)) {
         through.push_back(u);
         grow_through(block, through);
         through.pop_back();
       } else if (!is_anchor(u)) {
         std::uint32_t i = 0;
         while (g_.operands.items[g_.nodes.items[u].inputs.first + i] != v) ++i;
-        if (join(block, through, u, i, false)) grow_to_successors(block, u);
+        if (!join(block, through, u, i, false)) continue;
+        note_operands(block, u);
+        grow_to_successors(block, u);
       }
     }
   }
@@ -154,6 +163,17 @@ template <class... Rules> struct plan_fusion {
     for (std::size_t k = 0; k < block.nodes.count; ++k)
       if (block.nodes.items[k] == n) return true;
     return false;
+  }
+
+  // Says why the other operands of a successor are not asked about.
+  constexpr void note_operands(const fusion_group& block, node_id u) {
+    if (std::is_constant_evaluated()) return;
+    for (std::size_t i = 0; i < g_.node_at(u).inputs.count; ++i) {
+      const value_id v = g_.input_of(g_.node_at(u), i);
+      const node_id p = v == none ? none : source_of(v);
+      if (p == none || contains(block, p) || is_setup(p) != block.setup) continue;
+      note(p, u, is_free(p) ? fusion_reason::operand_of_successor : fusion_reason::in_another_kernel);
+    }
   }
 
   // Adds the nodes of `chain` (a producer and the movement behind it) and `last`, which reads the chain's end as its
@@ -169,26 +189,51 @@ template <class... Rules> struct plan_fusion {
     for (std::size_t k = 1; k <= chain.count; ++k) {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
       fused step = fuse(f.type, next);
-      ((step.decision = Rules::decide(edge, f.type, next, step.decision)), ...);
-      if (step.decision != verdict::fuse)
-        return decide(chain.front(), last, false, step.decision == verdict::never ? "mapping types" : "profile");
+      const opinion o = judge(edge, f.type, next, step.decision);
+      if (o.reason != fusion_reason::nothing) return decide({chain.front(), last, false, true, o.reason, o.rule});
       f = step;
     }
     added_.clear();
     for (std::size_t k = 0; k < chain.count; ++k)
       if (const node_id n = chain.items[k]; fusion_blocks::add(block.nodes, n)) added_.push_back(n);
     if (fusion_blocks::add(block.nodes, last)) added_.push_back(last);
-    if (const char* const reason = blocks_.check(block); reason != nullptr) {
+    if (const fusion_reason reason = blocks_.check(block); reason != fusion_reason::nothing) {
       for (node_id n : added_) fusion_blocks::remove(block.nodes, n);
-      return decide(chain.front(), last, false, reason);
+      return decide({chain.front(), last, false, true, reason, {}});
     }
     block.type = f.type;
-    return decide(chain.front(), last, true, upwards ? "predecessor" : "successor");
+    return decide(
+        {chain.front(), last, true, true, upwards ? fusion_reason::predecessor : fusion_reason::successor, {}});
   }
 
-  constexpr bool decide(node_id first, node_id second, bool yes, const char* reason) {
-    decisions_.push_back({first, second, yes, reason});
-    return yes;
+  // What the table and the rules, asked in order, have against an edge; none when they let it be fused.
+  struct opinion {
+    fusion_reason reason = fusion_reason::nothing;
+    std::string_view rule;
+  };
+  static constexpr opinion judge(const fusion_edge& edge, mapping first, mapping second, verdict v) {
+    std::string_view last;  // the rule that changed the verdict last
+    (ask<Rules>(edge, first, second, v, last), ...);
+    if (v == verdict::fuse) return {};
+    if (last.empty()) return {v == verdict::never ? fusion_reason::mapping_types : fusion_reason::profile, {}};
+    if (last == profile_rule::name) return {fusion_reason::profile, {}};
+    return {fusion_reason::rule, last};
+  }
+  template <class Rule>
+  static constexpr void ask(const fusion_edge& edge, mapping first, mapping second, verdict& v,
+                            std::string_view& last) {
+    const verdict before = v;
+    v = Rule::decide(edge, first, second, v);
+    if (v != before) last = Rule::name;
+  }
+
+  constexpr bool decide(const fusion_decision& d) {
+    decisions_.push_back(d);
+    return d.fused;
+  }
+  // Says why an edge is not asked about, to whom it may interest: nobody while compiling.
+  constexpr void note(node_id first, node_id second, fusion_reason reason) {
+    if (!std::is_constant_evaluated()) decisions_.push_back({first, second, false, false, reason, {}});
   }
 
   // A movement operator whose result must be stored is stored by the kernel that computes its input, when that is
@@ -208,7 +253,13 @@ template <class... Rules> struct plan_fusion {
       vector<node_id> chain;
       chain_to(v, chain);
       for (node_id m : chain) fusion_blocks::add(larger.nodes, m);
-      stored = blocks_.check(larger) == nullptr;
+      const fusion_reason reason = blocks_.check(larger);
+      stored = decide({source,
+                       n,
+                       reason == fusion_reason::nothing,
+                       true,
+                       reason == fusion_reason::nothing ? fusion_reason::stored_by_producer : reason,
+                       {}});
       if (stored) blocks_.replace(static_cast<std::size_t>(home), static_cast<fusion_group&&>(larger));
     }
     if (!stored) blocks_.settle({{n}, {v}, none, g_.nodes.items[n].op->properties.map, is_setup(n)});
@@ -225,46 +276,79 @@ template <class... Rules> struct plan_fusion {
   constexpr void absorb_prologues() {
     for (std::size_t k = 0; k < blocks_.settled().count; ++k) {
       const fusion_group& block = blocks_.settled().items[k];
-      if (block.anchor != none || block.setup || block.outputs.size() != 1 || blocks_.is_given_out(block.outputs[0]))
-        continue;
+      if (block.setup || block.nodes.empty()) continue;
       vector<std::int32_t> readers;
       vector<node_id> through;
-      if (!collect_readers(block.outputs[0], readers, through) || readers.empty()) continue;
-      if (readers.size() > 1 && !is_cheap(block)) continue;
-      vector<fusion_group> larger;
-      bool possible = true;
-      for (std::int32_t r : readers) {
-        fusion_group g = blocks_.settled()[r];
-        possible = possible && g.anchor != none && may_precede(block, g);
-        for (node_id n : block.nodes) fusion_blocks::add(g.nodes, n);
-        for (node_id n : through) fusion_blocks::add(g.nodes, n);
-        larger.push_back(static_cast<fusion_group&&>(g));
+      if (const opinion o = against_prologue(block, readers, through); o.reason != fusion_reason::nothing) {
+        for (value_id v : block.outputs) note_edges_from(source_of(v), g_.at(v).producer, true, o.reason, o.rule);
+        continue;
       }
-      for (fusion_group& g : larger)
-        possible =
-            possible && reads_only_before_anchor(block.outputs[0], g) && blocks_.guards().run_together(g_, g.nodes);
-      if (!possible) continue;
-      decide(block.nodes.back(), larger[0].anchor, true, readers.size() > 1 ? "prologue, computed again" : "prologue");
+      vector<fusion_group> larger;
+      for (std::int32_t r : readers) larger.push_back(with_prologue(block, through, blocks_.settled()[r]));
+      decide({block.nodes.back(),
+              larger[0].anchor,
+              true,
+              true,
+              readers.size() > 1 ? fusion_reason::prologue_again : fusion_reason::prologue,
+              {}});
       for (std::size_t i = 0; i < readers.size(); ++i)
         blocks_.replace(static_cast<std::size_t>(readers[i]), static_cast<fusion_group&&>(larger[i]));
       blocks_.replace(k, {});
     }
   }
 
-  // Do the table and the rules let `block` become the prologue of `reader`, for every input its anchor reads it by?
-  constexpr bool may_precede(const fusion_group& block, const fusion_group& reader) const {
+  // What speaks against `block` being the prologue of its readers, which are found on the way, with the movement
+  // operators that they read it through.
+  constexpr opinion against_prologue(const fusion_group& block, vector<std::int32_t>& readers,
+                                     vector<node_id>& through) const {
+    if (block.anchor != none) return {fusion_reason::one_anchor, {}};
+    if (block.outputs.size() != 1) return {fusion_reason::several_results, {}};
+    const value_id result = block.outputs[0];
+    if (blocks_.is_given_out(result)) return {fusion_reason::stored_anyway, {}};
+    if (!collect_readers(result, readers, through) || readers.empty()) return {fusion_reason::read_elsewhere, {}};
+    if (readers.size() > 1 && !is_cheap(block)) return {fusion_reason::too_dear, {}};
+    for (std::int32_t r : readers) {
+      const fusion_group& reader = blocks_.settled()[r];
+      if (reader.anchor == none) return {fusion_reason::read_elsewhere, {}};
+      if (const opinion o = against_preceding(block, reader); o.reason != fusion_reason::nothing) return o;
+      const fusion_group larger = with_prologue(block, through, reader);
+      if (!reads_only_before_anchor(result, larger)) return {fusion_reason::read_behind_anchor, {}};
+      if (!blocks_.guards().run_together(g_, larger.nodes)) return {fusion_reason::other_branches, {}};
+    }
+    return {};
+  }
+  static constexpr fusion_group with_prologue(const fusion_group& block, const vector<node_id>& through,
+                                              fusion_group reader) {
+    for (node_id n : block.nodes) fusion_blocks::add(reader.nodes, n);
+    for (node_id n : through) fusion_blocks::add(reader.nodes, n);
+    return reader;
+  }
+
+  // What the table and the rules have against `block` preceding `reader`, at any input its anchor reads it by.
+  constexpr opinion against_preceding(const fusion_group& block, const fusion_group& reader) const {
     const node& anchor = g_.node_at(reader.anchor);
-    if (anchor.op->kind == form::whole) return false;
+    if (anchor.op->kind == form::whole) return {fusion_reason::whole_operator, {}};
     for (std::size_t i = 0; i < anchor.inputs.count; ++i) {
       const value_id v = g_.input_of(anchor, i);
       const node_id first = v == none ? none : source_of(v);
       if (first == none || g_.node_at(first).output != block.outputs[0]) continue;
-      verdict decision = fuse(block.type, reader.type).decision;
       const fusion_edge edge{g_, g_.node_at(first), anchor, i};
-      ((decision = Rules::decide(edge, block.type, reader.type, decision)), ...);
-      if (decision != verdict::fuse) return false;
+      const opinion o = judge(edge, block.type, reader.type, fuse(block.type, reader.type).decision);
+      if (o.reason != fusion_reason::nothing) return o;
     }
-    return true;
+    return {};
+  }
+
+  // Notes a reason for the edges from `first` to the nodes that read the output of `n`, which is `first` or movement
+  // behind it: the anchors among them, or all.
+  constexpr void note_edges_from(node_id first, node_id n, bool anchors_only, fusion_reason reason,
+                                 std::string_view rule = {}) {
+    if (std::is_constant_evaluated() || first == none) return;
+    for (node_id u : blocks_.users()[g_.node_at(n).output]) {
+      if (alive_.items[u] == 0) continue;
+      if (is_movement(u)) note_edges_from(first, u, anchors_only, reason, rule);
+      else if (!anchors_only || is_anchor(u)) decisions_.push_back({first, u, false, false, reason, rule});
+    }
   }
 
   // The settled kernels that read v, also through movement; false when something else does.
@@ -345,6 +429,8 @@ template <class... Rules> struct plan_fusion {
     while (next < waiting.size() && groups[waiting[next]].nodes.size() == 1) ++next;
     if (next == waiting.size()) throw "dnnkit: kernels of one operator wait for each other";
     const fusion_group broken = groups[waiting[next]];
+    for (std::size_t k = 0; k < broken.nodes.size(); ++k)
+      note_edges_from(broken.nodes[k], broken.nodes[k], false, fusion_reason::kernels_wait);
     waiting.erase(waiting.begin() + next);
     for (node_id n : broken.nodes) {
       fusion_group single{{n}, {}, none, g_.nodes.items[n].op->properties.map, broken.setup};
@@ -352,7 +438,7 @@ template <class... Rules> struct plan_fusion {
       bool stored = is_movement(n) && !blocks_.is_given_out(v);
       for (std::size_t k = first; k < waiting.size(); ++k)
         for (value_id o : groups[waiting[k]].outputs) stored = stored || o == v;
-      if (stored || blocks_.check(single) != nullptr) continue;
+      if (stored || blocks_.check(single) != fusion_reason::nothing) continue;
       waiting.push_back(groups.size());
       groups.push_back(static_cast<fusion_group&&>(single));
     }

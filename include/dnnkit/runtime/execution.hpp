@@ -107,6 +107,8 @@ class execution {
     for (dim d : plan_.buffers[static_cast<std::size_t>(b)].type.dims) n *= table_.evaluate(d, tables_->values.data());
     return n;
   }
+  // Of the plan's symbols, once require_bound() has passed.
+  std::span<const std::int64_t> values() const noexcept { return tables_->values; }
   std::size_t arena_bytes() const noexcept { return arena_.size(); }
 
   // Pointers of all graph inputs and outputs, in order, once require_bound() has passed. Returns false when the

@@ -73,8 +73,13 @@ template <class Net, class Observer = no_observer> class session {
   void load(const packed_weights<Net>& weights) { execution_.load(weights.tables()); }
 
   // Values of all symbols, before run() and whenever they change: s.bind({{"H", 480}, {"W", 640}}). May allocate.
-  void bind(std::initializer_list<binding> bindings) { execution_.bind({bindings.begin(), bindings.size()}); }
-  void bind(std::span<const binding> bindings) { execution_.bind(bindings); }
+  // An observer with a member bound(std::span<const std::int64_t>) is told the values, in the order of the plan's
+  // symbols.
+  void bind(std::initializer_list<binding> bindings) { bind(std::span(bindings.begin(), bindings.size())); }
+  void bind(std::span<const binding> bindings) {
+    execution_.bind(bindings);
+    if constexpr (requires { observer_.bound(execution_.values()); }) observer_.bound(execution_.values());
+  }
 
   // Values of all symbols from the shapes of the inputs, in order or by name (dk::in<"x">(x)): the rows() and cols() of
   // Eigen's matrices, the size of other ranges. Throws dnnkit::error when they do not say, or contradict each other.
