@@ -52,8 +52,8 @@ class compiled_graph {
 
   std::span<const node_id> nodes_of(const step& s) const { return plan.numbers_of(s.nodes); }
 
-  // The same in the order in which the kernel computes them, as the plan's recipes have them: what is computed while the
-  // anchor's operands are read, the anchor, what follows it.
+  // The same in the order in which the kernel computes them, as the plan's recipes have them: what is computed while
+  // the anchor's operands are read, the anchor, what follows it.
   std::vector<node_id> in_order_of_computation(const step& s) const {
     const auto nodes = nodes_of(s);
     std::vector<node_id> order;

@@ -281,7 +281,8 @@ class explanation {
 // group (DNNFusion, Table 3.2), what it reads and writes and where that lies, FLOPs, bytes, and which edges of the
 // graph were fused or not, with the reason. FLOPs and sizes are expressions over the symbols; given the values of all
 // symbols they are numbers: explain<net>({{"H", 480}, {"W", 640}}). Bytes count each element of an operand once, and
-// of one that indices pick elements from as many as are picked. Throws dnnkit::error for a symbol that the network does not have or that is left out.
+// of one that indices pick elements from as many as are picked. Throws dnnkit::error for a symbol that the network
+// does not have or that is left out.
 template <class Net> std::string explain(std::initializer_list<binding> bindings = {}) {
   const graph built = graph_of<typename Net::model>();
   const auto compiled = detail::compiled_graph::of<Net>();
