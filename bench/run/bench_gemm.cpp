@@ -2,6 +2,8 @@
 // Products against the multiply-add peak of one core: bench_gemm [part of a name] [--threads N], one JSON object a
 // line. The kernel alone (gemm_..., and the layers of some networks), and as networks have it (network_...): a
 // session's run of a model that is one product.
+#include <fmt/format.h>
+
 #include <dnnkit/cpu/gemm.hpp>
 
 #include "network.hpp"
@@ -35,7 +37,7 @@ template <class Gemm> void measure(const bench::options& o, const std::string& n
     for (index_t l = 0; l < k; ++l) want += static_cast<double>(a[i * k + l]) * static_cast<double>(b[l * n + j]);
     bench::expect_close(name, static_cast<double>(c[i * n + j]), want, static_cast<double>(k));
   }
-  bench::report(o, name, std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k), g.units(),
+  bench::report(o, name, fmt::format("{}x{}x{}", m, n, k), g.units(),
                 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k), work);
 }
 
@@ -54,7 +56,7 @@ template <index_t M, index_t N, index_t K> struct product {
   }
 };
 template <index_t M, index_t N, index_t K> void in_network(const bench::options& o) {
-  const std::string shape = std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K);
+  const std::string shape = fmt::format("{}x{}x{}", M, N, K);
   const std::string name = "network_" + shape;
   if (!o.wants(name)) return;
   bench::network<dnnkit::compile<product<M, N, K>>> n;

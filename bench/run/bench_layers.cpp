@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The convolutions of whole networks against the multiply-add peak of one core, as bench_conv; planar and depthwise
 // kernels among them: bench_layers [part of a name] [--threads N].
+#include <fmt/format.h>
+
 #include <dnnkit/cpu/depthwise.hpp>
 #include <dnnkit/cpu/planar.hpp>
 
@@ -40,13 +42,11 @@ template <conv_attributes A> void planar_symbolic(const options& o, const std::s
 
 template <index_t In, index_t Size, index_t Out, index_t Kernel, index_t Stride> void resnet(const options& o) {
   known<attributes(In, Out, Kernel, Stride), Size, Size>(
-      o, "resnet50_" + std::to_string(In) + "x" + std::to_string(Size) + "_" + std::to_string(Out) + "_k" +
-             std::to_string(Kernel) + "s" + std::to_string(Stride));
+      o, fmt::format("resnet50_{}x{}_{}_k{}s{}", In, Size, Out, Kernel, Stride));
 }
 
 template <index_t In, index_t Out, index_t Kernel> void super_resolution(const options& o, index_t h, index_t w) {
-  const std::string name = "super_resolution_" + std::to_string(In) + "_" + std::to_string(Out) + "_k" +
-                           std::to_string(Kernel) + "_" + std::to_string(h) + "x" + std::to_string(w);
+  const std::string name = fmt::format("super_resolution_{}_{}_k{}_{}x{}", In, Out, Kernel, h, w);
   symbolic<attributes(In, Out, Kernel, 1)>(o, name, h, w);
   planar_symbolic<attributes(In, Out, Kernel, 1)>(o, name, h, w);
 }

@@ -2,6 +2,8 @@
 // What benchmarks of convolutions share: a problem, its check against sums in double precision, its measurement.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <dnnkit/cpu/conv.hpp>
 
 #include "peak.hpp"
@@ -22,8 +24,7 @@ struct problem {
     return 2.0 * static_cast<double>(out_h() * out_w()) * static_cast<double>(a.out_channels * a.reduction());
   }
   std::string shape() const {
-    return std::to_string(a.in_channels) + "x" + std::to_string(h) + "x" + std::to_string(w) + "->" +
-           std::to_string(a.out_channels) + " k" + std::to_string(a.kernel_h) + " s" + std::to_string(a.stride_h);
+    return fmt::format("{}x{}x{}->{} k{} s{}", a.in_channels, h, w, a.out_channels, a.kernel_h, a.stride_h);
   }
   double expected(const buffer& x, const buffer& weight, index_t oc, index_t y, index_t column) const {
     double sum = 0;

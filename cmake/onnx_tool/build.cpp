@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // dnnkit build: a model as a program, by way of C++ and the system's compiler.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <iostream>
@@ -29,7 +31,7 @@ std::vector<std::string> write_sources(const dnnkit::graph& g, const path& file,
   onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, file, linked));
   std::vector<std::string> units{"main"};
   for (std::size_t part = 1; part < kernel_parts; ++part) {
-    units.push_back(name + "_kernels_" + std::to_string(part));
+    units.push_back(fmt::format("{}_kernels_{}", name, part));
     onnx::write_if_changed(folder / (units.back() + ".cpp"), onnx::kernel_unit_source(name, part, kernel_parts));
   }
   return units;
@@ -83,15 +85,16 @@ int build(int argc, char** argv) {
   for (const std::string& unit : units) {
     const std::string object = absolute(folder / (unit + ".o")).string();  // no option, whatever it begins with
     compilations.push_back({words, folder / (unit + ".log")});
-    for (const std::string& w : {"-I" + include.string(), "-I" + folder.string(), std::string("-c"),
-                                 absolute(folder / (unit + ".cpp")).string(), std::string("-o"), object})
+    for (const std::string& w :
+         {fmt::format("-I{}", include.string()), fmt::format("-I{}", folder.string()), std::string("-c"),
+          absolute(folder / (unit + ".cpp")).string(), std::string("-o"), object})
       compilations.back().words.push_back(w);
     link.words.push_back(object);
   }
   for (const std::string& w : {std::string("-o"), absolute(program).string(), std::string("-pthread")})
     link.words.push_back(w);
-  run_compilers(compilations, jobs, "compiling " + onnx::model_name(file));
-  run_compilers({link}, 1, "linking " + program.string());
+  run_compilers(compilations, jobs, fmt::format("compiling {}", onnx::model_name(file)));
+  run_compilers({link}, 1, fmt::format("linking {}", program.string()));
   std::cout << program.string() << "\n";
   return 0;
 }

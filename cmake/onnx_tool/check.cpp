@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // dnnkit check: everything in a model that stands in the way of using it, at once.
+#include <fmt/format.h>
+
 #include <iostream>
 #include <map>
 #include <string_view>
@@ -7,6 +9,7 @@
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/fmt.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/onnx/plan_ahead.hpp"
 
@@ -18,8 +21,7 @@ void print_signature(const dnnkit::graph& g, std::string_view word, const vector
   for (std::size_t i = 0; i < values.size(); ++i) {
     const tensor_type& t = g.at(values[i]).type;
     const std::string_view name = outputs ? g.text_of(g.output_names[i]) : g.name_of(values[i]);
-    std::cout << word << " " << printable(name) << ": " << dnnkit::name(t.type) << " "
-              << printable(dnnkit::print(g.symbols, t.dims).view()) << "\n";
+    fmt::print("{} {}: {} {}\n", word, printable(name), t.type, printable(dnnkit::print(g.symbols, t.dims).view()));
   }
 }
 
@@ -32,12 +34,11 @@ int check(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   const model m = load(*arguments, inputs_of(*arguments));
-  for (const onnx::import_problem& p : m.imported.problems) std::cout << p.describe() << "\n";
+  for (const onnx::import_problem& p : m.imported.problems) fmt::print("{}\n", p.describe());
   if (!m.imported.ok()) {
     for (const std::string& name : m.imported.inputs_to_bind)
-      std::cout << "the value of input '" << printable(name) << "' decides shapes: give it by --input "
-                << printable(name) << "=FILE.npy\n";
-    std::cout << m.imported.problems.size() << (m.imported.problems.size() == 1 ? " problem\n" : " problems\n");
+      fmt::print("the value of input '{0}' decides shapes: give it by --input {0}=FILE.npy\n", printable(name));
+    fmt::print("{} problem{}\n", m.imported.problems.size(), m.imported.problems.size() == 1 ? "" : "s");
     return 1;
   }
   const dnnkit::graph& g = m.imported.graph;
@@ -51,12 +52,12 @@ int check(int argc, char** argv) {
     const node& x = g.nodes[n];
     ++kinds[x.op->name], ++operators;
     if (x.op->properties.dynamic == dynamism::edo)
-      std::cout << x.op->name << " '" << printable(g.text_of(x.name))
-                << "': the model runs in the interpreter only, extents depend on elements\n";
+      fmt::print("{} '{}': the model runs in the interpreter only, extents depend on elements\n", x.op->name,
+                 printable(g.text_of(x.name)));
   }
   const std::string reason = onnx::reason_not_to_compile(g);
-  std::cout << operators << " operators of " << kinds.size() << " kinds, "
-            << (reason.empty() ? "all supported" : "for the interpreter only: " + printable(reason)) << "\n";
+  fmt::print("{} operators of {} kinds, {}\n", operators, kinds.size(),
+             reason.empty() ? "all supported" : fmt::format("for the interpreter only: {}", printable(reason)));
   return 0;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // dnnkit compare: layer by layer against reference results, or the passes against no passes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/fmt.hpp"
 #include "dnnkit/weights/npy_name.hpp"
 
 namespace dnnkit::tool {
@@ -29,7 +32,7 @@ struct deviation {
 deviation between(const host_tensor& reference, const host_tensor& found) {
   deviation d;
   if (reference.dims != found.dims || reference.floating() != found.floating()) {
-    d.shapes = "is " + found.describe() + ", the reference " + reference.describe();
+    d.shapes = fmt::format("is {}, the reference {}", found, reference);
     d.relative = 1;
     return d;
   }
@@ -54,19 +57,18 @@ class report {
   void add(const std::string& what, const host_tensor& reference, const host_tensor& found) {
     ++compared_;
     const deviation d = between(reference, found);
-    std::ostringstream line;
-    line << what << ": ";
-    if (!d.shapes.empty()) line << d.shapes;
-    else line << "largest difference " << d.absolute << ", " << d.relative << " of the largest magnitude";
-    if (verbose_) std::cout << printable(line.str()) << "\n";
+    const std::string line =
+        !d.shapes.empty()
+            ? fmt::format("{}: {}", what, d.shapes)
+            : fmt::format("{}: largest difference {:g}, {:g} of the largest magnitude", what, d.absolute, d.relative);
+    if (verbose_) fmt::print("{}\n", printable(line));
     worst_ = std::max(worst_, d.relative);
-    if (d.relative > tolerance_ && !first_) first_ = line.str();
+    if (d.relative > tolerance_ && !first_) first_ = line;
   }
   int finish() const {
     if (compared_ == 0) throw error("nothing could be compared: no name is in both", "compare");
-    if (first_) std::cout << "the first that deviates: " << printable(*first_) << "\n";
-    std::cout << compared_ << " compared, worst " << worst_ << " of the largest magnitude, tolerance " << tolerance_
-              << "\n";
+    if (first_) fmt::print("the first that deviates: {}\n", printable(*first_));
+    fmt::print("{} compared, worst {:g} of the largest magnitude, tolerance {:g}\n", compared_, worst_, tolerance_);
     return first_ ? 1 : 0;
   }
 
@@ -80,8 +82,8 @@ class report {
 
 std::string describe(const dnnkit::graph& g, value_id v) {
   const value& x = g.at(v);
-  return x.from == origin::node ? std::string(g.node_at(x.producer).op->name) + " '" + std::string(g.name_of(v)) + "'"
-                                : "'" + std::string(g.name_of(v)) + "'";
+  return x.from == origin::node ? fmt::format("{} '{}'", g.node_at(x.producer).op->name, g.name_of(v))
+                                : fmt::format("'{}'", g.name_of(v));
 }
 
 // Names that only one node has.
@@ -124,14 +126,14 @@ int against_files(model& m, const tensors& given, const std::filesystem::path& f
       if (const auto path = folder / npy_name(name); std::filesystem::exists(path))
         files.insert_or_assign(v, std::pair(name, path));
   for (std::size_t i = 0; i < g.outputs.size(); ++i)
-    for (const std::string& name : {std::string(g.text_of(g.output_names[i])), "out_" + std::to_string(i)})
+    for (const std::string& name : {std::string(g.text_of(g.output_names[i])), fmt::format("out_{}", i)})
       if (const auto path = folder / npy_name(name); std::filesystem::exists(path))
         files.insert_or_assign(g.outputs[i], std::pair(name, path));
   if (files.empty())
     throw error("holds no file named after a tensor of the model", folder.string(), "NAME.npy or out_0.npy");
   evaluate(m, g, given, [&](value_id v, const host_tensor& t) {
     if (const auto found = files.find(v); found != files.end())
-      r.add(describe(g, v) + " (" + found->second.first + ")", read_npy(found->second.second), t);
+      r.add(fmt::format("{} ({})", describe(g, v), found->second.first), read_npy(found->second.second), t);
   });
   return r.finish();
 }

@@ -2,6 +2,9 @@
 // dnnkit explain: the tensors of a model with their symbolic shapes, operators by kind, and what the passes make of
 // them.
 #include "dnnkit/inspect/explain.hpp"
+#include "dnnkit/fmt.hpp"
+
+#include <fmt/format.h>
 
 #include <iostream>
 #include <map>
@@ -19,16 +22,14 @@ namespace {
 
 void print_symbols(const dnnkit::graph& g) {
   for (const symbol& s : g.symbols.symbols) {
-    std::cout << "symbol " << printable(s.name.view()) << ": from " << s.limits.min;
-    if (s.limits.max < bounds{}.max) std::cout << " to " << s.limits.max;
-    std::cout << "\n";
+    const std::string most = s.limits.max < bounds{}.max ? fmt::format(" to {}", s.limits.max) : std::string();
+    fmt::print("symbol {}: from {}{}\n", printable(s.name.view()), s.limits.min, most);
   }
 }
 
 void print_tensors(const dnnkit::graph& g) {
   const auto line = [&](std::string_view kind, std::string_view name, const tensor_type& t) {
-    std::cout << kind << " " << printable(name) << ": " << dnnkit::name(t.type) << " "
-              << printable(dnnkit::print(g.symbols, t.dims).view()) << "\n";
+    fmt::print("{} {}: {} {}\n", kind, printable(name), t.type, printable(dnnkit::print(g.symbols, t.dims).view()));
   };
   const vector<std::uint8_t> alive = live_nodes(g);
   for (value_id v : g.inputs) line("input", g.name_of(v), g.at(v).type);
@@ -48,14 +49,9 @@ void print_kinds(const onnx::file& f, const dnnkit::graph& g) {
   for (std::size_t n = 0; n < g.nodes.size(); ++n)
     if (alive[n]) ++kinds[g.nodes[n].op->name].graph;
   counts all;
-  std::cout << "operators            in the file  in the graph\n";
+  fmt::print("operators            in the file  in the graph\n");
   const auto row = [](std::string_view name, const counts& c) {
-    const auto column = [](std::size_t n, std::size_t width) {
-      const std::string digits = std::to_string(n);
-      return std::string(width - std::min(width, digits.size()), ' ') + digits;
-    };
-    std::cout << printable(name) << std::string(20 - std::min<std::size_t>(20, name.size()), ' ') << column(c.file, 12)
-              << column(c.graph, 14) << "\n";
+    fmt::print("{:<20}{:>12}{:>14}\n", printable(name), c.file, c.graph);
   };
   for (const auto& [name, c] : kinds) {
     row(name, c);

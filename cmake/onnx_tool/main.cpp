@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // dnnkit: what can be done with an ONNX model on the command line.
+#include <fmt/format.h>
+
 #include <array>
 #include <exception>
 #include <iostream>
@@ -25,7 +27,7 @@ constexpr std::array commands{
 
 void usage(std::ostream& out) {
   out << "usage: dnnkit COMMAND [MODEL.onnx] [options]\n\n";
-  for (const command& c : commands) out << "  " << c.name << std::string(10 - c.name.size(), ' ') << c.summary << "\n";
+  for (const command& c : commands) out << fmt::format("  {:<10}{}\n", c.name, c.summary);
   out << "\n`dnnkit COMMAND --help` tells the options of one.\n";
 }
 

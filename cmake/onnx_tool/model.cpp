@@ -2,6 +2,8 @@
 // Reading, importing and running models for the commands.
 #include "cmake/onnx_tool/model.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <iostream>
 #include <set>
@@ -87,12 +89,12 @@ void refuse_unknown_inputs(const onnx::model& m, const tensors& given) {
   std::set<std::string_view> inputs;
   for (const onnx::value_info& i : m.graph.inputs) inputs.insert(i.name);
   for (const onnx::tensor_data& t : m.graph.initializers) inputs.erase(t.name);  // inputs up to IR version 3
-  std::string names;
-  for (const std::string_view name : inputs) names += (names.empty() ? "" : ", ") + dnnkit::detail::quoted(name);
+  std::vector<std::string> names;
+  for (const std::string_view name : inputs) names.push_back(dnnkit::detail::quoted(name));
   for (const auto& [name, value] : given)
     if (!inputs.contains(name))
-      throw error("the model has no input of this name", "--input " + printable(name),
-                  names.empty() ? "none" : "one of " + names);
+      throw error("the model has no input of this name", fmt::format("--input {}", printable(name)),
+                  names.empty() ? "none" : fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -178,7 +180,7 @@ std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensor
   for (value_id v : g.inputs) {
     const auto found = given.find(g.name_of(v));
     if (found == given.end())
-      throw error("no value was given", "input '" + std::string(g.name_of(v)) + "'", "--input NAME=FILE.npy");
+      throw error("no value was given", fmt::format("input '{}'", g.name_of(v)), "--input NAME=FILE.npy");
     inputs.push_back(found->second);
   }
   std::size_t done = 0;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // dnnkit run: a model in the interpreter, from and to .npy files.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <iostream>
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/fmt.hpp"
 #include "dnnkit/weights/npy_name.hpp"
 
 namespace dnnkit::tool {
@@ -33,8 +36,7 @@ int run(int argc, char** argv) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::filesystem::path path = folder / npy_name(g.text_of(g.output_names[i]));
     write_npy(path, outputs[i]);
-    std::cout << printable(g.text_of(g.output_names[i])) << ": " << outputs[i].describe() << " -> " << path.string()
-              << "\n";
+    fmt::print("{}: {} -> {}\n", printable(g.text_of(g.output_names[i])), outputs[i], path.string());
   }
   return 0;
 }

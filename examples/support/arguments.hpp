@@ -2,6 +2,8 @@
 // Command lines of the example programs: cxxopts, made strict, with --help.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -26,9 +28,9 @@ inline cxxopts::ParseResult parse_arguments(cxxopts::Options& options, int argc,
       std::cout << options.help();
       std::exit(0);
     }
-    if (!result.unmatched().empty()) complaint = "unexpected argument '" + result.unmatched().front() + "'";
+    if (!result.unmatched().empty()) complaint = fmt::format("unexpected argument '{}'", result.unmatched().front());
     for (const std::string& name : required)
-      if (complaint.empty() && !result.count(name)) complaint = "argument " + name + " is missing";
+      if (complaint.empty() && !result.count(name)) complaint = fmt::format("argument {} is missing", name);
     if (complaint.empty()) return result;
   } catch (const std::exception& failure) { complaint = failure.what(); }
   std::cerr << options.program() << ": " << complaint << "; see " << options.program() << " --help\n";

@@ -2,6 +2,8 @@
 // An image of 8-bit samples in memory, and the distance between two of them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +23,7 @@ struct image {
 };
 
 // "450x300"
-inline std::string size_text(const image& i) { return std::to_string(i.width) + "x" + std::to_string(i.height); }
+inline std::string size_text(const image& i) { return fmt::format("{}x{}", i.width, i.height); }
 
 // The peak signal-to-noise ratio in dB over red, green and blue (alpha is left out): 10 log10(255^2 / mean squared
 // error); infinity for equal images. Throws dnnkit::error when the sizes differ or are zero.
@@ -45,8 +47,7 @@ inline double psnr(const image& a, const image& b) {
 inline double psnr(const image& reference, std::span<const float> planes) {
   const std::size_t pixels = reference.width * reference.height;
   if (planes.size() != 3 * pixels)
-    throw error("images differ in size", "psnr", std::to_string(3 * pixels) + " samples",
-                std::to_string(planes.size()));
+    throw error("images differ in size", "psnr", fmt::format("{} samples", 3 * pixels), std::to_string(planes.size()));
   if (pixels == 0) throw error("images are empty", "psnr");
   double squares = 0;
   for (std::size_t c = 0; c < 3; ++c)

@@ -2,6 +2,8 @@
 // Images as networks take them: planes of red, green and blue, numbers from 0 to 1.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -32,7 +34,7 @@ inline image to_doubled_image(std::span<const float> planes, const image& low) {
   image to{2 * low.width, 2 * low.height, low.channels, {}};
   const std::size_t pixels = to.width * to.height;
   if (planes.size() != 3 * pixels)
-    throw error("planes have another size", "to_doubled_image", std::to_string(3 * pixels) + " samples",
+    throw error("planes have another size", "to_doubled_image", fmt::format("{} samples", 3 * pixels),
                 std::to_string(planes.size()));
   to.pixels.resize(pixels * to.channels);
   for (std::size_t c = 0; c < 3; ++c)

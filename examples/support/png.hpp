@@ -2,6 +2,7 @@
 // Reading and writing PNG files by libpng, every failure a dnnkit::error with the file's name.
 #pragma once
 
+#include <fmt/format.h>
 #include <png.h>
 
 #include <csetjmp>
@@ -160,16 +161,16 @@ inline image load_png(const std::filesystem::path& path) {
   if (file.bytes().size() < 8 || png_sig_cmp(begin, 0, 8) != 0) throw error("is not a PNG file", name);
   try {
     detail::png_reader reader(file.bytes());
-    const auto damaged = [&] { return error(std::string("PNG file is damaged (") + reader.message() + ")", name); };
+    const auto damaged = [&] { return error(fmt::format("PNG file is damaged ({})", reader.message()), name); };
     if (!reader.read_header()) throw damaged();
     const std::uint64_t width = reader.width(), height = reader.height();
-    const std::string size = std::to_string(width) + "x" + std::to_string(height);
+    const std::string size = fmt::format("{}x{}", width, height);
     if (width * height > most_pixels)
-      throw error("image is too large", name, "at most " + std::to_string(most_pixels) + " pixels", size);
+      throw error("image is too large", name, fmt::format("at most {} pixels", most_pixels), size);
     // A deflated byte gives at most 1032 bytes: what cannot be complete is refused before memory is taken for it.
     if (reader.row_bytes() * height / 1032 > file.bytes().size())
-      throw error("PNG file is damaged (the file ends too early)", name, "data for " + size + " pixels",
-                  std::to_string(file.bytes().size()) + " bytes");
+      throw error("PNG file is damaged (the file ends too early)", name, fmt::format("data for {} pixels", size),
+                  fmt::format("{} bytes", file.bytes().size()));
     if (!reader.convert()) throw damaged();
     image result{static_cast<std::size_t>(width), static_cast<std::size_t>(height), reader.channels(), {}};
     if (reader.row_bytes() != result.width * result.channels || (result.channels != 3 && result.channels != 4))
@@ -189,15 +190,14 @@ inline void save_png(replacing_file& out, const image& source) {
   if (source.channels != 3 && source.channels != 4)
     throw error("image cannot be saved", out.name(), "3 or 4 channels", std::to_string(source.channels));
   if (source.width == 0 || source.height == 0 || source.width > most_pixels / source.height)
-    throw error("image cannot be saved", out.name(), "1 to " + std::to_string(most_pixels) + " pixels",
-                size_text(source));
+    throw error("image cannot be saved", out.name(), fmt::format("1 to {} pixels", most_pixels), size_text(source));
   const std::size_t samples = source.width * source.height * source.channels;
   if (source.pixels.size() != samples)
-    throw error("image cannot be saved", out.name(), std::to_string(samples) + " samples",
+    throw error("image cannot be saved", out.name(), fmt::format("{} samples", samples),
                 std::to_string(source.pixels.size()));
   try {
     detail::png_writer writer;
-    if (!writer.write(source)) throw error(std::string("image cannot be saved (") + writer.message() + ")", out.name());
+    if (!writer.write(source)) throw error(fmt::format("image cannot be saved ({})", writer.message()), out.name());
     out.write(writer.bytes());
   } catch (const std::bad_alloc&) { throw error("not enough memory to save the image", out.name()); }
   out.commit();

@@ -11,6 +11,7 @@ grep -rHno --include='*.hpp' '^#include "dnnkit/[^"]*"' dnnkit | awk -F: '
     split("0    1      2        2  3     4       4    5    6    6         7   8       8    8      8       9", numbers, " ")
     for (i in folders) layer[folders[i]] = numbers[i]
     own["dnnkit/compile.hpp"] = 6          # passes and plan of a model
+    own["dnnkit/fmt.hpp"] = 8              # how what the others are made of is written
     own["dnnkit/runtime/program.hpp"] = 9  # a whole program around a network, with a trace
   }
   function layer_of(path,   parts) {

@@ -2,9 +2,12 @@
 // A compiled network as Graphviz text: operators as nodes, kernels as clusters, edges labelled with shapes.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +16,7 @@
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/fmt.hpp"
 #include "dnnkit/inspect/compiled_graph.hpp"
 #include "dnnkit/inspect/names.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -53,7 +57,7 @@ class dot_writer {
         "digraph network {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n"
         "  edge [fontname=\"sans-serif\", fontsize=10];\n";
     for (std::size_t i = 0; i < g_.inputs.size(); ++i)
-      out_ += "  " + leaf(g_.inputs[i]) + " [shape=ellipse, label=" + dot_string(g_.name_of(g_.inputs[i])) + "];\n";
+      add("  {} [shape=ellipse, label={}];\n", leaf(g_.inputs[i]), dot_string(g_.name_of(g_.inputs[i])));
     for (const kernel& k : kernels_) add_cluster(k);
     for (const kernel& k : kernels_) add_edges(k);
     for (std::size_t i = 0; i < g_.outputs.size(); ++i) add_output(i);
@@ -61,6 +65,10 @@ class dot_writer {
   }
 
  private:
+  template <class... Arguments> void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+  }
+
   // A node may be in several kernels, which then compute it again: it is drawn in each of them.
   struct kernel {
     std::string id, title;
@@ -71,13 +79,12 @@ class dot_writer {
   };
   void add_kernel(const compiled_graph& compiled, const step& s, bool setup) {
     const std::size_t number = kernels_.size() + 1 - (setup ? 0 : plan_.setup_steps.size());
-    kernel k{std::string(setup ? "s" : "k").append(std::to_string(number)),
-             (setup ? "setup" : std::to_string(number)) + ": ",
+    kernel k{fmt::format("{}{}", setup ? 's' : 'k', number),
+             fmt::format("{}: {}", setup ? "setup" : std::to_string(number), plan_.text_of(s.name)),
              setup,
              compiled.views_of(s),
              {},
              compiled.group_of(s)};
-    k.title += plan_.text_of(s.name);
     if (const std::string conditions = conditions_of(plan_, s); !conditions.empty()) k.title += "\nif " + conditions;
     const auto nodes = compiled.nodes_of(s);
     k.nodes.insert(k.nodes.end(), nodes.begin(), nodes.end());
@@ -87,20 +94,17 @@ class dot_writer {
       for (value_id v : k.group->outputs) stored_by_.emplace(v, kernels_.size());
     kernels_.push_back(std::move(k));
   }
-  static std::string id(const kernel& k, node_id n) { return k.id + "_" + std::to_string(n); }
-  static std::string leaf(value_id v) { return std::string("v").append(std::to_string(v)); }
-  std::string shape_label(value_id v) const {
-    return dot_string(std::string(name(g_.at(v).type.type)) + " " + print(g_.symbols, g_.at(v).type.dims).str());
-  }
+  static std::string id(const kernel& k, node_id n) { return fmt::format("{}_{}", k.id, n); }
+  static std::string leaf(value_id v) { return fmt::format("v{}", v); }
 
   void add_cluster(const kernel& k) {
-    out_ += "  subgraph cluster_" + k.id + " {\n    label=" + dot_string(k.title) +
-            ";\n    style=" + (k.setup ? "\"rounded,dashed\"" : "rounded") + ";\n";
+    add("  subgraph cluster_{} {{\n    label={};\n    style={};\n", k.id, dot_string(k.title),
+        k.setup ? "\"rounded,dashed\"" : "rounded");
     for (node_id n : k.nodes) {
       const node& x = g_.node_at(n);
       std::string label(x.op->name);
       if (const std::string_view name = g_.text_of(x.name); name != x.op->name) (label += '\n') += name;
-      out_ += "    " + id(k, n) + " [label=" + dot_string(label) + "];\n";
+      add("    {} [label={}];\n", id(k, n), dot_string(label));
     }
     out_ += "  }\n";
   }
@@ -116,8 +120,9 @@ class dot_writer {
     return home == stored_by_.end() ? std::string() : id(kernels_[home->second], x.producer);
   }
   void add_edge(value_id v, const std::string& from, const std::string& to) {
-    const std::string label = std::string(name(g_.at(v).type.type)) + " " + print(g_.symbols, g_.at(v).type.dims).str();
-    if (!from.empty()) out_ += "  " + from + " -> " + to + " [label=" + dot_string(label) + "];\n";
+    if (from.empty()) return;
+    const std::string label = fmt::format("{} {}", g_.at(v).type.type, print(g_.symbols, g_.at(v).type.dims));
+    add("  {} -> {} [label={}];\n", from, to, dot_string(label));
   }
   void add_edges(const kernel& k) {
     for (node_id n : k.nodes)
@@ -126,8 +131,8 @@ class dot_writer {
   }
   void add_output(std::size_t i) {
     const value_id v = g_.outputs[i];
-    const std::string out = std::string("out").append(std::to_string(i));
-    out_ += "  " + out + " [shape=ellipse, label=" + dot_string(g_.text_of(g_.output_names[i])) + "];\n";
+    const std::string out = fmt::format("out{}", i);
+    add("  {} [shape=ellipse, label={}];\n", out, dot_string(g_.text_of(g_.output_names[i])));
     add_edge(v, source_of(v, nullptr), out);
   }
 

@@ -2,11 +2,14 @@
 // What the passes made of a model and why: a block for each kernel, then totals against the graph as it was built.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -17,6 +20,7 @@
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/fmt.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/inspect/compiled_graph.hpp"
 #include "dnnkit/inspect/names.hpp"
@@ -43,11 +47,11 @@ class explanation {
 
   std::string run() {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      out_ += "kernel " + std::to_string(i + 1) + ": " + std::string(plan_.text_of(plan_.steps[i].name)) + "\n";
+      add("kernel {}: {}\n", i + 1, plan_.text_of(plan_.steps[i].name));
       add_step(plan_.steps[i], false);
     }
     for (const step& s : plan_.setup_steps) {
-      out_ += "setup: " + std::string(plan_.text_of(s.name)) + "\n";
+      add("setup: {}\n", plan_.text_of(s.name));
       add_step(s, true);
     }
     add_legend();
@@ -56,17 +60,17 @@ class explanation {
   }
 
  private:
-  void line(std::string_view label, const std::string& text) {
-    constexpr std::size_t width = 14;
-    out_ += "  " + std::string(label) + std::string(width - label.size(), ' ') + text + "\n";
+  template <class... Arguments> void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
   }
+  void line(std::string_view label, std::string_view text) { add("  {:<14}{}\n", label, text); }
 
   // --- one kernel
   void add_step(const step& s, bool setup) {
     line("operators", list_of(compiled_.in_order_of_computation(s)));
     if (const auto views = compiled_.views_of(s); !views.empty()) line("views", list_of(views));
     if (const std::string conditions = conditions_of(plan_, s); !conditions.empty()) line("runs only if", conditions);
-    if (const fusion_group* group = compiled_.group_of(s)) line("mapping type", std::string(name_of(group->type)));
+    if (const fusion_group* group = compiled_.group_of(s)) line("mapping type", name_of(group->type));
     dim read = 0, written = 0;
     for (std::int32_t b : operands(s, false)) add_operand("reads", b, false);
     for (dim bytes : bytes_read(s)) read = sizes_.sum(read, bytes);
@@ -74,8 +78,8 @@ class explanation {
       add_operand("writes", b, true);
       written = sizes_.sum(written, sizes_.bytes(buffer_at(b).type));
     }
-    line("cost", sizes_.text(s.flops) + " FLOPs, " + sizes_.text(read) + " bytes read, " + sizes_.text(written) +
-                     " bytes written");
+    line("cost", fmt::format("{} FLOPs, {} bytes read, {} bytes written", sizes_.text(s.flops), sizes_.text(read),
+                             sizes_.text(written)));
     if (!setup) {
       flops_ = sizes_.sum(flops_, s.flops);
       moved_ = sizes_.sum(moved_, sizes_.sum(read, written));
@@ -128,21 +132,21 @@ class explanation {
   }
   void add_operand(std::string_view label, std::int32_t b, bool written) {
     const buffer& x = buffer_at(b);
-    std::string s = std::string(plan_.text_of(x.name));
-    s += (s.empty() ? "" : ": ") + sizes_.text(x.type) + ", " + std::string(name_of(x.where));
+    const std::string_view name = plan_.text_of(x.name);
+    std::string s = fmt::format("{}{}{}, {}", name, name.empty() ? "" : ": ", sizes_.text(x.type), name_of(x.where));
     if (x.where == storage::arena) {
-      if (placed_) s += " at byte " + grouped(offsets_[static_cast<std::size_t>(b)]);
-      if (written) s += " (" + sizes_.text(sizes_.stored_bytes(x)) + " bytes)";
-      s += ", " + describe(x.layout);
+      if (placed_) s += fmt::format(" at byte {}", grouped(offsets_[static_cast<std::size_t>(b)]));
+      if (written) s += fmt::format(" ({} bytes)", sizes_.text(sizes_.stored_bytes(x)));
+      s += fmt::format(", {}", describe(x.layout));
     }
     line(label, s);
   }
 
   // --- why these operators and no others
   std::string list_of(std::span<const node_id> nodes) const {
-    std::string list;
-    for (node_id n : nodes) list += (list.empty() ? "" : ", ") + describe(g_, n);
-    return list;
+    std::vector<std::string> list;
+    for (node_id n : nodes) list.push_back(describe(g_, n));
+    return fmt::format("{}", fmt::join(list, ", "));
   }
   // "Conv 'tail' -> DepthToSpace -> Add: successor"; mapping types are said where they were the reason, and the rule
   // where one was
@@ -150,18 +154,18 @@ class explanation {
     std::vector<node_id> chain = compiled_.movement_between(d.first, d.second);
     chain.insert(chain.begin(), d.first);
     chain.push_back(d.second);
-    std::string edge, types;
+    std::vector<std::string> edge;
+    std::vector<std::string_view> types;
     for (std::size_t k = 0; k < chain.size(); ++k) {
       const node_id n = chain[k];
       const fusion_group* group = k == 0 || k + 1 == chain.size() ? compiled_.home_of(n) : nullptr;
-      const std::string arrow = k == 0 ? "" : " -> ";
-      edge += arrow + describe(g_, n);
-      types += arrow + std::string(name_of(group != nullptr ? group->type : g_.node_at(n).op->properties.map));
+      edge.push_back(describe(g_, n));
+      types.push_back(name_of(group != nullptr ? group->type : g_.node_at(n).op->properties.map));
     }
     std::string why(words_of(d.reason).name);
-    if (d.reason == fusion_reason::mapping_types) why += " (" + types + ")";
-    if (!d.rule.empty()) why += " '" + std::string(d.rule) + "'";
-    line(d.fused ? "fused" : "not fused", edge + ": " + why);
+    if (d.reason == fusion_reason::mapping_types) why += fmt::format(" ({})", fmt::join(types, " -> "));
+    if (!d.rule.empty()) why += fmt::format(" '{}'", d.rule);
+    line(d.fused ? "fused" : "not fused", fmt::format("{}: {}", fmt::join(edge, " -> "), why));
     reasons_said_[static_cast<std::size_t>(d.reason)] = true;
   }
   // What was decided about the edges within the kernel that were fused, then about those that cross its border. Of an
@@ -192,9 +196,7 @@ class explanation {
   // --- the words used above
   void add_legend() {
     for (std::size_t r = 0; r < reasons_said_.size(); ++r)
-      if (reasons_said_[r])
-        out_ += std::string(fusion_words_of_reasons[r].name) + ": " + std::string(fusion_words_of_reasons[r].meaning) +
-                "\n";
+      if (reasons_said_[r]) add("{}: {}\n", fusion_words_of_reasons[r].name, fusion_words_of_reasons[r].meaning);
     if (std::find(reasons_said_.begin(), reasons_said_.end(), true) != reasons_said_.end()) out_ += "\n";
   }
 
@@ -253,12 +255,8 @@ class explanation {
     total("kernels run once, at setup", "", std::to_string(plan_.setup_steps.size()));
     total("kernels to instantiate", "", std::to_string(plan_.recipes.size()));
   }
-  void total(const std::string& label, const std::string& built, const std::string& compiled) {
-    constexpr std::size_t width = 32;
-    const auto column = [](const std::string& s) {
-      return s + std::string(s.size() < width ? width - s.size() : 1, ' ');
-    };
-    out_ += column(label) + column(built) + compiled + "\n";
+  void total(std::string_view label, std::string_view built, std::string_view compiled) {
+    add("{:<31} {:<31} {}\n", label, built, compiled);
   }
 
   const graph& built_;

@@ -2,11 +2,14 @@
 // Words for what a plan and its graph hold: operators, mapping types, layouts, places.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/graph.hpp"
@@ -27,18 +30,18 @@ constexpr std::string_view name_of(storage s) { return storage_names[static_cast
 inline std::string describe(const graph& g, node_id n) {
   const node& x = g.node_at(n);
   const std::string_view name = g.text_of(x.name);
-  return std::string(x.op->name) + (name.empty() || name == x.op->name ? "" : " '" + printable(name) + "'");
+  return name.empty() || name == x.op->name ? std::string(x.op->name)
+                                            : fmt::format("{} '{}'", x.op->name, printable(name));
 }
 
 // What must hold for a step to run: "gate and not other"; empty when it always does.
 inline std::string conditions_of(const plan_view& plan, const step& s) {
-  std::string text;
+  std::vector<std::string> conditions;
   const auto guards = plan.numbers_of(s.guards);
   for (std::size_t k = 0; k < guards.size(); k += 2)
-    (text += k == 0 ? "" : " and ") +=
-        std::string(guards[k + 1] != 0 ? "" : "not ") +
-        std::string(plan.text_of(plan.buffers[static_cast<std::size_t>(guards[k])].name));
-  return text;
+    conditions.push_back(fmt::format("{}{}", guards[k + 1] != 0 ? "" : "not ",
+                                     plan.text_of(plan.buffers[static_cast<std::size_t>(guards[k])].name)));
+  return fmt::format("{}", fmt::join(conditions, " and "));
 }
 
 // "channels last, halo axis 2: 1+1 axis 3: 1+1"
@@ -51,16 +54,13 @@ inline std::string describe(const buffer_layout& l) {
     if (l.order[i] == (i == 0 ? 0 : i + 1 == rank ? 1 : i + 1)) ++channels_last;
     halo = halo || l.before[i] != 0 || l.after[i] != 0;
   }
-  std::string s = in_order == rank ? "row-major" : channels_last == rank ? "channels last" : "order";
-  if (s == "order")
-    for (std::uint8_t d : l.order) s += " " + std::to_string(d);
-  if (halo) {
-    s += ", halo";
-    for (std::size_t i = 0; i < rank; ++i)
-      if (l.before[i] != 0 || l.after[i] != 0)
-        s += " axis " + std::to_string(i) + ": " + std::to_string(l.before[i]) + "+" + std::to_string(l.after[i]);
-  }
-  if (l.window != 0) s += ", " + std::to_string(l.window) + " rows at a time in " + std::to_string(l.slots) + " slots";
+  std::string s = in_order == rank        ? "row-major"
+                  : channels_last == rank ? "channels last"
+                                          : fmt::format("order {}", fmt::join(l.order.begin(), l.order.end(), " "));
+  if (halo) s += ", halo";
+  for (std::size_t i = 0; i < rank; ++i)
+    if (l.before[i] != 0 || l.after[i] != 0) s += fmt::format(" axis {}: {}+{}", i, l.before[i], l.after[i]);
+  if (l.window != 0) s += fmt::format(", {} rows at a time in {} slots", l.window, l.slots);
   return s;
 }
 

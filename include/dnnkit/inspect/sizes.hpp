@@ -2,6 +2,8 @@
 // Dimensions, shapes and byte counts as text: as expressions over symbols, or as numbers when the symbols have values.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -11,6 +13,7 @@
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/fmt.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/operator/footprint.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -27,14 +30,6 @@ inline std::string grouped(std::int64_t n) {
   return digits;
 }
 
-inline symbol_table table_of(const plan_view& plan) {
-  symbol_table t;
-  t.symbols.append(plan.symbols.begin(), plan.symbols.end());
-  t.atoms.append(plan.atoms.begin(), plan.atoms.end());
-  t.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
-  return t;
-}
-
 class sizes {
  public:
   // `bindings`: none of the symbols, or all of them. Throws dnnkit::error for a symbol that is unknown or left out.
@@ -44,11 +39,12 @@ class sizes {
     for (const binding& b : bindings) {
       std::size_t i = 0;
       while (i < table_.symbols.size() && table_.symbols[i].name.view() != b.symbol) ++i;
-      if (i == table_.symbols.size()) throw error("no such symbol", "symbol '" + std::string(b.symbol) + "'");
+      if (i == table_.symbols.size()) throw error("no such symbol", fmt::format("symbol '{}'", b.symbol));
       values_[i] = b.value;
     }
     for (std::size_t i = 0; i < values_.size(); ++i)
-      if (values_[i] < 0) throw error("symbol is not given a value", "symbol '" + table_.symbols[i].name.str() + "'");
+      if (values_[i] < 0)
+        throw error("symbol is not given a value", fmt::format("symbol '{}'", table_.symbols[i].name));
   }
 
   // The number `d` is, if that is known.
@@ -76,7 +72,7 @@ class sizes {
   std::string text(const tensor_type& t) const {
     shape s;
     for (dim d : t.dims) s.push_back(value(d));
-    return std::string(name(t.type)) + " " + print(table_, s).str();
+    return fmt::format("{} {}", t.type, print(table_, s));
   }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trace of every kernel of every run, written as JSON that chrome://tracing and ui.perfetto.dev open.
+// A trace of every kernel of every run, written as JSON that chrome://tracing and ui.perfetto.dev open. Programs around a
+// network have it built in (runtime/program.hpp), so that alone of the printers it takes nothing but the standard library.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "dnnkit/inspect/sizes.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/weights/json_header.hpp"
 #include "dnnkit/weights/replacing_file.hpp"
@@ -86,7 +86,7 @@ class chrome_trace {
 
   // The trace as a JSON object; times are microseconds from the first kernel on.
   std::string json() const {
-    const symbol_table symbols = detail::table_of(plan_);
+    const symbol_table symbols = table_of(plan_);
     std::string out =
         "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"lost\":\"" + std::to_string(lost_) + "\"},\"traceEvents\":[";
     std::string separator = "\n";

@@ -151,4 +151,13 @@ template <class Tables> constexpr plan_view view_of(const Tables& p) {
   return v;
 }
 
+// The table that a plan's dimensions refer to.
+inline symbol_table table_of(const plan_view& plan) {
+  symbol_table t;
+  t.symbols.append(plan.symbols.begin(), plan.symbols.end());
+  t.atoms.append(plan.atoms.begin(), plan.atoms.end());
+  t.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
+  return t;
+}
+
 }  // namespace dnnkit

@@ -19,10 +19,7 @@ namespace detail {
 class plan_check {
  public:
   plan_check(const plan_view& plan, std::span<const std::int64_t> values)
-      : p_(plan), values_(values.begin(), values.end()) {
-    table_.symbols.append(plan.symbols.begin(), plan.symbols.end());
-    table_.atoms.append(plan.atoms.begin(), plan.atoms.end());
-    table_.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
+      : p_(plan), values_(values.begin(), values.end()), table_(table_of(plan)) {
     for (std::size_t i = values_.size(); i < plan.symbols.size(); ++i) values_.push_back(plan.symbols[i].limits.min);
   }
 

@@ -24,9 +24,7 @@ class plan_execution {
   plan_execution(const plan_view& plan, const weight_source& weights, const definition_table& definitions)
       : weights_(weights), run_{plan, {}, {}, definitions} {
     if (!plan.error.empty()) throw error("there is no plan", "plan executor", {}, plan.error.str());
-    run_.table.symbols.append(plan.symbols.begin(), plan.symbols.end());
-    run_.table.atoms.append(plan.atoms.begin(), plan.atoms.end());
-    run_.table.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
+    run_.table = table_of(plan);
   }
 
   std::vector<host_tensor> run(const std::vector<const host_tensor*>& inputs) {

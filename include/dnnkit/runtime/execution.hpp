@@ -50,11 +50,8 @@ class execution {
  public:
   execution(const plan_view& plan, std::span<const cpu::kernel_entry> kernels,
             std::shared_ptr<const packed_tables> weights)
-      : plan_(plan), kernels_(kernels), weights_(std::move(weights)) {
+      : plan_(plan), kernels_(kernels), weights_(std::move(weights)), table_(table_of(plan)) {
     if (weights_ == nullptr) throw error("they have been moved from", "packed weights");
-    table_.symbols.append(plan.symbols.begin(), plan.symbols.end());
-    table_.atoms.append(plan.atoms.begin(), plan.atoms.end());
-    table_.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
     if (plan_.is_static) bind({});
   }
 

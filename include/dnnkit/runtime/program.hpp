@@ -140,16 +140,9 @@ template <class Net> class network_program {
 
   static const buffer& at(std::int32_t b) { return plan.buffers[static_cast<std::size_t>(b)]; }
   static std::string name_of(std::int32_t b) { return std::string(plan.text_of(at(b).name)); }
-  static symbol_table symbols() {
-    symbol_table t;
-    t.symbols.append(plan.symbols.begin(), plan.symbols.end());
-    t.atoms.append(plan.atoms.begin(), plan.atoms.end());
-    t.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
-    return t;
-  }
   static std::string describe(std::int32_t b) {
     return printable(name_of(b)) + ": " + std::string(name(at(b).type.type)) + " " +
-           print(symbols(), at(b).type.dims).str();
+           print(table_of(plan), at(b).type.dims).str();
   }
 
   void read_inputs() {
@@ -175,7 +168,7 @@ template <class Net> class network_program {
     for (std::size_t i = 0; i < inputs; ++i)
       shapes.push_back({"--input " + name_of(plan.inputs[i]) + "=" + files_[i].tensor().name, describe(plan.inputs[i]),
                         at(plan.inputs[i]).type.dims, files_[i].tensor().shape});
-    const symbol_table table = symbols();
+    const symbol_table table = table_of(plan);
     values_ = program_symbols(table, arguments_.sizes, shapes).values();
   }
   template <class Session> void bind(Session& s) const {
@@ -186,7 +179,7 @@ template <class Net> class network_program {
     }
   }
   void make_outputs(const session<Net>& s) {
-    const symbol_table table = symbols();
+    const symbol_table table = table_of(plan);
     for (std::size_t i = 0; i < outputs; ++i) {
       const buffer& b = at(plan.results[i]);
       memory_.emplace_back(static_cast<std::size_t>(s.output_elements(i)) * size_of(b.type.type));
