@@ -116,13 +116,18 @@ onnx::import_result import_for(onnx::file& file, extents_by_name sizes, const te
   }
 }
 
-// Can the symbols of `g` have the values that these inputs give them?
+// Do these inputs have the extents of those of `g`, for some values of its symbols?
 bool fits(const dnnkit::graph& g, const tensors& given) {
   symbol_values values(g.symbols);
   try {
     for (value_id v : g.inputs)
       if (const auto found = given.find(g.name_of(v)); found != given.end())
         values.bind(g.at(v).type.dims, found->second.dims, {});
+    for (value_id v : g.inputs)
+      if (const auto found = given.find(g.name_of(v)); found != given.end())
+        for (std::size_t d = 0; d < found->second.dims.size(); ++d)
+          if (const dim x = g.at(v).type.dims[d]; !x.is_unknown() && !(values.of(x) == dim(found->second.dims[d])))
+            return false;
   } catch (const error&) { return false; }
   return true;
 }

@@ -78,6 +78,14 @@ says 0 "y: f32 [0]" "$tool" run add.onnx --input x=one.npy --input z=none.npy --
 says 0 "tolerance" "$tool" compare add.onnx --input x=one.npy --input z=three.npy
 says 2 "symbol has two values" "$tool" run add.onnx --input x=three.npy --input z=two.npy
 
+# Nor need the extent a be 3 where it meets one that is: y [3] = x [a] + z [3].
+base64 -d >add_3.onnx <<<CAg6QAoOCgF4CgF6EgF5IgNBZGQSAFoQCgF4EgsKCQgBEgUKAxIBYVoPCgF6EgoKCAgBEgQKAggDYgkKAXkSBAoCCAFCBAoAEBE=
+for passes in on off; do
+  says 0 "y: f32 [3]" "$tool" run add_3.onnx --input x=one.npy --input z=three.npy --output added --passes $passes
+  holds added/y.npy 2 3 4
+done
+says 2 "shape or element type differs" "$tool" run add_3.onnx --input x=two.npy --input z=three.npy
+
 says 0 "0 of the largest magnitude" "$tool" compare "$small" --input x=x.npy
 says 0 "1 compared" "$tool" compare "$small" --input x=x.npy --reference off
 mkdir -p wrong
