@@ -168,21 +168,30 @@ class recipe_builder {
     return r;
   }
 
-  // Value v, read in the coordinates at the end of the path.
+  // Value v, read in the coordinates at the end of the path. The movement operators that v comes through are put in front
+  // of it, or taken off where it undoes them, all at once: chains of them may be long.
   constexpr operand_ref resolve(value_id v, const path& way) {
-    const value& x = g_.at(v);
-    if (x.from == origin::constant && x.data.count == 1) return constant(x.type.type, g_.constants[x.data.first]);
-    const bool here = inside(x.producer);
-    if (region_ == 0 && x.producer != none && x.producer == group_.anchor) return {source::anchor, 0};
-    const bool loadable = x.from != origin::node || stored_[static_cast<std::size_t>(v)] != 0;
-    if (loadable && !here) return load(v, way);
-    if (is_movement(x.producer)) {
-      const value_id input = g_.input_of(g_.node_at(x.producer), 0);
-      const bool undone = !way.empty() && way[0].how == turn::backward && way[0].n == x.producer;
-      if (undone) return resolve(input, path(way.begin() + 1, way.end()));
-      return resolve(input, in_front({turn::forward, x.producer, none, none}, way));
+    path through;  // from v on towards where it comes from, the other way round than in a path
+    std::size_t undone = 0;
+    while (true) {
+      const value& x = g_.at(v);
+      if (x.from == origin::constant && x.data.count == 1) return constant(x.type.type, g_.constants[x.data.first]);
+      if (region_ == 0 && x.producer != none && x.producer == group_.anchor) return {source::anchor, 0};
+      const bool loadable =
+          (x.from != origin::node || stored_[static_cast<std::size_t>(v)] != 0) && !inside(x.producer);
+      if (loadable || !is_movement(x.producer)) {
+        if (through.empty() && undone == 0) return loadable ? load(v, way) : tree_node(v, way);
+        path longer;
+        longer.reserve(through.size() + way.size() - undone);
+        for (std::size_t k = through.size(); k-- > 0;) longer.push_back(through[k]);
+        longer.append(way.begin() + undone, way.end());
+        return loadable ? load(v, longer) : tree_node(v, longer);
+      }
+      if (through.empty() && undone < way.size() && way[undone].how == turn::backward && way[undone].n == x.producer)
+        ++undone;
+      else through.push_back({turn::forward, x.producer, none, none});
+      v = g_.input_of(g_.node_at(x.producer), 0);
     }
-    return tree_node(v, way);
   }
 
   constexpr operand_ref constant(dtype type, std::int64_t code) {
