@@ -7,6 +7,7 @@
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/onnx/layer_names.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 
 namespace dnnkit::tool {
@@ -16,7 +17,8 @@ int dot(int argc, char** argv) {
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
-  const model m = load_supported(*arguments, inputs_of(*arguments));
+  model m = load_supported(*arguments, inputs_of(*arguments));
+  onnx::name_layers(m.imported.graph);
   std::cout << printable(dnnkit::dot<default_pipeline>(m.imported.graph), line_feeds::kept);
   return 0;
 }

@@ -14,6 +14,7 @@
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/onnx/layer_names.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 
 namespace dnnkit::tool {
@@ -72,7 +73,8 @@ int explain(int argc, char** argv) {
   options.add_options()("counts", "only the operators by kind")("tensors", "only the symbols and tensors");
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
-  const model m = load_supported(*arguments, inputs_of(*arguments));
+  model m = load_supported(*arguments, inputs_of(*arguments));
+  onnx::name_layers(m.imported.graph);
   const dnnkit::graph& g = m.imported.graph;
   const bool counts = arguments->count("counts") != 0, list = arguments->count("tensors") != 0, all = !counts && !list;
   if (all || list) {

@@ -11,11 +11,14 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "dnnkit/onnx/generate/escapes.hpp"
 #include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate/literals.hpp"
 #include "dnnkit/onnx/generate/scopes.hpp"
+#include "dnnkit/onnx/layer_names.hpp"
 #include "generated_models.hpp"
 #include "tests/onnx/fixtures/models.hpp"
 #include "tests/onnx/support/same_graph.hpp"
@@ -42,8 +45,46 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST_CASE_TEMPLATE("what is generated builds the same graph", Pair, std::pair<dk::tests::residual, residual_again>,
                    std::pair<dk::tests::attention, attention_again>, std::pair<dk::tests::taps, taps_again>,
                    std::pair<dk::tests::symbolic, symbolic_again>, std::pair<dk::tests::constants, constants_again>,
-                   std::pair<dk::tests::attributes, attributes_again>, std::pair<dk::tests::hostile, hostile_again>) {
+                   std::pair<dk::tests::attributes, attributes_again>, std::pair<dk::tests::paths, paths_again>,
+                   std::pair<dk::tests::hostile, hostile_again>) {
   CHECK(dk::tests::first_difference(build<typename Pair::first_type>(), build<typename Pair::second_type>()) == "");
+}
+
+namespace {
+
+// The names of all layers.
+std::vector<std::string> layers(const dk::graph& g) {
+  std::vector<std::string> names;
+  for (const dk::node& n : g.nodes)
+    if (dk::layer_weight(g, n) != dk::none) names.emplace_back(g.text_of(n.name));
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("what is generated calls layers as the tool does", Pair,
+                   std::pair<dk::tests::residual, residual_again>, std::pair<dk::tests::attention, attention_again>,
+                   std::pair<dk::tests::attributes, attributes_again>, std::pair<dk::tests::paths, paths_again>,
+                   std::pair<dk::tests::hostile, hostile_again>) {
+  dk::graph g = build<typename Pair::first_type>();
+  dk::onnx::name_layers(g);
+  CHECK(layers(g) == layers(build<typename Pair::second_type>()));
+}
+
+TEST_CASE("layers are called after their modules") {
+  using dk::onnx::layer_name;
+  CHECK(layer_name("/conv1/Conv") == "conv1");
+  CHECK(layer_name("/layer3/layer3.0/conv2/Conv") == "layer3.0.conv2");
+  CHECK(layer_name("/encoder/layer.0/attention/self/query/MatMul") == "encoder.layer.0.attention.self.query");
+  CHECK(layer_name("/attention/MatMul_1") == "attention.MatMul_1");
+  CHECK(layer_name("/layer1/layer10/Conv") == "layer1.layer10");
+  CHECK(layer_name("/Conv") == "Conv");
+  CHECK(layer_name("layer3.0.conv2") == "layer3.0.conv2");
+  for (const char* as_it_is : {"", "/", "//", "a/b/Conv", "//a", "/a//b"}) CHECK(layer_name(as_it_is) == as_it_is);
+  const std::string s = source<dk::tests::paths>("model");
+  CHECK(contains(s, "return g.named(name, dk::conv(x, g.weight(dk::text(\"onnx::Conv_\") << n, {8, 8, 3, 3}), "));
+  CHECK(contains(s, "dk::text(\"layer\") << i << \".\" << i_2 << \".conv1\""));
+  CHECK(!contains(s, "\"head\""));  // which its weight says
 }
 
 TEST_CASE("a difference is found") {

@@ -40,6 +40,38 @@ class tensor {
   value_id id_ = none;
 };
 
+// What v is before it was transposed, reshaped, sliced ...
+constexpr value_id unmoved(const graph& g, value_id v) {
+  while (v != none && g.at(v).from == origin::node) {
+    const node& by = g.node_at(g.at(v).producer);
+    if (by.op->kind != form::movement) break;
+    v = g.input_of(by, 0);
+  }
+  return v;
+}
+
+// The weight that makes an operator a layer: the first one among its inputs, moved or not, of a convolution, a product,
+// a normalisation or an embedding, but not of the addition of a bias; none for other operators.
+constexpr value_id layer_weight(const graph& g, const node& n) {
+  const bool has_weights = n.op->kind == form::composite || n.op->properties.map == mapping::many_to_many ||
+                           n.op->properties.map == mapping::one_to_many;
+  if (n.op->kind == form::movement || !has_weights) return none;
+  for (std::size_t i = 0; i < n.inputs.count; ++i)
+    if (const value_id v = unmoved(g, g.input_of(n, i)); v != none && g.at(v).from == origin::weight) return v;
+  return none;
+}
+
+// What that layer is called by default: what comes before the last '.' in the weight's name. "layer3.conv2.weight"
+// belongs to "layer3.conv2"; "weight" to none.
+constexpr slice_of layer_of(const graph& g, const node& n) {
+  const value_id v = layer_weight(g, n);
+  if (v == none) return {};
+  const slice_of name = g.at(v).name;
+  for (std::uint32_t length = name.count; length-- > 0;)
+    if (g.characters.items[name.first + length] == '.') return {name.first, length};
+  return {};
+}
+
 class builder {
  public:
   // Room for a graph of a thousand nodes: what has to grow is moved element by element.
@@ -279,38 +311,11 @@ class builder {
   }
   constexpr slice_of name_of_next(const node& n) {
     if (scope_name_.count != 0) return scope_name_;
-    if (const slice_of layer = layer_of(n); layer.count != 0) return layer;
+    if (const slice_of layer = layer_of(graph_, n); layer.count != 0) return layer;
     for (std::size_t i = 0; i < operator_names_.count; ++i)
       if (const named_operator& known = operator_names_.items[i]; known.op == n.op->id) return known.name;
     operator_names_.push_back({n.op->id, graph_.store(n.op->name)});
     return operator_names_.back().name;
-  }
-
-  // The layer that an operator with weights of its own is (a convolution, a product, a normalisation, an embedding; not
-  // the addition of a bias): what comes before the last '.' in the name of the first weight among its inputs, moved or
-  // not. "layer3.conv2.weight" belongs to "layer3.conv2"; "weight" to none.
-  constexpr slice_of layer_of(const node& n) const {
-    const bool has_weights = n.op->kind == form::composite || n.op->properties.map == mapping::many_to_many ||
-                             n.op->properties.map == mapping::one_to_many;
-    if (n.op->kind == form::movement || !has_weights) return {};
-    for (std::size_t i = 0; i < n.inputs.count; ++i) {
-      const value_id v = unmoved(graph_.input_of(n, i));
-      if (v == none || graph_.at(v).from != origin::weight) continue;
-      const slice_of name = graph_.at(v).name;
-      for (std::uint32_t length = name.count; length-- > 0;)
-        if (graph_.characters.items[name.first + length] == '.') return {name.first, length};
-      return {};
-    }
-    return {};
-  }
-  // What v is before it was transposed, reshaped, sliced ...
-  constexpr value_id unmoved(value_id v) const {
-    while (v != none && graph_.at(v).from == origin::node) {
-      const node& by = graph_.node_at(graph_.at(v).producer);
-      if (by.op->kind != form::movement) break;
-      v = graph_.input_of(by, 0);
-    }
-    return v;
   }
 
   struct named_operator {

@@ -6,7 +6,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +21,7 @@
 #include "dnnkit/onnx/generate/item.hpp"
 #include "dnnkit/onnx/generate/operator_source.hpp"
 #include "dnnkit/onnx/generate/symbols.hpp"
+#include "dnnkit/onnx/layer_names.hpp"
 
 namespace dnnkit::generation {
 
@@ -26,7 +29,10 @@ class call_maker {
  public:
   // `model` is what the struct is called, whose members are not; arrays take their names from `names`.
   call_maker(const graph& g, const symbol_names& symbols, name_scope& names, std::string_view model)
-      : g_(g), symbols_(symbols), names_(names), model_(model), is_defined_(g.values.size(), false) {}
+      : g_(g), symbols_(symbols), names_(names), model_(model), is_defined_(g.values.size(), false) {
+    for (const node& n : g.nodes)
+      if (needs_name(n)) named_.insert(n.op->id);
+  }
 
   // Definitions of members for the elements of long constants.
   const std::vector<std::string>& arrays() const { return arrays_; }
@@ -58,8 +64,27 @@ class call_maker {
     x.node_names = {std::string(g_.text_of(n.name))};
     x.operator_name = op.type.substr(op.type.rfind(':') + 1);
     if (!infix(x, n, op) && !batch_normalization(x, n, op) && !shaped(x, n, op)) plain(x, n, op);
+    name_layer(x, n);
     make_key(x);
     return x;
+  }
+
+  // Does an operator have the name of a layer that its weight does not give it?
+  bool needs_name(const node& n) const {
+    if (layer_weight(g_, n) == none || n.name.count == 0) return false;
+    const slice_of of_weight = layer_of(g_, n);
+    return onnx::layer_name(g_.text_of(n.name)) !=
+           (of_weight.count != 0 ? g_.text_of(of_weight) : std::string_view(n.op->name));
+  }
+  // g.named("stem", dk::conv(...)) for layers of an operator some of which need it: so all of them are of one pattern.
+  void name_layer(item& x, const node& n) const {
+    if (!named_.contains(n.op->id) || layer_weight(g_, n) == none) return;
+    const std::string name = onnx::layer_name(g_.text_of(n.name));
+    const std::size_t k = x.add({slot::kind::name, 0, 0, name, "name", false});
+    const piece before[] = {
+        {piece::kind::text, "g.named(", 0, 0}, {piece::kind::slot, {}, k, 0}, {piece::kind::text, ", ", 0, 0}};
+    x.before.insert(x.before.begin(), std::begin(before), std::end(before));
+    x.after.push_back({piece::kind::text, ")", 0, 0});
   }
 
   // a + b, -a
@@ -390,6 +415,7 @@ class call_maker {
   const symbol_names& symbols_;
   name_scope& names_;
   std::string_view model_;
+  std::set<operator_id> named_;   // whose layers are given names
   std::vector<bool> is_defined_;  // long constants, by value
   std::vector<std::string> arrays_;
   std::map<std::string, std::string> array_names_;  // by type and elements

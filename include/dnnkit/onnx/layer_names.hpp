@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What the layers of an ONNX model are called: by their modules, where an exporter has written paths.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "dnnkit/graph/builder.hpp"
+#include "dnnkit/graph/graph.hpp"
+
+namespace dnnkit::onnx {
+
+// The module that a node of this name belongs to, as PyTorch calls it: "layer3.0.conv2" for
+// "/layer3/layer3.0/conv2/Conv", whose last part is the operator; "attention.MatMul_1" where a module has several of
+// them. Other names are as they are.
+inline std::string layer_name(std::string_view node_name) {
+  if (!node_name.starts_with('/')) return std::string(node_name);
+  const std::string_view whole = node_name;
+  std::string name;
+  std::string_view before;
+  while (node_name.starts_with('/')) {
+    node_name.remove_prefix(1);
+    const std::string_view part = node_name.substr(0, node_name.find('/'));
+    node_name.remove_prefix(part.size());
+    if (part.empty()) return std::string(whole);
+    const bool is_operator = node_name.empty(), is_numbered = part.find('_') != part.npos;
+    if (is_operator && !is_numbered && !name.empty()) break;
+    // Modules in a sequence repeat its name: layer3, layer3.0
+    if (!before.empty() && part.starts_with(before) && part.substr(before.size()).starts_with('.'))
+      name += part.substr(before.size());
+    else (name += name.empty() ? "" : ".") += part;
+    before = part;
+  }
+  return name;
+}
+
+// Gives the layers of an imported graph, its operators with weights of their own, these names. What is generated from
+// the graph gives them the same.
+inline void name_layers(dnnkit::graph& g) {
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    if (layer_weight(g, g.nodes[n]) == none) continue;
+    const std::string_view given = g.text_of(g.nodes[n].name);
+    if (const std::string name = layer_name(given); name != given) g.rename(static_cast<node_id>(n), g.store(name));
+  }
+}
+
+}  // namespace dnnkit::onnx
