@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A trace of every kernel of every run, written as JSON that chrome://tracing and ui.perfetto.dev open. Programs around a
-// network have it built in (runtime/program.hpp), so that alone of the printers it takes nothing but the standard library.
+// A trace of every kernel of every run, written as JSON that chrome://tracing and ui.perfetto.dev open. Programs around
+// a network have it built in (runtime/program.hpp), so that alone of the printers it takes nothing but the standard
+// library.
 #pragma once
 
 #include <algorithm>
