@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Formatters of the fmt library for what dnnkit's functions take and give: fmt::format("{} {}", x.dtype, dims). Widths and
-// alignment are those of texts. Programs that include this link to dnnkit::inspect, or to fmt by themselves.
+// Formatters of the fmt library for what dnnkit's functions take and give: fmt::format("{} {}", x.dtype, dims). Widths
+// and alignment are those of texts. Programs that include this link to dnnkit::inspect, or to fmt by themselves.
 #pragma once
 
 #include <fmt/format.h>

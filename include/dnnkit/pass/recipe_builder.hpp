@@ -168,8 +168,8 @@ class recipe_builder {
     return r;
   }
 
-  // Value v, read in the coordinates at the end of the path. The movement operators that v comes through are put in front
-  // of it, or taken off where it undoes them, all at once: chains of them may be long.
+  // Value v, read in the coordinates at the end of the path. The movement operators that v comes through are put in
+  // front of it, or taken off where it undoes them, all at once: chains of them may be long.
   constexpr operand_ref resolve(value_id v, const path& way) {
     path through;  // from v on towards where it comes from, the other way round than in a path
     std::size_t undone = 0;
