@@ -25,7 +25,7 @@ if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
   add_custom_command(OUTPUT ${generated}/part_000.cpp
                      COMMAND conformance_sources --data ${DNNKIT_ONNX_TESTS} --out ${generated} --prefix part --only
                              ${representatives}
-                     VERBATIM)
+                     DEPENDS conformance_sources VERBATIM)
   dnnkit_program(conformance_compiled_part conformance/compiled.cpp ${generated}/part_000.cpp)
   target_link_libraries(conformance_compiled_part PRIVATE dnnkit_evaluator cxxopts::cxxopts)
   target_compile_options(conformance_compiled_part PRIVATE $<$<CONFIG:Release>:-O1>)

@@ -6,6 +6,7 @@ target_compile_options(write_generated_models PRIVATE -O0)
 set(generated ${PROJECT_BINARY_DIR}/tests/generated_models)
 file(MAKE_DIRECTORY ${generated})
 add_custom_command(OUTPUT ${generated}/generated_models.hpp
-                   COMMAND write_generated_models ${generated}/generated_models.hpp VERBATIM)
+                   COMMAND write_generated_models ${generated}/generated_models.hpp DEPENDS write_generated_models
+                   VERBATIM)
 target_sources(test_onnx_generate PRIVATE ${generated}/generated_models.hpp)
 target_include_directories(test_onnx_generate PRIVATE ${generated})
