@@ -35,10 +35,12 @@ inline std::string text_of(const shape& s) {
 }
 // "f32 [1, 3, ?]"
 inline std::string text_of(const tensor_type& t) { return std::string(name(t.type)) + " " + text_of(t.dims); }
-// "f32 [16,3,3,3]"
+// "f32 [16, 3, 3, 3]"
 inline std::string text_of(const host_tensor& t) { return t.describe(); }
 // "'conv1.weight' f32 [16,3,3,3]", as errors name it
-inline std::string text_of(const stored_tensor& t) { return dnnkit::detail::quoted(t.name) + " " + tensor_text(t.dtype, t.shape); }
+inline std::string text_of(const stored_tensor& t) {
+  return dnnkit::detail::quoted(t.name) + " " + tensor_text(t.dtype, t.shape);
+}
 
 // A formatter that formats text_of(x).
 template <class T> struct text_formatter : fmt::formatter<std::string_view> {

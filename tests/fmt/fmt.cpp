@@ -28,7 +28,7 @@ TEST_CASE("expressions are printed by the table they are in") {
 }
 
 TEST_CASE("tensors") {
-  CHECK(fmt::format("{}", dk::host_tensor(dk::i32, {2, 3})) == "i32 [2,3]");
+  CHECK(fmt::format("{}", dk::host_tensor(dk::i32, {2, 3})) == "i32 [2, 3]");
   CHECK(fmt::format("{}", dk::stored_tensor{"fc.weight", dk::f16, {10, 128}, {}}) == "'fc.weight' f16 [10,128]");
 }
 

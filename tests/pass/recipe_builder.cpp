@@ -31,7 +31,8 @@ TEST_CASE("a kernel that reads through thousands of movement operators") {
   for (int i = 0; i < 4000; ++i) y = dk::transpose(y, {.perm = {1, 0}});
   g.output("y", dk::relu(y));
   requested = 0;
-  const dk::schedule s = dk::default_pipeline::run(g.value());
+  // with that pass, no kernel looks through as many
+  const dk::schedule s = dk::without<dk::default_pipeline, dk::passes::break_long_views>::run(g.value());
   REQUIRE(s.g.error.str() == "");
   CHECK(s.plan.steps.size() == 1);
   CHECK(requested < 50'000'000);  // a path for each operator that the kernel looks through would be 130 MB
