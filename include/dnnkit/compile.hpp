@@ -124,6 +124,9 @@ template <class Model, class Target = targets::native, class Pipeline = default_
   using problem = decltype(detail::say_problem<Model, make>());
 
   static constexpr plan_view plan = is_right ? view_of(frozen) : plan_view{};
+  // The plan's record alone, and behind the plan: for the compiler and for printers.
+  static constexpr plan_view record() { return is_right ? view_of(freeze_record<make>::value) : plan_view{}; }
+  static constexpr plan_view recorded_plan() { return with_record(plan, record()); }
 
   static constexpr std::size_t kernels = frozen.steps.size();             // kernels one run calls, in all branches
   static constexpr std::size_t distinct_kernels = frozen.recipes.size();  // instantiations, those of the setup included

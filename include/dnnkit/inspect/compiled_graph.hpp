@@ -27,7 +27,7 @@ class compiled_graph {
   template <class Net> static compiled_graph of() {
     using pipeline = typename Net::pipeline;
     compiled_graph c;
-    c.plan = Net::plan;
+    c.plan = Net::recorded_plan();
     c.g = rewritten_graph_of<typename Net::model, pipeline>();
     c.fusion = planning_of<pipeline>::template run<typename Net::target>(c.g).fusion;
     c.index();

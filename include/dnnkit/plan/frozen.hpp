@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "dnnkit/plan/plan.hpp"
@@ -74,19 +75,28 @@ inline constexpr std::size_t most_rows = 1 << 22;
 
 template <table_sizes Sizes> using plan_arrays = plan_tables<array_tables<Sizes>::template container>;
 
+// Which tables a frozen plan has; the others are empty.
+enum class frozen_part : std::uint8_t { run, record };
+constexpr table_sizes sizes_of_part(table_sizes sizes, frozen_part part) {
+  for (std::size_t k = 0; k < table_count; ++k)
+    if ((k >= first_of_record) != (part == frozen_part::record)) sizes[k] = 0;
+  return sizes;
+}
+
 // The plan is made once, into more room than it needs, and copied to its exact size. The roomy one is a constant of
 // this function, which is never called in a program: a static variable might be kept in the object file.
-template <class Make, std::size_t Capacity = 1 << 18> constexpr auto make_frozen_plan() {
+template <class Make, frozen_part Part, std::size_t Capacity = 1 << 18> constexpr auto make_frozen_plan() {
   constexpr roomy_plan<Capacity> roomy = roomy_plan_of<Make, Capacity>();
   if constexpr (!roomy.fits && Capacity < most_rows) {
-    return make_frozen_plan<Make, most_rows>();
+    return make_frozen_plan<Make, Part, most_rows>();
   } else {
-    plan_arrays<roomy.sizes> result{};
+    constexpr table_sizes sizes = sizes_of_part(roomy.sizes, Part);
+    plan_arrays<sizes> result{};
     std::size_t k = 0;
     for_each_table([&](auto table) {
       auto* to = table(result).data();
       const auto* const from = table(roomy.tables).rooms;
-      const std::size_t n = roomy.sizes[k++];
+      const std::size_t n = sizes[k++];
       for (std::size_t i = 0; i < n; ++i)
         if constexpr (requires { from->row; }) to[i] = from[i].row;
         else to[i] = from[i];
@@ -99,7 +109,22 @@ template <class Make, std::size_t Capacity = 1 << 18> constexpr auto make_frozen
 }
 }  // namespace detail
 
-// Make{}() is a constant expression giving a plan; the result is a constant of the smallest size that holds it.
-template <class Make> struct freeze { static constexpr auto value = detail::make_frozen_plan<Make>(); };
+// Make{}() is a constant expression giving a plan; the results are constants of the smallest size that holds it: what a
+// program that runs the plan reads, and the record of how it came about.
+template <class Make> struct freeze {
+  static constexpr auto value = detail::make_frozen_plan<Make, detail::frozen_part::run>();
+};
+template <class Make> struct freeze_record {
+  static constexpr auto value = detail::make_frozen_plan<Make, detail::frozen_part::record>();
+};
+
+// A view of both.
+constexpr plan_view with_record(plan_view plan, const plan_view& record) {
+  std::size_t k = 0;
+  for_each_table([&](auto table) {
+    if (k++ >= first_of_record) table(plan) = table(record);
+  });
+  return plan;
+}
 
 }  // namespace dnnkit

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/plan/kernel_choice.hpp"
 #include "dnnkit/plan/recipe.hpp"
 
 namespace dnnkit {
@@ -60,7 +61,8 @@ struct symbol_source {
 };
 
 // The tables: the type of a row, and the name. Members, numbers, visits and views are made from this one list.
-// `inputs` and `results` are the buffers of the graph's inputs and outputs.
+// `inputs` and `results` are the buffers of the graph's inputs and outputs. `choices` and what follows them are the
+// record: the compiler and printers read it, programs that run the plan do not, and do not hold it.
 #define DNNKIT_PLAN_TABLES(TABLE)          \
   TABLE(step, setup_steps)                 \
   TABLE(step, steps)                       \
@@ -84,7 +86,9 @@ struct symbol_source {
   TABLE(atom, atoms)                       \
   TABLE(polynomial, polynomials)           \
   TABLE(std::int32_t, inputs)              \
-  TABLE(std::int32_t, results)
+  TABLE(std::int32_t, results)             \
+  TABLE(kernel_choice, choices)            \
+  TABLE(kernel_alternative, alternatives)
 
 namespace detail {
 #define DNNKIT_TABLE(row, name) name,
@@ -92,6 +96,7 @@ enum class table_number : std::size_t { DNNKIT_PLAN_TABLES(DNNKIT_TABLE) count }
 #undef DNNKIT_TABLE
 }  // namespace detail
 inline constexpr auto table_count = static_cast<std::size_t>(detail::table_number::count);
+inline constexpr auto first_of_record = static_cast<std::size_t>(detail::table_number::choices);
 
 // Calls visit(table) for every table; table(p) is that of a plan-like object p.
 template <class Visit> constexpr void for_each_table(Visit visit) {
