@@ -27,9 +27,22 @@
 
 namespace dnnkit {
 
+// What the cost model and blocking assume of one core. Sizes of caches are smaller than what most cores have: too small
+// costs a per cent, too large ten.
+struct cpu_facts {
+  int float_lanes = 4;  // 32-bit elements in a vector register
+  int vector_registers = 16;
+  double multiply_adds = 2;  // of vectors, a cycle
+  std::int64_t l1_bytes = 32 * 1024, l1_ways = 8;
+  std::int64_t l2_bytes = 1024 * 1024;
+  std::int64_t l3_bytes = 16 * 1024 * 1024;                              // the core's share
+  double l1_width = 64, l2_width = 32, l3_width = 12, memory_width = 5;  // bytes a cycle
+};
+
 template <int VectorBytes, int VectorRegisters> struct vector_target {
   static constexpr int vector_bytes = VectorBytes, vector_registers = VectorRegisters;
   static constexpr std::int64_t float_lanes = VectorBytes / 4;  // 32-bit elements in a vector register
+  static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4, .vector_registers = VectorRegisters};
 };
 
 namespace targets {

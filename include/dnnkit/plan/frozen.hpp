@@ -77,9 +77,9 @@ template <table_sizes Sizes> using plan_arrays = plan_tables<array_tables<Sizes>
 
 // Which tables a frozen plan has; the others are empty.
 enum class frozen_part : std::uint8_t { run, record };
-constexpr table_sizes sizes_of_part(table_sizes sizes, frozen_part part) {
+constexpr table_sizes sizes_of_part(table_sizes sizes, frozen_part kept) {
   for (std::size_t k = 0; k < table_count; ++k)
-    if ((k >= first_of_record) != (part == frozen_part::record)) sizes[k] = 0;
+    if ((k >= first_of_record) != (kept == frozen_part::record)) sizes[k] = 0;
   return sizes;
 }
 

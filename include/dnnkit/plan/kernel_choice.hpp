@@ -9,6 +9,7 @@
 
 #include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/cost/estimate.hpp"
 
 namespace dnnkit {
 
@@ -30,15 +31,6 @@ struct kernel_tile {
   std::uint8_t vectors = 1;  // at most so many vectors at once
 
   friend constexpr bool operator==(const kernel_tile&, const kernel_tile&) = default;
-};
-
-// What one run of a kernel is expected to take (cost/latency.hpp). Extents that symbols decide count as typical ones.
-struct kernel_cost {
-  double arithmetic = 0;  // cycles in which vector units work, of one core
-  double bytes = 0;       // that pass between registers and memory beyond the first level of the cache
-  double cycles = 0;      // in all, of one core; families are compared by it
-
-  friend constexpr bool operator==(const kernel_cost&, const kernel_cost&) = default;
 };
 
 // Where a family that could have carried out the recipe ended.
