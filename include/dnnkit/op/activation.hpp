@@ -69,7 +69,7 @@ struct sigmoid {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using dnnkit::sigmoid;
     return sigmoid(x);
   }
@@ -109,7 +109,7 @@ struct swish {
   static constexpr traits properties{};
   static constexpr void attributes(auto& self, auto&& visit) { visit("alpha", self.alpha); }
 
-  template <class T> T apply(T x) const {
+  template <class T> constexpr T apply(T x) const {
     using dnnkit::sigmoid;
     return x * sigmoid(T(alpha) * x);
   }
@@ -124,7 +124,7 @@ struct gelu {
   static constexpr traits properties{};
   static constexpr void attributes(auto& self, auto&& visit) { visit("approximate", self.approximate); }
 
-  template <class T> T apply(T x) const {
+  template <class T> constexpr T apply(T x) const {
     using std::erf;
     using std::tanh;
     if (approximate == gelu_approximation::exact) return T(0.5f) * x * (T(1) + erf(x * T(0.70710678f)));
@@ -140,7 +140,7 @@ struct elu {
   static constexpr traits properties{};
   static constexpr void attributes(auto& self, auto&& visit) { visit("alpha", self.alpha); }
 
-  template <class T> T apply(T x) const {
+  template <class T> constexpr T apply(T x) const {
     using std::exp;
     return select(x < T(0), T(alpha) * (exp(x) - T(1)), x);
   }
@@ -158,7 +158,7 @@ struct selu {
     visit("gamma", self.gamma);
   }
 
-  template <class T> T apply(T x) const {
+  template <class T> constexpr T apply(T x) const {
     using std::exp;
     return T(gamma) * select(x < T(0), T(alpha) * (exp(x) - T(1)), x);
   }
@@ -170,7 +170,7 @@ struct softplus {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::abs;
     using std::exp;
     using std::log;
@@ -183,7 +183,7 @@ struct softsign {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::abs;
     return x / (T(1) + abs(x));
   }
@@ -195,7 +195,7 @@ struct mish {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::tanh;
     return x * tanh(softplus::apply(x));
   }

@@ -60,7 +60,7 @@ struct pow {
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T a, T b) {
+  template <class T> static constexpr T apply(T a, T b) {
     if constexpr (holds_reals<T>()) {
       using std::pow;
       return pow(a, b);
@@ -122,7 +122,7 @@ struct mod {
 
  private:
   // (a function of its own, as `fmod` names the attribute above)
-  template <class T> static T remainder(T a, T b) {
+  template <class T> static constexpr T remainder(T a, T b) {
     using std::fmod;
     return fmod(a, b);
   }
@@ -143,7 +143,7 @@ struct abs {
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr traits properties{.laws = algebra::idempotent};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     if constexpr (holds_reals<T>()) {
       using std::abs;
       return abs(x);
@@ -164,7 +164,7 @@ struct floor {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{.laws = algebra::idempotent};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::floor;
     return floor(x);
   }
@@ -175,7 +175,7 @@ struct ceil {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{.laws = algebra::idempotent};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::ceil;
     return ceil(x);
   }
@@ -187,7 +187,7 @@ struct round {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{.laws = algebra::idempotent};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::nearbyint;
     return nearbyint(x);
   }

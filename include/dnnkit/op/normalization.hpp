@@ -73,16 +73,16 @@ struct standardize {
 
   static constexpr std::size_t passes = 2;
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return T(0); }
-  template <class T, std::size_t P> static T accumulate(pass<P>, T sum, T x, const statistics<T, passes>& s) {
+  template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, passes>& s) {
     if constexpr (P == 0) return sum + x;
     else return sum + (x - s[0]) * (x - s[0]);
   }
-  template <class T, std::size_t P> static T merge(pass<P>, T a, T b) { return a + b; }
-  template <class T, std::size_t P> T close(pass<P>, T sum, T n, const statistics<T, passes>&) const {
+  template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) { return a + b; }
+  template <class T, std::size_t P> constexpr T close(pass<P>, T sum, T n, const statistics<T, passes>&) const {
     if constexpr (P == 0) return sum / n;
     else return reciprocal_sqrt(sum / n + T(epsilon));
   }
-  template <class T> static T finish(T x, const statistics<T, passes>& s) { return (x - s[0]) * s[1]; }
+  template <class T> static constexpr T finish(T x, const statistics<T, passes>& s) { return (x - s[0]) * s[1]; }
 };
 
 // x / sqrt(mean of squares + epsilon) over the given axes: the core of RMSNormalization
@@ -107,7 +107,7 @@ struct root_mean_square {
     return sum + x * x;
   }
   template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) { return a + b; }
-  template <class T, std::size_t P> T close(pass<P>, T sum, T n, const statistics<T, passes>&) const {
+  template <class T, std::size_t P> constexpr T close(pass<P>, T sum, T n, const statistics<T, passes>&) const {
     return reciprocal_sqrt(sum / n + T(epsilon));
   }
   template <class T> static constexpr T finish(T x, const statistics<T, passes>& s) { return x * s[0]; }

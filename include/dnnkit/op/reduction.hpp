@@ -69,7 +69,7 @@ struct sum_square : summing {
 struct l1 : summing {
   static constexpr std::string_view name = "ReduceL1";
   static constexpr element_kinds accepts = element_kinds::number;
-  template <class T, std::size_t P> static T accumulate(pass<P>, T sum, T x, const statistics<T, 1>&) {
+  template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, 1>&) {
     return T(modular(sum) + modular(op::abs::apply(x)));
   }
 };
@@ -77,7 +77,7 @@ struct l1 : summing {
 struct l2 : sum_square {
   static constexpr std::string_view name = "ReduceL2";
   static constexpr element_kinds accepts = element_kinds::floating;
-  template <class T, std::size_t P> static T close(pass<P>, T sum, T, const statistics<T, 1>&) {
+  template <class T, std::size_t P> static constexpr T close(pass<P>, T sum, T, const statistics<T, 1>&) {
     using std::sqrt;
     return sqrt(sum);
   }
@@ -86,7 +86,7 @@ struct l2 : sum_square {
 struct log_sum : sum {
   static constexpr std::string_view name = "ReduceLogSum";
   static constexpr element_kinds accepts = element_kinds::floating;
-  template <class T, std::size_t P> static T close(pass<P>, T sum, T, const statistics<T, 1>&) {
+  template <class T, std::size_t P> static constexpr T close(pass<P>, T sum, T, const statistics<T, 1>&) {
     using std::log;
     return log(sum);
   }
@@ -127,7 +127,7 @@ struct log_sum_exp : summing {
   static constexpr std::string_view name = "ReduceLogSumExp";
   static constexpr std::size_t passes = 2;
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return P == 0 ? lowest<T>() : T(0); }
-  template <class T, std::size_t P> static T accumulate(pass<P>, T sum, T x, const statistics<T, 2>& s) {
+  template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, 2>& s) {
     using std::exp;
     if constexpr (P == 0) return maximum(sum, x);
     else return sum + exp(x - s[0]);
@@ -136,7 +136,7 @@ struct log_sum_exp : summing {
     if constexpr (P == 0) return maximum(a, b);
     else return a + b;
   }
-  template <class T, std::size_t P> static T close(pass<P>, T sum, T, const statistics<T, 2>& s) {
+  template <class T, std::size_t P> static constexpr T close(pass<P>, T sum, T, const statistics<T, 2>& s) {
     using std::log;
     if constexpr (P == 0) return select(sum == lowest<T>(), T(0), select(sum == highest<T>(), T(0), sum));
     else return s[0] + log(sum);

@@ -34,20 +34,20 @@ struct softmax {
   static constexpr std::size_t passes = 2;
   constexpr axis_set axes(std::size_t rank) const { return axes_of({axis}, rank); }
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return P == 0 ? lowest<T>() : T(0); }
-  template <class T, std::size_t P> static T accumulate(pass<P>, T sum, T x, const statistics<T, passes>& s) {
+  template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, passes>& s) {
     using std::exp;
     if constexpr (P == 0) return maximum(sum, x);
     else return sum + exp(x - s[0]);
   }
-  template <class T, std::size_t P> static T merge(pass<P>, T a, T b) {
+  template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) {
     if constexpr (P == 0) return maximum(a, b);
     else return a + b;
   }
-  template <class T, std::size_t P> static T close(pass<P>, T sum, T, const statistics<T, passes>&) {
+  template <class T, std::size_t P> static constexpr T close(pass<P>, T sum, T, const statistics<T, passes>&) {
     if constexpr (P == 0) return sum;
     else return T(1) / sum;
   }
-  template <class T> static T finish(T x, const statistics<T, passes>& s) {
+  template <class T> static constexpr T finish(T x, const statistics<T, passes>& s) {
     using std::exp;
     return exp(x - s[0]) * s[1];
   }
@@ -66,11 +66,12 @@ struct log_softmax {
   static constexpr std::size_t passes = softmax::passes;
   constexpr axis_set axes(std::size_t rank) const { return axes_of({axis}, rank); }
   template <class T, std::size_t P> static constexpr T start(pass<P> p) { return softmax::start<T>(p); }
-  template <class T, std::size_t P> static T accumulate(pass<P> p, T sum, T x, const statistics<T, passes>& s) {
+  template <class T, std::size_t P>
+  static constexpr T accumulate(pass<P> p, T sum, T x, const statistics<T, passes>& s) {
     return softmax::accumulate<T>(p, sum, x, s);
   }
-  template <class T, std::size_t P> static T merge(pass<P> p, T a, T b) { return softmax::merge<T>(p, a, b); }
-  template <class T, std::size_t P> static T close(pass<P>, T sum, T, const statistics<T, passes>&) {
+  template <class T, std::size_t P> static constexpr T merge(pass<P> p, T a, T b) { return softmax::merge<T>(p, a, b); }
+  template <class T, std::size_t P> static constexpr T close(pass<P>, T sum, T, const statistics<T, passes>&) {
     using std::log;
     if constexpr (P == 0) return sum;
     else return log(sum);

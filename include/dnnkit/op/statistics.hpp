@@ -9,7 +9,7 @@
 //   template <class T> T accumulate(pass<P>, T sum, T x, const statistics<T, passes>& s) const;   s: closed passes < P
 //   template <class T> T merge(pass<P>, T a, T b) const;      joins two partial folds
 //   template <class T> T close(pass<P>, T sum, T n, const statistics<T, passes>& s) const;        n: elements folded
-// A reduction's output element is the last statistic; a row operator's is finish(x, s).
+// A reduction's output element is the last statistic; a row operator's is finish(x, s). The functions are constexpr.
 #pragma once
 
 #include <array>

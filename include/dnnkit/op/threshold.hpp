@@ -21,7 +21,7 @@ struct celu {
   static constexpr traits properties{};
   static constexpr void attributes(auto& self, auto&& visit) { visit("alpha", self.alpha); }
 
-  template <class T> T apply(T x) const {
+  template <class T> constexpr T apply(T x) const {
     using std::exp;
     return maximum(x, T(0)) + minimum(T(alpha) * (exp(x / T(alpha)) - T(1)), T(0));
   }

@@ -16,7 +16,7 @@ struct exp {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::exp;
     return exp(x);
   }
@@ -27,7 +27,7 @@ struct log {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::log;
     return log(x);
   }
@@ -38,7 +38,7 @@ struct sqrt {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::sqrt;
     return sqrt(x);
   }
@@ -49,7 +49,7 @@ struct sin {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::sin;
     return sin(x);
   }
@@ -60,7 +60,7 @@ struct cos {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::cos;
     return cos(x);
   }
@@ -71,7 +71,7 @@ struct tanh {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::tanh;
     return tanh(x);
   }
@@ -82,7 +82,7 @@ struct erf {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::erf;
     return erf(x);
   }

@@ -17,7 +17,7 @@ struct tan {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::tan;
     return tan(x);
   }
@@ -28,7 +28,7 @@ struct asin {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::asin;
     return asin(x);
   }
@@ -39,7 +39,7 @@ struct acos {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::acos;
     return acos(x);
   }
@@ -50,7 +50,7 @@ struct atan {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::atan;
     return atan(x);
   }
@@ -61,7 +61,7 @@ struct sinh {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::sinh;
     return sinh(x);
   }
@@ -72,7 +72,7 @@ struct cosh {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::cosh;
     return cosh(x);
   }
@@ -83,7 +83,7 @@ struct asinh {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::asinh;
     return asinh(x);
   }
@@ -94,7 +94,7 @@ struct acosh {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::acosh;
     return acosh(x);
   }
@@ -105,7 +105,7 @@ struct atanh {
   static constexpr form kind = form::elementwise;
   static constexpr traits properties{};
 
-  template <class T> static T apply(T x) {
+  template <class T> static constexpr T apply(T x) {
     using std::atanh;
     return atanh(x);
   }
