@@ -15,7 +15,7 @@ check() {  # check DOCUMENT NAME CANDIDATE...
   wrong=$((wrong + 1))
 }
 
-for document in README.md docs/*.md; do
+for document in README.md docs/*.md tests/README.md; do
   folder=$(dirname "$document")
   while read -r link; do check "$document" "$link" "$folder/$link"
   done < <(grep -oE '\]\([A-Za-z0-9_./-]+\)' "$document" | sed -E 's/^\]\((.*)\)$/\1/')

@@ -12,6 +12,8 @@
 
 #include "dnnkit/graph/verify.hpp"
 #include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/pass/verify_schedule.hpp"
+#include "dnnkit/reference/plan_executor.hpp"
 #include "tests/support/harness.hpp"
 #include "tests/support/random_graph.hpp"
 

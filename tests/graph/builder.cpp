@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 #include "dnnkit/op/builtin.hpp"
@@ -56,6 +57,14 @@ template <class Build> constexpr text error_of_building(Build build) {
   build(g);
   return g.value().error;
 }
+static_assert(error_of_building([](builder& g) { conv(tensor{}, g.weight("w", {1, 1, 1, 1})); }) ==
+              "Conv 'Conv' (node 0, weight 'w'): input 0 is left out");
+static_assert(error_of_building([](builder& g) { apply(op::add{}, tensor{}, g.input("x", f32, {4})); }) ==
+              "Add 'Add' (node 0): input 0 is left out");
+static_assert(error_of_building([](builder& g) { g.input("x", f32, {4}).size(1); }) ==
+              "size: 'x' has no axis 1, its rank is 1");
+static_assert(error_of_building([](builder& g) { g.input("x", f32, {4}).size(-2); }) ==
+              "size: 'x' has no axis -2, its rank is 1");
 static_assert(error_of_building([](builder& g) {
                 g.weight("w", {8, 5});
                 g.weight("w", {4, 10});
@@ -211,6 +220,17 @@ concept has_iterators = requires(T x) {
 };
 static_assert(has_iterators<shape&> && has_iterators<const shape&> && !has_iterators<shape>);
 
-TEST_CASE("the assertions above are the test") {}
+TEST_CASE("a tensor that is not there belongs to no graph") {
+  const auto what = [](auto use) -> std::string {
+    try {
+      use();
+    } catch (const error& e) { return e.what(); }
+    return "";
+  };
+  const std::string said = "tensor{}: there is no tensor (tensor{} stands for an optional input left out)";
+  CHECK(what([] { apply(op::relu{}, tensor{}); }) == said);
+  CHECK(what([] { (void)tensor{}.dims(); }) == said);
+  CHECK(what([] { tensor{} + tensor{}; }) == said);
+}
 
 }  // namespace

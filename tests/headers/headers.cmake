@@ -4,7 +4,7 @@
 # A header that some test includes before anything else is shown to do so by that test. Every other one gets a unit of its
 # own, and one unit includes all of them together, twice and without run-time type information.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/dnnkit/*.hpp)
-set(all ${headers})
+set(includes_of_all ${headers})
 foreach(source IN LISTS sources)  # those of tests/CMakeLists.txt
   file(STRINGS ${PROJECT_SOURCE_DIR}/tests/${source} includes REGEX "^#include")
   list(GET includes 0 first)
@@ -20,10 +20,10 @@ foreach(header IN LISTS headers)
   list(APPEND units ${unit})
 endforeach()
 
-list(TRANSFORM all PREPEND "#include <")
-list(TRANSFORM all APPEND ">")
-list(JOIN all "\n" all)
-file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp CONTENT "@all@\n@all@\n" @ONLY)
+list(TRANSFORM includes_of_all PREPEND "#include <")
+list(TRANSFORM includes_of_all APPEND ">")
+list(JOIN includes_of_all "\n" includes_of_all)
+file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp CONTENT "@includes_of_all@\n@includes_of_all@\n" @ONLY)
 
 add_library(test_headers OBJECT ${units} ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp)
 target_link_libraries(test_headers PRIVATE dnnkit::dnnkit Eigen3::Eigen)

@@ -68,7 +68,9 @@ def loop(graph):
     draw, name = graph.draw, graph.new_name("y")
     state = operand(graph)
     other = operand(graph, (state.dtype,), state.shape)
-    rounds = graph.add_value(np.array(draw.integer(0, 4), "int64"), 1)
+    scans = draw.integer(0, 1)
+    # Without a round, what was scanned has no extents but those that the body declares, which are not those of a symbol.
+    rounds = graph.add_value(np.array(draw.integer(scans, 4), "int64"), 1)
     go = graph.add_value(np.array(True), 1) if draw.chance(0.5) else None
     nodes = [helper.make_node("Identity", ["go_on"], ["goes_on"])]
     others = [other.name]
@@ -77,7 +79,6 @@ def loop(graph):
         others.append("round_number")
     nodes += steps(draw, state.dtype, "state", others, "next")
     outputs = [info("goes_on", np.dtype("bool")), info("next", state.dtype)]
-    scans = draw.integer(0, 1)
     if scans:
         nodes += steps(draw, state.dtype, "next", others, "scanned")
         outputs.append(info("scanned", state.dtype))

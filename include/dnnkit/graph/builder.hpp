@@ -10,6 +10,7 @@
 #include <source_location>
 #include <string_view>
 
+#include "dnnkit/core/error.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/normalization.hpp"
@@ -24,12 +25,17 @@ class tensor {
   constexpr tensor() = default;
   constexpr tensor(builder* owner, value_id id) : owner_(owner), id_(id) {}
 
-  constexpr builder& owner() const { return *owner_; }
+  // @throws error of tensor{}, which no graph has
+  constexpr builder& owner() const {
+    if (owner_ == nullptr) throw error("there is no tensor (tensor{} stands for an optional input left out)", "tensor{}");
+    return *owner_;
+  }
   constexpr value_id id() const { return id_; }
   // false for tensor{}, which stands for an optional input left out
   constexpr bool present() const { return id_ != none; }
   constexpr shape dims() const;                 // a copy: those in the graph move when nodes are appended
-  constexpr dim size(std::int64_t axis) const;  // negative axes count from the end
+  // Negative axes count from the end; one that is not there is an error of the model.
+  constexpr dim size(std::int64_t axis, std::source_location caller = std::source_location::current()) const;
   constexpr std::int64_t rank() const { return static_cast<std::int64_t>(in_graph().dims.size()); }
   constexpr dtype type() const;
 
@@ -267,6 +273,14 @@ class builder {
     bool was_right_;
   };
 
+  friend class tensor;
+  constexpr dim refuse_axis(std::int64_t axis, tensor t, const std::source_location& caller) {
+    const error_line line(graph_, caller);
+    if (graph_.error.empty())
+      graph_.error << "size: '" << graph_.name_of(t.id()) << "' has no axis " << axis << ", its rank is " << t.rank();
+    return dim::unknown();
+  }
+
   constexpr bool owns(tensor t) const { return &t.owner() == this; }
   // What is wrong with a tensor that cannot be an output, or be named.
   constexpr void refuse(std::string_view what, std::string_view name, tensor t) {
@@ -329,11 +343,13 @@ class builder {
   slice_of scope_name_;
 };
 
-constexpr const tensor_type& tensor::in_graph() const { return owner_->value().at(id_).type; }
+constexpr const tensor_type& tensor::in_graph() const { return owner().value().at(id_).type; }
 constexpr shape tensor::dims() const { return in_graph().dims; }
 constexpr dtype tensor::type() const { return in_graph().type; }
-constexpr dim tensor::size(std::int64_t axis) const {
-  return in_graph().dims[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)];
+constexpr dim tensor::size(std::int64_t axis, std::source_location caller) const {
+  const std::int64_t from_front = axis < 0 ? axis + rank() : axis;
+  if (from_front < 0 || from_front >= rank()) return owner().refuse_axis(axis, *this, caller);
+  return in_graph().dims[static_cast<std::size_t>(from_front)];
 }
 
 // A tensor and the line of the program where it becomes the operand of a C++ operator, which has no room for a
@@ -348,7 +364,7 @@ struct located_tensor {
 // Applies an operator of any type, the library's or the user's own.
 template <operator_type Op, std::same_as<tensor>... More>
 constexpr tensor apply(const Op& op, located_tensor first, More... more) {
-  return first.value.owner().apply(op, {first.value, more...}, first.caller);
+  return detail::owner_of({first.value, more...}).apply(op, {first.value, more...}, first.caller);
 }
 
 // What is no operator is refused here, and nothing else is said of the model.

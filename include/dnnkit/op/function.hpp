@@ -7,12 +7,22 @@
 // named.
 #pragma once
 
+#include <initializer_list>
 #include <source_location>
 
 #include "dnnkit/op/attribute_names.hpp"
 #include "dnnkit/op/op_info.hpp"
 
 namespace dnnkit {
+
+namespace detail {
+// What the first of these that is there belongs to; any may be an optional input left out.
+template <graph_tensor T> constexpr auto& owner_of(std::initializer_list<T> inputs) {
+  for (const T& t : inputs)
+    if (t.present()) return t.owner();
+  return inputs.begin()->owner();
+}
+}  // namespace detail
 
 template <operator_type Op> struct function {
   using place = std::source_location;
@@ -23,15 +33,15 @@ template <operator_type Op> struct function {
   }
   template <graph_tensor T>
   constexpr T operator()(T a, T b, const Op& attributes = {}, place caller = place::current()) const {
-    return a.owner().apply(attributes, {a, b}, caller);
+    return detail::owner_of({a, b}).apply(attributes, {a, b}, caller);
   }
   template <graph_tensor T>
   constexpr T operator()(T a, T b, T c, const Op& attributes = {}, place caller = place::current()) const {
-    return a.owner().apply(attributes, {a, b, c}, caller);
+    return detail::owner_of({a, b, c}).apply(attributes, {a, b, c}, caller);
   }
   template <graph_tensor T>
   constexpr T operator()(T a, T b, T c, T d, T e, const Op& attributes = {}, place caller = place::current()) const {
-    return a.owner().apply(attributes, {a, b, c, d, e}, caller);
+    return detail::owner_of({a, b, c, d, e}).apply(attributes, {a, b, c, d, e}, caller);
   }
 
   // Attributes that this operator does not have: chosen where nothing above fits, to name those that it has.
