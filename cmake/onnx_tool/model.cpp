@@ -48,6 +48,12 @@ std::map<std::string, std::int64_t, std::less<>> sizes_of(const cxxopts::ParseRe
   return sizes;
 }
 
+void refuse_unsupported(const model& m) {
+  try {
+    static_cast<void>(m.imported.value());
+  } catch (const error& problems) { throw refused(problems); }
+}
+
 }  // namespace
 
 std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv) {
@@ -157,17 +163,16 @@ model load(const cxxopts::ParseResult& arguments, const tensors& given) {
 }
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load(arguments, given);
-  try {
-    static_cast<void>(m.imported.value());
-  } catch (const error& problems) { throw refused(problems); }
+  refuse_unsupported(m);
   return m;
 }
 model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
-  model m = load_supported(arguments, given);
-  if (fits(m.imported.graph, given)) return m;
-  if (std::optional<extents_by_name> sizes = extents_of(m.file->model(), sizes_of(arguments), given))
-    if (onnx::import_result imported = import_for(*m.file, std::move(*sizes), given); imported.ok())
-      m.imported = std::move(imported);
+  model m = load(arguments, given);
+  if (!m.imported.ok() || !fits(m.imported.graph, given))
+    if (std::optional<extents_by_name> sizes = extents_of(m.file->model(), sizes_of(arguments), given))
+      if (onnx::import_result imported = import_for(*m.file, std::move(*sizes), given); imported.ok())
+        m.imported = std::move(imported);
+  refuse_unsupported(m);
   return m;
 }
 model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given) {

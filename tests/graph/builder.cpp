@@ -57,8 +57,9 @@ template <class Build> constexpr text error_of_building(Build build) {
   build(g);
   return g.value().error;
 }
-static_assert(error_of_building([](builder& g) { conv(tensor{}, g.weight("w", {1, 1, 1, 1})); }) ==
-              "Conv 'Conv' (node 0, weight 'w'): input 0 is left out");
+static_assert(error_of_building([](builder& g) {
+                conv(tensor{}, g.weight("w", {1, 1, 1, 1}));
+              }) == "Conv 'Conv' (node 0, weight 'w'): input 0 is left out");
 static_assert(error_of_building([](builder& g) { apply(op::add{}, tensor{}, g.input("x", f32, {4})); }) ==
               "Add 'Add' (node 0): input 0 is left out");
 static_assert(error_of_building([](builder& g) { g.input("x", f32, {4}).size(1); }) ==

@@ -86,6 +86,13 @@ for passes in on off; do
 done
 says 2 "shape or element type differs" "$tool" run add_3.onnx --input x=two.npy --input z=three.npy
 
+# An operator that is not supported for any extents is for those of the inputs: Resize, which keeps the ratio of H and W.
+base64 -d >resize.onnx <<<CAg66wEKrgEKAXgKAAoACgFzEgF5IgZSZXNpemUqDQoEYXhlc0ACQAOgAQcqLwoeY29vcmRpbmF0ZV90cmFuc2Zvcm1hdGlvbl9tb2RlIgphc3ltbWV0cmljoAEDKikKGGtlZXBfYXNwZWN0X3JhdGlvX3BvbGljeSIKbm90X2xhcmdlcqABAyoSCgRtb2RlIgduZWFyZXN0oAEDKhgKDG5lYXJlc3RfbW9kZSIFZmxvb3KgAQMSAWcqCwgCEAc6AgICQgFzWh0KAXgSGAoWCAESEgoCCAEKAggBCgMSAUgKAxIBV2IJCgF5EgQKAggBQgQKABAS
+npy wide.npy "1, 1, 2, 4" 0 1 2 3 4 5 6 7
+says 1 "keep_aspect_ratio_policy needs known extents" "$tool" check resize.onnx
+says 0 "y: f32 [1, 1, 1, 2]" "$tool" run resize.onnx --input x=wide.npy --output resized
+holds resized/y.npy 0 2
+
 says 0 "0 of the largest magnitude" "$tool" compare "$small" --input x=x.npy
 says 0 "1 compared" "$tool" compare "$small" --input x=x.npy --reference off
 mkdir -p wrong

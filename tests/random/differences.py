@@ -9,9 +9,9 @@ FILE = pathlib.Path(__file__).parent / "explained.json"
 
 
 class Explained:
-    """Entries: regular expressions `node`, which the last node of the smallest failing graph matches, `when`, any of its
-    nodes, and `problem`, the message; `reason`; `right`: dnnkit, ONNX Runtime, both or neither; `seen`: where a graph
-    is that needs a rare one: the seed, the index, and the operator that the run was of."""
+    """Entries: regular expressions `node`, which the last node of the smallest failing graph matches, and `problem`, the
+    message; `reason`; `right`: dnnkit, ONNX Runtime, both or neither; `seen`: where a graph is that needs a rare one:
+    the seed, the index, and the operator that the run was of."""
 
     def __init__(self, path=FILE):
         self.entries = json.loads(path.read_text())
@@ -25,7 +25,6 @@ class Explained:
         for i, entry in enumerate(self.entries):
             if (
                 nodes
-                and re.search(entry.get("when", ""), "\n".join(nodes))
                 and re.search(entry["node"], nodes[-1])
                 and re.search(entry.get("problem", ""), result["shrunk"])
             ):

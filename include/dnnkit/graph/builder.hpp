@@ -27,13 +27,14 @@ class tensor {
 
   // @throws error of tensor{}, which no graph has
   constexpr builder& owner() const {
-    if (owner_ == nullptr) throw error("there is no tensor (tensor{} stands for an optional input left out)", "tensor{}");
+    if (owner_ == nullptr)
+      throw error("there is no tensor (tensor{} stands for an optional input left out)", "tensor{}");
     return *owner_;
   }
   constexpr value_id id() const { return id_; }
   // false for tensor{}, which stands for an optional input left out
   constexpr bool present() const { return id_ != none; }
-  constexpr shape dims() const;                 // a copy: those in the graph move when nodes are appended
+  constexpr shape dims() const;  // a copy: those in the graph move when nodes are appended
   // Negative axes count from the end; one that is not there is an error of the model.
   constexpr dim size(std::int64_t axis, std::source_location caller = std::source_location::current()) const;
   constexpr std::int64_t rank() const { return static_cast<std::int64_t>(in_graph().dims.size()); }
