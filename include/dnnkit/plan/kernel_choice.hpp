@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "dnnkit/core/static_vector.hpp"
-#include "dnnkit/core/vector.hpp"
 #include "dnnkit/cost/estimate.hpp"
+#include "dnnkit/graph/graph.hpp"
 
 namespace dnnkit {
 
