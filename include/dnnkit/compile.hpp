@@ -81,12 +81,13 @@ template <class Model> constexpr text problem_of(const plan_view& plan) {
 
 template <class Model, class Make> inline constexpr text problem = problem_of<Model>(view_of(freeze<Make>::value));
 
-// Says what is wrong with the model by the assertion in model_error, unless another has said it.
-template <class Model, class Make, std::size_t First = 0, fixed_string... Pieces> constexpr auto say_problem() {
-  constexpr std::string_view message = problem<Model, Make>.view();
+// Says a message by the assertion in model_error, unless it is empty or another assertion has said it. Message: a
+// constant with a member view().
+template <const auto& Message, std::size_t First = 0, fixed_string... Pieces> constexpr auto say() {
+  constexpr std::string_view message = Message.view();
   if constexpr (First < message.size() && message != said_by_compiler) {
     constexpr std::size_t end = end_of_piece(message, First);
-    return say_problem<Model, Make, end, Pieces..., to_fixed<end - First>(message.substr(First))>();
+    return say<Message, end, Pieces..., to_fixed<end - First>(message.substr(First))>();
   } else if constexpr (sizeof...(Pieces) != 0) {
     return model_error<Pieces...>{};
   }
@@ -121,7 +122,7 @@ template <class Model, class Target = targets::native, class Pipeline = default_
 
   // Of a model that is wrong, whose plan is empty, nothing else is said.
   static constexpr bool is_right = detail::problem<Model, make>.empty();
-  using problem = decltype(detail::say_problem<Model, make>());
+  using problem = decltype(detail::say<detail::problem<Model, make>>());
 
   static constexpr plan_view plan = is_right ? view_of(frozen) : plan_view{};
   // The plan's record alone, and behind the plan: for the compiler and for printers.

@@ -7,8 +7,8 @@ cd "$1"
 
 grep -rHno --include='*.hpp' '^#include "dnnkit/[^"]*"' dnnkit | awk -F: '
   BEGIN {
-    split("core tensor operator op graph rewrite cost plan pass reference cpu weights onnx source runtime inspect", folders, " ")
-    split("0    1      2        2  3     4       4    5    6    6         7   8       8    8      8       9", numbers, " ")
+    split("core tensor operator op graph rewrite cost plan pass reference cpu opencl weights onnx source runtime inspect", folders, " ")
+    split("0    1      2        2  3     4       4    5    6    6         7   7      8       8    8      8       9", numbers, " ")
     for (i in folders) layer[folders[i]] = numbers[i]
     own["dnnkit/compile.hpp"] = 6          # passes and plan of a model
     own["dnnkit/fmt.hpp"] = 8              # how what the others are made of is written

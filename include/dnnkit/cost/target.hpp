@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What the compiler's target offers; the only place that asks the preprocessor. Passes and kernels read it here.
 //
+// A target is a type with the facts that passes ask for:
+//   channels_last   do its kernels gain from activations that are stored channels last, with room for a border
+//                   (pass/select_layouts.hpp)? Then it has float_lanes. Else all values are row-major.
+//   row_strips      do they gain from running in turns on a few rows at a time (pass/plan_strips.hpp)?
+//
 // The compiler's flags decide, and units of one program may have different ones. So whatever depends on the target has
 // it in its name: every compile<Model, Target> as a template argument, kernels as
 // an inline namespace (dnnkit::cpu::DNNKIT_TARGET). A model is then another network in each of two such units, and the
@@ -40,6 +45,7 @@ struct cpu_facts {
 };
 
 template <int VectorBytes, int VectorRegisters> struct vector_target {
+  static constexpr bool channels_last = true, row_strips = true;
   static constexpr int vector_bytes = VectorBytes, vector_registers = VectorRegisters;
   static constexpr std::int64_t float_lanes = VectorBytes / 4;  // 32-bit elements in a vector register
   static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4, .vector_registers = VectorRegisters};

@@ -22,8 +22,14 @@ struct plan_strips {
   static constexpr std::uint8_t slots = 4;                // strips that may be in work at once, by as many threads
   static constexpr std::int64_t worthwhile = 512 * 1024;  // bytes handed over; less stays in the cache anyway
 
-  // Gives the value between the kernels of each pair a window in its layout.
-  static constexpr void run(schedule& s) {
+  // Gives the value between the kernels of each pair a window in its layout, where the target gains from it
+  // (cost/target.hpp).
+  template <class Target> static constexpr void run(schedule& s) {
+    if constexpr (Target::row_strips) find_pairs(s);
+  }
+
+ private:
+  static constexpr void find_pairs(schedule& s) {
     const graph& g = s.g;
     const fusion_plan& fusion = s.fusion;
     if (!has_operator<op::conv>(g)) return;
@@ -47,7 +53,6 @@ struct plan_strips {
     }
   }
 
- private:
   static constexpr bool is_convolution(const graph& g, const fusion_group& group) {
     return group.anchor != none && g.is<op::conv>(g.node_at(group.anchor)) &&
            g.at(g.node_at(group.anchor).output).type.dims.size() == 4 &&

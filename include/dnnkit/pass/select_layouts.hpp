@@ -3,8 +3,8 @@
 // reader reduces over). Values that convolutions and pools read or write are channels last, and so is what is computed
 // from them element by element. Where that would leave vector lanes empty - few channels, not a multiple of a vector -
 // a whole stretch of convolutions is channels first instead, with vectors along rows. A value that a convolution reads
-// as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major. Target says how many
-// lanes a vector has (cost/target.hpp).
+// as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major. Target says whether
+// it gains from any of this, and how many lanes a vector has (cost/target.hpp).
 #pragma once
 
 #include <cstddef>
@@ -170,7 +170,8 @@ namespace passes {
 struct select_layouts {
   static constexpr std::string_view name = "select layouts";
   template <class Target> static constexpr void run(schedule& s) {
-    s.layouts = detail::layout_selection<Target>::run(s.g, s.fusion);
+    if constexpr (Target::channels_last) s.layouts = detail::layout_selection<Target>::run(s.g, s.fusion);
+    else s.layouts = row_major_layouts(s.g);
   }
 };
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// From recipes to OpenCL C: the family each recipe belongs to, and the texts of a network's kernels as constants of the
+// program. The same functions write the kernels of a plan that is made at run time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "dnnkit/compile.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/opencl/convolution.hpp"
+#include "dnnkit/opencl/map.hpp"
+#include "dnnkit/opencl/pool.hpp"
+#include "dnnkit/opencl/product.hpp"
+#include "dnnkit/opencl/row.hpp"
+#include "dnnkit/opencl/target.hpp"
+
+namespace dnnkit::opencl {
+
+// A kernel in OpenCL C, called k and its number in the plan's recipes, which needs `prelude` before it.
+struct kernel_text {
+  std::string_view source;
+  std::int64_t groups = 0, group_size = 1;  // work-groups, and work-items in each
+};
+
+namespace detail {
+
+// Why no kernel can be made of recipe r of a plan, whatever its operators; empty when one can.
+constexpr std::string_view problem_of_recipe(const plan_view& plan, std::size_t r) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;  // coordinates and positions are of type int
+  if (!plan.is_static) return "kernels for OpenCL need known extents, and the network has symbols";
+  for (const step& s : plan.steps)
+    if (s.kernel == r && s.guards.count != 0) return "kernels for OpenCL cannot wait for the condition of an If";
+  std::int64_t elements = 1;
+  for (dim d : plan.dims_of(plan.recipes[r].space)) elements = dnnkit::detail::saturating_mul(elements, d.value());
+  for (const buffer& b : plan.buffers) elements = elements < b.elements.value() ? b.elements.value() : elements;
+  return elements < most ? "" : "kernels for OpenCL count fewer than 2^31 elements";
+}
+
+}  // namespace detail
+
+// Writes recipe number r of a plan as a kernel, or says why there is none. Set: the operators that the plan may use.
+template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, std::size_t r, source_writer& source) {
+  recipe_writer<Set> w(plan, r, source);
+  const operator_tag& anchor = w.self.anchor;
+  if (const std::string_view problem = detail::problem_of_recipe(plan, r); !problem.empty())
+    w.fail(anchor.name, problem);
+  else if (anchor.id == operator_id::none) write_map(w);
+  else if (w.self.anchor_type != dtype::f32)
+    w.fail(anchor.name, "kernels for OpenCL compute with f32, not with ", name(w.self.anchor_type));
+  else if (anchor.id == id_of<op::conv>) write_convolution(w);
+  else if (anchor.id == id_of<op::matmul>) write_product(w);
+  else if (anchor.id == id_of<op::max_pool>) write_pool<op::max_pool>(w);
+  else if (anchor.id == id_of<op::average_pool>) write_pool<op::average_pool>(w);
+  else if (!write_rows(w)) w.fail(anchor.name, "there is no OpenCL kernel for this operator");
+  return w.draft;
+}
+
+namespace detail {
+
+// A kernel made in a constant expression: its text or, where there is none, the reason.
+template <std::size_t Room> struct stored_kernel {
+  char characters[Room]{};
+  std::size_t size = 0;
+  std::int64_t groups = 0, group_size = 1;
+  bool is_right = false;
+
+  constexpr std::string_view view() const { return {characters, size}; }
+};
+
+template <class Net, std::size_t R> struct kernel_source {
+  // In more room than it needs, or not whole.
+  template <std::size_t Room> static constexpr stored_kernel<Room> write() {
+    using set = typename dnnkit::detail::set_of_model<typename Net::model>::type;
+    stored_kernel<Room> k;
+    source_writer source(k.characters, Room);
+    const kernel_draft draft = write_kernel<set>(Net::plan, R, source);
+    k.is_right = draft.error.empty();
+    if (!k.is_right) (source = source_writer(k.characters, Room)) << draft.error.view();
+    k.size = source.size();
+    k.groups = draft.groups;
+    k.group_size = draft.group_size;
+    return k;
+  }
+  template <std::size_t Room = 1 << 13> static constexpr auto make() {
+    constexpr stored_kernel<Room> roomy = write<Room>();
+    if constexpr (roomy.size > Room) {
+      return make<roomy.size>();
+    } else {
+      stored_kernel<roomy.size> exact{{}, roomy.size, roomy.groups, roomy.group_size, roomy.is_right};
+      for (std::size_t i = 0; i < roomy.size; ++i) exact.characters[i] = roomy.characters[i];
+      return exact;
+    }
+  }
+  static constexpr auto made = make();
+
+  static constexpr auto problem() {
+    if constexpr (!made.is_right) return dnnkit::detail::say<made>();
+  }
+  using checked = decltype(problem());
+  static constexpr kernel_text text{made.view(), made.groups, made.group_size};
+};
+
+}  // namespace detail
+
+// One text a recipe, all of them constants of the program.
+template <class Net> inline constexpr auto kernel_texts = []<std::size_t... R>(std::index_sequence<R...>) {
+  return std::array<kernel_text, sizeof...(R)>{detail::kernel_source<Net, R>::text...};
+}
+(std::make_index_sequence<Net::plan.recipes.size()>{});
+
+}  // namespace dnnkit::opencl

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// A recipe as OpenCL C: what all families of kernels write. A kernel has for each operand of its step the buffer that
+// the operand lies in (b0, b1 ...) and the element of it where the operand begins (o0, o1 ...); p0, p1 ... point there.
+// Coordinates are variables whose names begin with one letter: c0, c1 ... are those of the iteration space.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "dnnkit/core/text.hpp"
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/op/access.hpp"
+#include "dnnkit/opencl/operators.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit::opencl {
+
+// What there is to a kernel besides its source, and why there is none.
+struct kernel_draft {
+  std::int64_t groups = 0, group_size = 1;  // work-groups, and work-items in each
+  text error;
+};
+
+template <class Set> class recipe_writer {
+ public:
+  // Writes recipe number r of a plan, all of whose extents are known.
+  constexpr recipe_writer(const plan_view& whole, std::size_t r, source_writer& source)
+      : plan(whole), self(whole.recipes[r]), out(source), number_(r) {}
+
+  const plan_view& plan;
+  const recipe& self;
+  source_writer& out;
+  kernel_draft draft;
+
+  constexpr std::span<const dim> space() const { return plan.dims_of(self.space); }
+  constexpr std::span<const dim> input_shape(std::size_t i) const {
+    return plan.dims_of(plan.shapes[self.anchor_shapes.first + i]);
+  }
+  constexpr operand_ref input(std::size_t i) const {
+    return i < self.anchor_inputs.count ? plan.refs[self.anchor_inputs.first + i] : operand_ref{};
+  }
+  constexpr const std::int64_t* anchor_codes() const { return plan.attributes.data() + self.anchor_attributes.first; }
+
+  // The first mistake is kept, as a sentence that begins with the operator, if it is one's.
+  constexpr void fail(std::string_view op, std::string_view problem, std::string_view more = {}) {
+    if (!draft.error.empty()) return;
+    const std::string_view step = name_of_step();
+    draft.error << op;
+    if (op.empty()) draft.error << "kernel '" << step << "'";
+    else if (!step.empty() && step != op) draft.error << " of kernel '" << step << "'";
+    draft.error << ": " << problem << more;
+  }
+
+  // The kernel's head. Groups of `group_size` work-items.
+  constexpr void begin(std::int64_t groups, std::int64_t group_size) {
+    draft.groups = groups;
+    draft.group_size = group_size;
+    out << "kernel void k" << number_ << '(';
+    for (std::size_t i = 0; i < operands(); ++i) out << (i == 0 ? "" : ",") << "global float*b" << i << ",uint o" << i;
+    out << "){\n";
+    for (std::size_t i = 0; i < operands(); ++i) out << "global float*p" << i << "=b" << i << "+o" << i << ";\n";
+  }
+  // The head of a kernel with a work-item for each element of the iteration space, whose coordinates it has.
+  constexpr void begin_elements() {
+    constexpr std::int64_t group_size = 64;
+    const std::int64_t elements = count(space());
+    begin((elements + group_size - 1) / group_size, group_size);
+    out << "int i=get_global_id(0);\nif(i>=" << elements << ")return;\n";
+    coordinates('c', space());
+  }
+  constexpr void end() { out << "}\n"; }
+
+  static constexpr std::int64_t count(std::span<const dim> extents) {
+    std::int64_t n = 1;
+    for (dim d : extents) n *= d.value();
+    return n;
+  }
+
+  // Coordinates PREFIX0 ... of element i in row-major order, i being used up; of the dimensions that are `chosen` only.
+  constexpr void coordinates(char prefix, std::span<const dim> extents, auto chosen) {
+    for (std::size_t d = extents.size(); d-- > 0;)
+      if (chosen(d))
+        out << "const int " << prefix << d << "=i%" << extents[d].value() << ";i/=" << extents[d].value() << ";\n";
+  }
+  constexpr void coordinates(char prefix, std::span<const dim> extents) {
+    coordinates(prefix, extents, [](std::size_t) { return true; });
+  }
+
+  // "p2[8+c0/4*32+c0%4]": the element of an operand at coordinates PREFIX0 ... of a view
+  constexpr void element(std::uint16_t operand, slice_of axes, dim offset, char prefix) {
+    out << 'p' << operand << '[' << offset.value();
+    const auto list = plan.axes_of(axes);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i].stride == dim(0)) continue;
+      std::int64_t inner = 1;  // elements of the dimension that one of this axis spans
+      for (std::size_t j = i + 1; j < list.size() && list[j].of == list[i].of; ++j) inner *= list[j].size.value();
+      out << '+' << prefix << list[i].of;
+      if (inner != 1) out << '/' << inner;
+      if (i > 0 && list[i - 1].of == list[i].of) out << '%' << list[i].size.value();
+      if (!(list[i].stride == dim(1))) out << '*' << list[i].stride.value();
+    }
+    out << ']';
+  }
+
+  // A variable that statements may change: "float a3=<value>;"
+  constexpr expression variable(const expression& value) {
+    const expression x(out, 'a', out.new_name());
+    out << "float " << x << '=' << value << ";\n";
+    return x;
+  }
+  constexpr void assign(const expression& variable, const expression& value) {
+    out << variable << '=' << value << ";\n";
+  }
+
+ private:
+  constexpr std::size_t operands() const {
+    std::size_t n = 0;
+    for (std::uint32_t i = 0; i < self.loads.count; ++i)
+      n = std::max<std::size_t>(n, plan.loads[self.loads.first + i].operand + 1U);
+    for (std::uint32_t i = 0; i < self.outputs.count; ++i)
+      n = std::max<std::size_t>(n, plan.outputs[self.outputs.first + i].operand + 1U);
+    return n;
+  }
+  // Of the first step that the kernel is for.
+  constexpr std::string_view name_of_step() const {
+    for (const step& s : plan.steps)
+      if (s.kernel == number_) return plan.text_of(s.name);
+    for (const step& s : plan.setup_steps)
+      if (s.kernel == number_) return plan.text_of(s.name);
+    return {};
+  }
+
+  std::size_t number_;
+};
+
+// The tree of a recipe at one place of the kernel, where coordinates PREFIX0 ... are known: each load and each node is
+// written where it is first asked for.
+template <class Set> class tree_writer {
+ public:
+  constexpr tree_writer(recipe_writer<Set>& w, char prefix, expression anchor = {})
+      : w_(w), prefix_(prefix), anchor_(anchor), nodes_(w.self.nodes.count), is_known_(w.self.nodes.count, 0) {}
+
+  // The value of r, which the operator called `reader` asks for.
+  constexpr expression operator()(operand_ref r, std::string_view reader) {
+    switch (r.from) {
+      case source::anchor:
+        return anchor_;
+      case source::load:
+        return loaded(w_.plan.loads[w_.self.loads.first + r.index], reader);
+      case source::constant:
+        return literal(w_.plan.recipe_constants[w_.self.constants.first + r.index], reader);
+      case source::node:
+        break;
+      case source::nothing:
+        w_.fail(reader, "an operand is left out");
+        return {};
+    }
+    if (is_known_[r.index] == 0) {
+      nodes_[r.index] = computed(w_.plan.nodes[w_.self.nodes.first + r.index]);
+      is_known_[r.index] = 1;
+    }
+    return nodes_[r.index];
+  }
+
+  // Writes all outputs of the recipe; the tree is that of the iteration space.
+  constexpr void store_outputs() {
+    for (std::uint32_t i = 0; i < w_.self.outputs.count; ++i) {
+      const recipe_output& o = w_.plan.outputs[w_.self.outputs.first + i];
+      const std::string_view writer = operator_behind(o.value);
+      check_type(o.type, writer, "writes");
+      const expression x = (*this)(o.value, writer);
+      w_.element(o.operand, o.axes, o.offset, prefix_);
+      w_.out << '=' << x << ";\n";
+    }
+  }
+
+ private:
+  constexpr std::string_view operator_behind(operand_ref r) const {
+    if (r.from == source::node) return w_.plan.nodes[w_.self.nodes.first + r.index].op.name;
+    return r.from == source::anchor ? w_.self.anchor.name : "a copy";
+  }
+  constexpr void check_type(dtype type, std::string_view op, std::string_view does) {
+    if (type == dtype::f32) return;
+    text problem;
+    problem << does << " " << name(type) << ", and kernels for OpenCL load and store f32 only";
+    w_.fail(op, problem.view());
+  }
+
+  constexpr expression loaded(const recipe_load& l, std::string_view reader) {
+    check_type(l.type, reader, "reads");
+    for (const movement_step& m : w_.plan.template part<movement_step>(w_.plan.movement, l.movement))
+      w_.fail(m.op.id == operator_id::none ? reader : m.op.name,
+              "no strided view says where its elements come from, and kernels for OpenCL need one");
+    const expression x(w_.out, 't', w_.out.new_name());
+    w_.out << "const float " << x << '=';
+    w_.element(l.operand, l.axes, l.offset, prefix_);
+    w_.out << ";\n";
+    return x;
+  }
+  constexpr expression literal(const recipe_constant& c, std::string_view reader) {
+    const bool truth = c.type == dtype::boolean;
+    if (!truth) check_type(c.type, reader, "reads");
+    const float value = truth ? static_cast<float>(c.code) : static_cast<float>(std::bit_cast<double>(c.code));
+    return expression::statement(truth ? element_kind::truth : element_kind::real, &w_.out, expression(value));
+  }
+  constexpr expression computed(const recipe_node& n) {
+    if (n.type != dtype::boolean) check_type(n.type, n.op.name, "computes");
+    vector<expression> x;
+    for (operand_ref in : w_.plan.refs_of(n.inputs)) x.push_back((*this)(in, n.op.name));
+    expression result;
+    if (!w_.draft.error.empty()) return result;
+    if (!apply(Set{}, n.op.id, w_.plan.attributes.data() + n.attributes.first, {x.data(), x.size()}, result))
+      w_.fail(n.op.name, "there is no OpenCL kernel for this operator");
+    return converted(result, n.type == dtype::boolean ? element_kind::truth : element_kind::real);
+  }
+  constexpr expression converted(const expression& x, element_kind kind) {
+    if (x.kind() == kind || x.out() == nullptr) return x;
+    return kind == element_kind::real ? expression::statement(kind, x.out(), "(float)", x) : x != expression(0);
+  }
+
+  recipe_writer<Set>& w_;
+  char prefix_;
+  expression anchor_;
+  vector<expression> nodes_;
+  vector<std::uint8_t> is_known_;
+};
+
+}  // namespace dnnkit::opencl
