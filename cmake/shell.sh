@@ -2,7 +2,8 @@
 # What the project's scripts share: messages, installing missing Debian packages, and the number of compiler processes.
 
 # What configuring and building everything needs.
-build_packages=(g++ cmake ninja-build doctest-dev libeigen3-dev libfmt-dev libpng-dev libcxxopts-dev)
+build_packages=(g++ cmake ninja-build doctest-dev libeigen3-dev libfmt-dev libpng-dev libcxxopts-dev ocl-icd-opencl-dev
+                pocl-opencl-icd)
 
 say() { printf '== %s\n' "$*"; }
 

@@ -26,7 +26,7 @@ list(JOIN includes_of_all "\n" includes_of_all)
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp CONTENT "@includes_of_all@\n@includes_of_all@\n" @ONLY)
 
 add_library(test_headers OBJECT ${units} ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp)
-target_link_libraries(test_headers PRIVATE dnnkit::dnnkit Eigen3::Eigen)
+target_link_libraries(test_headers PRIVATE dnnkit::dnnkit dnnkit::opencl Eigen3::Eigen)
 target_compile_options(test_headers PRIVATE ${DNNKIT_WARNING_OPTIONS} $<$<BOOL:${DNNKIT_NATIVE}>:-march=native> -fno-rtti -O0)
 
 add_test(NAME headers/layers COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/headers/layers.sh ${PROJECT_SOURCE_DIR}/include)

@@ -3,7 +3,6 @@
 // Immutable afterwards, so several sessions in several threads may share one.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,47 +13,14 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
-#include "dnnkit/core/small_float.hpp"
 #include "dnnkit/cpu/kernel.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
 #include "dnnkit/runtime/preparation.hpp"
+#include "dnnkit/runtime/stored_data.hpp"
 #include "dnnkit/weights/weight_file.hpp"
 
 namespace dnnkit {
-
-namespace detail {
-
-// Writes one constant element (plan: integers, or the bits of doubles) as the element type it has.
-inline void write_element(dtype type, std::int64_t code, std::byte* to) {
-  const auto put = [&](auto x) { std::memcpy(to, &x, sizeof x); };
-  switch (type) {
-    case dtype::f32:
-      return put(static_cast<float>(std::bit_cast<double>(code)));
-    case dtype::f64:
-      return put(std::bit_cast<double>(code));
-    case dtype::i8:
-    case dtype::u8:
-    case dtype::boolean:
-      return put(static_cast<std::uint8_t>(code));
-    case dtype::i16:
-    case dtype::u16:
-      return put(static_cast<std::uint16_t>(code));
-    case dtype::i32:
-    case dtype::u32:
-      return put(static_cast<std::uint32_t>(code));
-    case dtype::i64:
-    case dtype::u64:
-      return put(code);
-    case dtype::f16:
-      return put(float16(static_cast<float>(std::bit_cast<double>(code))));
-    case dtype::bf16:
-      break;
-  }
-  return put(bfloat16(static_cast<float>(std::bit_cast<double>(code))));
-}
-
-}  // namespace detail
 
 class packed_tables {
  public:
@@ -63,7 +29,7 @@ class packed_tables {
   // every tensor that is missing or has another shape or type.
   packed_tables(const plan_view& plan, std::span<const cpu::kernel_entry> kernels, weight_file file)
       : file_(std::move(file)), data_(plan.buffers.size(), nullptr), packed_(plan.steps.size(), nullptr) {
-    find_weights(plan);
+    file_.check_all(detail::required_weights(plan));
     const preparation order(plan, kernels);
     place(plan, kernels, order);
     std::vector<aligned_memory> passing(plan.buffers.size());  // of what no kernel reads when it runs
@@ -90,19 +56,6 @@ class packed_tables {
   std::size_t bytes() const noexcept { return memory_.size(); }
 
  private:
-  static std::vector<std::int64_t> extents_of(const plan_view& plan, const buffer& b) {
-    std::vector<std::int64_t> e;
-    for (dim d : b.type.dims) {
-      if (!d.is_known())
-        throw error("a weight or what is computed from weights has a symbolic shape",
-                    std::string(plan.text_of(b.name)));
-      e.push_back(d.value());
-    }
-    return e;
-  }
-  static std::size_t bytes_of(const buffer& b) {
-    return static_cast<std::size_t>(b.elements.value()) * size_of(b.type.type);
-  }
   static bool is_prepared(const buffer& b) {
     return b.where == storage::weight || b.where == storage::constant || b.where == storage::setup;
   }
@@ -111,14 +64,6 @@ class packed_tables {
   bool is_in_place(const plan_view& plan, const buffer& b) const {
     return b.where == storage::weight &&
            reinterpret_cast<std::uintptr_t>(stored(plan, b).data.data()) % size_of(b.type.type) == 0;
-  }
-
-  void find_weights(const plan_view& plan) {
-    std::vector<required_tensor> required;
-    for (const buffer& b : plan.buffers)
-      if (b.where == storage::weight)
-        required.push_back({std::string(plan.text_of(b.name)), b.type.type, extents_of(plan, b)});
-    file_.check_all(required);
   }
 
   // One block of memory for what is kept: constants, results of the setup, misaligned weights, packed panels.
@@ -133,7 +78,7 @@ class packed_tables {
     std::vector<std::size_t> buffer_at(plan.buffers.size(), nowhere), packed_at(plan.steps.size(), nowhere);
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
       const buffer& b = plan.buffers[i];
-      if (order.is_kept(i) && is_prepared(b) && !is_in_place(plan, b)) buffer_at[i] = reserve(bytes_of(b));
+      if (order.is_kept(i) && is_prepared(b) && !is_in_place(plan, b)) buffer_at[i] = reserve(detail::bytes_of(b));
     }
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       if (const std::int64_t n = kernels[plan.steps[i].kernel].packed_bytes; n > 0)
@@ -153,7 +98,7 @@ class packed_tables {
     const buffer& x = plan.buffers[b];
     if (data_[b] != nullptr || !is_prepared(x)) return;
     if (!is_in_place(plan, x)) {
-      passing[b] = aligned_memory(bytes_of(x));
+      passing[b] = aligned_memory(detail::bytes_of(x));
       data_[b] = passing[b].data();
     }
     fill(plan, b);
@@ -169,7 +114,7 @@ class packed_tables {
   // What is known of buffer b before the setup, in the memory it has; without any, in the file.
   void fill(const plan_view& plan, std::size_t b) {
     const buffer& x = plan.buffers[b];
-    if (x.where == storage::constant) write_constant(plan, x, data_[b]);
+    if (x.where == storage::constant) detail::write_constant(plan, x, data_[b]);
     if (x.where != storage::weight) return;
     const stored_tensor& t = stored(plan, x);
     if (is_in_place(plan, x)) {
@@ -178,12 +123,6 @@ class packed_tables {
       std::memcpy(data_[b], t.data.data(), t.data.size());
       file_.evict(t);
     }
-  }
-
-  static void write_constant(const plan_view& plan, const buffer& b, std::byte* to) {
-    const std::size_t each = size_of(b.type.type);
-    for (std::size_t e = 0; e < bytes_of(b) / each; ++e)
-      detail::write_element(b.type.type, plan.constants[b.data.first + (b.data.count == 1 ? 0 : e)], to + e * each);
   }
 
   cpu::kernel_call call_of(const plan_view& plan, const step& s, std::byte* packed) {

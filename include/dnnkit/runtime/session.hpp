@@ -22,15 +22,28 @@
 
 namespace dnnkit {
 
+// What runs networks that are compiled for Target: its kernels, its prepared weights, and what executes a plan. This
+// one is the processor's, others specialise it.
+template <class Target> struct backend {
+  using weights = packed_tables;
+  using execution = dnnkit::execution;
+  static constexpr bool is_nothrow = true;  // a run cannot fail
+  template <class Net> static auto kernels() noexcept { return cpu::kernels_of<Net>(); }
+};
+
 // The weights of `Net`, packed; immutable, shared by any number of sessions.
 template <class Net> class packed_weights {
+  using backend = dnnkit::backend<typename Net::target>;
+  using shared_tables = std::shared_ptr<const typename backend::weights>;
+
  public:
   explicit packed_weights(weight_file file)
-      : tables_(std::make_shared<const packed_tables>(Net::plan, cpu::kernels_of<Net>(), std::move(file))) {}
-  const std::shared_ptr<const packed_tables>& tables() const noexcept { return tables_; }
+      : tables_(std::make_shared<const typename backend::weights>(Net::plan, backend::template kernels<Net>(),
+                                                                  std::move(file))) {}
+  const shared_tables& tables() const noexcept { return tables_; }
 
  private:
-  std::shared_ptr<const packed_tables> tables_;
+  shared_tables tables_;
 };
 
 namespace detail {
@@ -52,6 +65,7 @@ template <class Net, class Observer = no_observer> class session {
   static_assert(observer<Observer>,
                 "dnnkit: an observer has before(const plan_view&, std::size_t), which returns a bool, and "
                 "after(const plan_view&, std::size_t)");
+  using backend = dnnkit::backend<typename Net::target>;
 
  public:
   // Of a network without weights.
@@ -65,7 +79,7 @@ template <class Net, class Observer = no_observer> class session {
   explicit session(weight_file file, Observer observer = {})
       : session(packed_weights<Net>(std::move(file)), std::move(observer)) {}
   explicit session(const packed_weights<Net>& weights, Observer observer = {})
-      : execution_(Net::plan, cpu::kernels_of<Net>(), weights.tables()), observer_(std::move(observer)) {}
+      : execution_(Net::plan, backend::template kernels<Net>(), weights.tables()), observer_(std::move(observer)) {}
 
   // Other weights, from the next run on; symbols keep their values. What was there stays when anything is thrown, as it
   // is for the same reasons as when a session is made; sessions that share the old weights keep them.
@@ -103,9 +117,9 @@ template <class Net, class Observer = no_observer> class session {
   // size raises dnnkit::error. Outputs must share no memory with each other or with an input: kernels read inputs after
   // they have begun to write, so that raises dnnkit::error too.
   //
-  // The call is noexcept when the compiler knows all sizes, and the observer's functions are noexcept as well. Mistakes
-  // that only show at run time (memory that is shared, a session that has been moved from) then end the program, with
-  // the message of the error that would have been raised.
+  // The call is noexcept when the compiler knows all sizes, the observer's functions are noexcept as well, and the
+  // target cannot fail. Mistakes that only show at run time (memory that is shared, a session that has been moved from)
+  // then end the program, with the message of the error that would have been raised.
   template <class... Ranges>
   requires(detail::ranges_without_loop<Ranges...>) bool run(Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
     return run(serial, ranges...);
@@ -167,7 +181,7 @@ template <class Net, class Observer = no_observer> class session {
   static constexpr std::size_t input_count = Net::plan.inputs.size(), output_count = Net::plan.results.size();
 
   template <class... Ranges>
-  static constexpr bool is_nothrow = Net::is_static&& nothrow_observer<Observer> &&
+  static constexpr bool is_nothrow = Net::is_static&& backend::is_nothrow&& nothrow_observer<Observer> &&
                                      ((detail::known_size<std::remove_reference_t<Ranges>> != std::dynamic_extent) &&
                                       ...);
 
@@ -249,14 +263,14 @@ template <class Net, class Observer = no_observer> class session {
     }
   }
 
-  bool run_on(const parallel_for& loop,
-              std::span<const detail::argument_memory> memory) noexcept(nothrow_observer<Observer>) {
+  bool run_on(const parallel_for& loop, std::span<const detail::argument_memory> memory) noexcept(
+      backend::is_nothrow&& nothrow_observer<Observer>) {
     std::array<std::byte*, input_count + output_count> pointers;
     for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data;
     return execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_);
   }
 
-  execution execution_;
+  typename backend::execution execution_;
   [[no_unique_address]] Observer observer_;
 };
 

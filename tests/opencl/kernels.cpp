@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// Kernels for OpenCL, a family a case, run on a device against the reference evaluator with random shapes; and what has
+// no kernel.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "dnnkit/graph/builder.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/opencl.hpp"
+#include "tests/support/random_graph.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+using dk::tensor;
+
+namespace {
+
+dk::graph graph_of(auto build) {
+  dk::builder b;
+  build(b);
+  return b.value();
+}
+
+// Checks what build(builder, source of random numbers) builds, several times.
+void check(auto build, std::uint64_t times = 2) {
+  for (const std::uint64_t seed : harness::seeds(1, times)) {
+    CAPTURE(seed);
+    const dk::graph g = graph_of([&](dk::builder& b) {
+      random_source r(seed);
+      build(b, r);
+    });
+    CHECK_MESSAGE(harness::opencl_error(g, seed) == "", harness::describe(g));
+  }
+}
+std::string refusal(auto build) { return harness::opencl_refusal(graph_of(build)); }
+
+}  // namespace
+
+TEST_CASE("maps: transposed, broadcast, sliced and reshaped operands, several outputs") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t a = r.between(1, 7), b = r.between(2, 9), c = r.between(1, 5);
+    const tensor x = g.input("x", f32, {2, a, b, 2 * c}), y = g.input("y", f32, {a, 1, 2 * c}),
+                 z = g.input("z", f32, {1});
+    const tensor t = dk::transpose(x, {.perm = {0, 3, 1, 2}});
+    g.output("sum", dk::gelu(t + dk::transpose(y, {.perm = {2, 0, 1}})) * z);
+    g.output("blocks", dk::transpose(dk::reshape(x, {2, a, b, c, 2}), {.perm = {4, 1, 0, 3, 2}}) - 0.5);
+    g.output("slice", dk::exp(dk::slice(x, {.starts = {1}, .ends = {b}, .axes = {2}, .steps = {1}})));
+    g.output("tiled", dk::neg(dk::tile(y, {.repeats = {2, 3, 1}})));
+    g.output("setup", x + dk::exp(g.weight("w", {2 * c})) * g.weight("v", {1, 1, 2 * c}));
+  });
+  check([](dk::builder& g, random_source& r) {  // rank 0, one element
+    const tensor a = g.input("a", f32, {}), x = g.input("x", f32, {1, r.between(1, 130)});
+    g.output("y", dk::tanh(a * 2.0));
+    g.output("z", x * a);
+  });
+}
+
+TEST_CASE("maps: functions of an element, choices by truth values") {
+  check([](dk::builder& g, random_source& r) {
+    const tensor x = g.input("x", f32, {2, r.between(1, 40)}), y = x * 4.0, p = dk::abs(y) + 0.25, q = x * 0.9;
+    g.output("activations", dk::sigmoid(y) + dk::hard_sigmoid(y) + dk::hard_swish(y) + dk::silu(y) + dk::elu(y) +
+                                dk::selu(y) + dk::softplus(y) + dk::softsign(y) + dk::mish(y) + dk::leaky_relu(y) +
+                                dk::gelu(y) + dk::gelu(y, {.approximate = dk::gelu_approximation::by_tanh}));
+    g.output("more activations", dk::celu(y) + dk::thresholded_relu(y) + dk::shrink(y) + dk::prelu(y, x) +
+                                     dk::clip(y, {.min = -1, .max = 0.5F}) + dk::relu(y));
+    g.output("functions", dk::tanh(y) + dk::erf(y) + dk::exp(-p) + dk::log(p) + dk::sqrt(p) + dk::sin(y) + dk::cos(y) +
+                              dk::pow(p, x) + dk::reciprocal(p));
+    g.output("arcs", dk::tan(x) + dk::asin(q) + dk::acos(q) + dk::atan(y) + dk::sinh(x) + dk::cosh(x) + dk::asinh(y) +
+                         dk::acosh(p + 1.0) + dk::atanh(q));
+    const tensor z = g.input("z", f32, {2, 1}), e = g.input("e", f32, {2, 33});  // as they are: these jump
+    g.output("rounded", dk::floor(e) + dk::ceil(e) + dk::round(e) + dk::sign(e));
+    g.output("remainder", dk::mod(e, z) + dk::mod(e, z, {.fmod = true}));
+    g.output("least", dk::min(e, z) - dk::max(e, z));
+    const tensor f = g.input("f", f32, {2, 33});
+    const tensor yes = g.scalar(1, dk::boolean), no = g.scalar(0, dk::boolean);
+    g.output("chosen", dk::where(dk::logical_not(dk::logical_and(dk::greater(e, f), yes)), e, f));
+    g.output("other", dk::where(dk::logical_or(dk::logical_xor(dk::less_or_equal(e, f), yes), no), e, f));
+    g.output("same", dk::where(dk::equal(e, f), f, e));
+    g.output("counted", dk::cast(dk::less(e, f), {.to = f32}) + dk::cast(dk::greater_or_equal(e, f), {.to = f32}) * e);
+    g.output("finite", dk::where(dk::is_inf(e), f, e));
+    g.output("number", dk::where(dk::is_nan(e), f, e));
+  });
+}
+
+TEST_CASE("rows: reductions over any axes, Softmax and normalisations with prologues and epilogues") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t n = r.between(1, 200), m = r.between(1, 9);
+    const tensor x = g.input("x", f32, {2, m, n});
+    g.output("softmax", dk::relu(dk::softmax(x * 0.5) - 0.01));
+    g.output("columns", dk::softmax(x, {.axis = 1}) * x);
+    g.output("logarithm", dk::log_softmax(dk::transpose(x, {.perm = {1, 2, 0}}), {.axis = -2}));
+    g.output("layer", dk::layer_normalization(x, g.weight("s", {n}), g.weight("b", {n})));
+    g.output("groups", dk::instance_normalization(dk::gelu(x), g.weight("t", {m}), g.weight("c", {m})));
+  });
+  check([](dk::builder& g, random_source& r) {
+    const tensor x = g.input("x", f32, {r.between(1, 3), r.between(1, 70), r.between(1, 5)}), p = dk::abs(x) + 0.5;
+    g.output("sum", dk::reduce_sum(x * x, {.axes = {1}}) * 0.5);
+    g.output("mean", dk::reduce_mean(x, {.axes = {0, 2}, .keepdims = false}));
+    g.output("max", dk::reduce_max(x, {.axes = {-1}, .keepdims = false}));
+    g.output("min", dk::neg(dk::reduce_min(x)));
+    g.output("product", dk::reduce_prod(p, {.axes = {2}}));
+    g.output("norms", dk::reduce_l1(x, {.axes = {1}}) + dk::reduce_l2(x, {.axes = {1}}));
+    g.output("logarithms", dk::reduce_log_sum(p, {.axes = {1}}) - dk::reduce_log_sum_exp(x, {.axes = {1}}));
+    g.output("squares", dk::reduce_sum_square(x, {.axes = {0}, .keepdims = false}));
+  });
+}
+
+TEST_CASE("products: batched, broadcast, of vectors, transposed, with prologues and epilogues") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t m = r.between(1, 9), k = r.between(1, 33), n = r.between(1, 19);
+    const tensor x = g.input("x", f32, {3, m, k}), w = g.weight("w", {k, n}), b = g.weight("b", {n});
+    g.output("gelu", dk::gelu(dk::matmul(x, w) + b));
+    g.output("residual", dk::relu(dk::matmul(dk::tanh(x), w)) + g.input("r", f32, {m, n}));
+    g.output("scores", dk::matmul(x, dk::transpose(x, {.perm = {0, 2, 1}})) * 0.25);
+    g.output("broadcast", dk::matmul(g.input("y", f32, {2, 1, 1, k}), dk::transpose(x + 0.5, {.perm = {0, 2, 1}})));
+    g.output("column", dk::matmul(x, g.weight("v", {k})));
+    g.output("dot", dk::matmul(g.input("p", f32, {k}), g.weight("q", {k})));
+    g.output("gemm", dk::gemm(dk::reshape(x, {3 * m, k}), g.weight("u", {n, k}), b, {.alpha = 0.5F, .trans_b = true}));
+  });
+}
+
+TEST_CASE("convolutions: padding, strides, dilation, groups, 1 to 3 dimensions, bias, residual") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t c = 2 * r.between(1, 4), o = 2 * r.between(1, 5), h = r.between(3, 9), w = r.between(3, 9);
+    const tensor x = g.input("x", f32, {2, c, h, w});
+    const tensor y = dk::relu(dk::conv(x, g.weight("w", {o, c, 3, 3}), g.weight("b", {o}), {.pads = {1, 1, 1, 1}}));
+    g.output("residual", dk::conv(y, g.weight("v", {o, o, 3, 3}), {.pads = {1, 1, 1, 1}}) + y);
+    g.output("strided",
+             dk::conv(x, g.weight("s", {o, c, 2, 3}), {.strides = {2, r.between(1, 3)}, .pads = {1, 0, 0, 2}}));
+    g.output("dilated", dk::tanh(dk::conv(dk::exp(x), g.weight("d", {o, c, 2, 1}), {.dilations = {2, 1}})));
+    g.output("groups", dk::conv(x, g.weight("g", {o, c / 2, 1, 1}), {.group = 2}));
+    g.output("depthwise", dk::silu(dk::conv(x, g.weight("e", {2 * c, 1, 3, 3}), {.pads = {0, 1, 2, 1}, .group = c})));
+    g.output("normalised",
+             dk::batch_normalization(dk::conv(x, g.weight("n", {o, c, 1, 1})), g.batch_norm("variance", o)));
+    const tensor line = g.input("line", f32, {1, c, w}), cube = g.input("cube", f32, {1, 2, 3, h, 4});
+    g.output("line out", dk::conv(line, g.weight("l", {3, c, 3}), {.pads = {2, 0}}));
+    g.output("cube out",
+             dk::conv(cube, g.weight("k", {3, 2, 2, 3, 1}), {.strides = {1, 2, 3}, .pads = {1, 0, 0, 0, 1, 0}}));
+    g.output("transposed", dk::conv_transpose(x, g.weight("t", {c, 3, 2, 2}), {.strides = {2, 2}}));
+  });
+}
+
+TEST_CASE("pools: largest and average, padding that counts and that does not, rounding up, dilation") {
+  check([](dk::builder& g, random_source& r) {
+    const tensor x = g.input("x", f32, {2, 3, r.between(4, 9), r.between(4, 9)});
+    g.output("max",
+             dk::relu(dk::max_pool(x - 0.25, {.kernel_shape = {2, 3}, .strides = {2, 1}, .pads = {1, 1, 0, 1}})));
+    g.output("dilated", dk::max_pool(x, {.kernel_shape = {2, 2}, .dilations = {2, 3}}));
+    g.output("up", dk::max_pool(x, {.kernel_shape = {3, 2}, .strides = {2, 2}, .ceil_mode = true}));
+    const bool up = r.chance(50);
+    g.output("mean",
+             dk::average_pool(dk::exp(x),
+                              {.kernel_shape = {3, 2}, .strides = {2, 3}, .pads = {1, 1, 1, 0}, .ceil_mode = up}));
+    g.output("padded mean", dk::average_pool(x, {.kernel_shape = {3, 3},
+                                                 .strides = {2, 2},
+                                                 .pads = {1, 0, 1, 1},
+                                                 .ceil_mode = up,
+                                                 .count_include_pad = true}));
+    g.output("line", dk::average_pool(dk::reshape(x, {6, x.size(2), x.size(3)}), {.kernel_shape = {2}}) * 2.0);
+    g.output("global", dk::global_average_pool(x) + dk::global_max_pool(x));
+  });
+}
+
+TEST_CASE("random graphs, of those that have kernels") {
+  int run = 0;
+  for (const std::uint64_t seed : harness::seeds(1000, 16)) {
+    CAPTURE(seed);
+    const dk::graph g = graph_of([&](dk::builder& b) { random_graph(b, seed).build(); });
+    if (const std::string why = harness::opencl_refusal(g); !why.empty()) {
+      CHECK_MESSAGE(why.find("OpenCL") != std::string::npos, why);
+      continue;
+    }
+    CHECK_MESSAGE(harness::opencl_error(g, seed) == "", harness::describe(g));
+    ++run;
+  }
+  MESSAGE(run << " graphs were run");
+}
+
+TEST_CASE("what has no kernel is refused with the operator, the kernel and the type") {
+  CHECK(refusal([](dk::builder& g) { g.output("y", g.input("x", dk::i64, {3}) + g.input("z", dk::i64, {3})); }) ==
+        "Add: writes i64, and kernels for OpenCL load and store f32 only");
+  CHECK(refusal([](dk::builder& g) { g.output("y", dk::greater(g.input("x", f32, {3}), g.scalar(0))); }) ==
+        "Greater: writes bool, and kernels for OpenCL load and store f32 only");
+  CHECK(refusal([](dk::builder& g) {
+          g.output("y", dk::where(g.input("b", dk::boolean, {3}), g.input("x", f32, {3}), g.scalar(0)));
+        }) == "Where: reads bool, and kernels for OpenCL load and store f32 only");
+  CHECK(refusal([](dk::builder& g) { g.output("y", dk::cast(g.input("x", dk::f64, {3}), {.to = f32})); }) ==
+        "Cast: reads f64, and kernels for OpenCL load and store f32 only");
+  CHECK(refusal([](dk::builder& g) {
+          g.output("y", dk::matmul(g.input("x", dk::i64, {3, 3}), g.input("z", dk::i64, {3, 3})));
+        }) == "MatMul: kernels for OpenCL compute with f32, not with i64");
+  CHECK(refusal([](dk::builder& g) { g.output("y", dk::cum_sum(g.input("x", f32, {3}))); }) ==
+        "CumSum: there is no OpenCL kernel for this operator");
+  CHECK(refusal([](dk::builder& g) {
+          g.output("y", dk::relu(dk::reshape(dk::transpose(g.input("x", f32, {4, 6}), {.perm = {1, 0}}), {8, 3})));
+        }) ==
+        "Reshape of kernel 'Relu': no strided view says where its elements come from, and kernels for OpenCL need one");
+  CHECK(refusal([](dk::builder& g) {
+          g.output("y", dk::relu(g.input("x", f32, {dk::sym("N", {1, 9})})));
+        }) == "kernel 'Relu': kernels for OpenCL need known extents, and the network has symbols");
+}

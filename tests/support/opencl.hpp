@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Runs graphs on an OpenCL device and compares them with the reference evaluator. The plan and the kernels are made at
+// run time by the functions that the compiler calls.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "dnnkit/graph/graph.hpp"
+
+namespace harness {
+
+// Why there are no OpenCL kernels for a graph; empty when there are.
+std::string opencl_refusal(const dnnkit::graph& g);
+
+// Empty when the graph, on random data, gives on the device what the reference evaluator says, in two runs; else what
+// is wrong, a refusal included.
+std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed);
+
+}  // namespace harness
