@@ -150,11 +150,12 @@ def verdict_on(checker, a, index, case, seed, compiled):
         for executor in ("interpreter", "passes"):
             found = found or checker.problem(other, executor)
         if compiled and not found:
-            expected = expectation(other)
-            checker.problem(case, "compiled")
-            found = compare(
-                other, expected, "compiled", lambda: checker.subject.compiled(other.inputs(), other.outputs)
-            )
+
+            def run():
+                checker.subject.build(case.model(), case.inputs())
+                return checker.subject.compiled(other.inputs(), other.outputs)
+
+            found = compare(other, expectation(other), "compiled", run)
     if not found:
         return {"verdict": "passed"}
     result = {

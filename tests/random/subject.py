@@ -46,6 +46,7 @@ class Subject:
         """Compiles a model; `inputs` are given to it where they decide shapes."""
         path = self.folder / "model.onnx"
         path.write_bytes(model.SerializeToString())
+        (self.folder / "program").unlink(missing_ok=True)
         flags = ["--flags", self.flags] if self.flags else []
         call([self.tool, "build", path, "-o", self.folder / "program", *flags, *self._given(inputs)], COMPILER_SECONDS)
 
