@@ -92,6 +92,7 @@ def policy(c, name):
 
 operator(
     "Resize",
+    "summed",
     weight=4,
     mode=maybe(one_of("nearest", "linear", "linear", "cubic"), 0.9),
     X=tensor(shape=picture),
@@ -114,4 +115,4 @@ def upsample_scales(c, name):
     return x if name in c.schema.attributes else computed(lambda c: np.array(x, "float32"), 1.0)(c, name)
 
 
-operator("Upsample", mode=maybe(one_of("nearest", "linear")), X=tensor(shape=picture), scales=upsample_scales)
+operator("Upsample", "summed", mode=maybe(one_of("nearest", "linear")), X=tensor(shape=picture), scales=upsample_scales)

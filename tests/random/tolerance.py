@@ -14,7 +14,7 @@ approximation has an absolute error (of functions bounded by one, ONNX Runtime's
 
 Kinds of rounding: rounded: as above. exact: own = 0: elements are moved, compared or computed without rounding.
 summed: as above, and ROUNDINGS e of the largest element: normalisations, whose variance ONNX Runtime takes from sums of
-squares. transformed: 8 times as much, with e of 32 bits at least: transforms, whose factors it multiplies up.
+squares; interpolations, whose weights it takes from coordinates of 32 bits. transformed: 8 times as much, with e of 32 bits at least: transforms, whose factors it multiplies up.
 """
 
 import numpy as np
