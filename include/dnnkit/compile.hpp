@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
+#include "dnnkit/cpu/families.hpp"
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/graph/frozen_graph.hpp"
 #include "dnnkit/op/builtin.hpp"
@@ -56,7 +58,9 @@ template <class Model, class Pipeline> struct rewrite_graph_of {
 };
 
 template <class Model, class Target, class Pipeline> struct make_plan_of {
-  constexpr plan_draft operator()() const { return Pipeline::template run<Target>(build_graph<Model>()).plan; }
+  constexpr plan_draft operator()() const {
+    return Pipeline::template run<Target>(build_graph<Model>(), decltype(cpu::families_of_model<Model>())::table).plan;
+  }
 };
 
 // What is wrong with a plan of Model: what was wrong with the graph, or an operator no kernel can be made of.
@@ -106,9 +110,9 @@ template <class Model, class Pipeline = default_pipeline> constexpr graph rewrit
   return frozen_graph<make>::thaw();
 }
 
-// Model: a type with `static constexpr void build(dnnkit::builder&)`, and a member `ops` naming its op_set when it uses
-// operators that are not the library's. All passes run when this type is completed; a wrong model is a compile error
-// that names the operator and what disagrees.
+// Model: a type with `static constexpr void build(dnnkit::builder&)`, and members `ops` naming its op_set when it uses
+// operators that are not the library's, and `families` naming its list of kernel families when it has others. All
+// passes run when this type is completed; a wrong model is a compile error that names the operator and what disagrees.
 template <class Model, class Target = targets::native, class Pipeline = default_pipeline> struct compile {
   static_assert(
       requires(builder & g) { Model::build(g); },
@@ -128,6 +132,10 @@ template <class Model, class Target = targets::native, class Pipeline = default_
   // The plan's record alone, and behind the plan: for the compiler and for printers.
   static constexpr plan_view record() { return is_right ? view_of(freeze_record<make>::value) : plan_view{}; }
   static constexpr plan_view recorded_plan() { return with_record(plan, record()); }
+
+  // Which family carries out each recipe (cpu/kernels.hpp), out of these.
+  using families = decltype(cpu::families_of_model<Model>());
+  static constexpr std::span<const kernel_choice> choices = record().choices;
 
   static constexpr std::size_t kernels = frozen.steps.size();             // kernels one run calls, in all branches
   static constexpr std::size_t distinct_kernels = frozen.recipes.size();  // instantiations, those of the setup included

@@ -18,7 +18,7 @@ constexpr double cycles_of(const dk::cpu_facts& facts, double elements) {
   return dk::estimate(facts, {.vectors = elements / facts.float_lanes}).cycles;
 }
 static_assert(cycles_of(wide, 1e6) < cycles_of(narrow, 1e6));
-static_assert(dk::estimate(wide, {.elements = 1e6}).cycles > cycles_of(narrow, 1e6));
+static_assert(dk::estimate(wide, {.evaluated = 1e6}).cycles > cycles_of(narrow, 1e6));
 static_assert(dk::estimate(wide, {.vectors = 1000, .bytes = 1e9}).cycles > 1e8);
 
 }  // namespace
@@ -27,11 +27,12 @@ TEST_CASE("more work never takes less time, and bytes come no faster from a larg
   for (const dk::cpu_facts& facts : {narrow, dk::targets::avx2::facts, wide})
     for (double n = 1; n < 1e12; n *= 1.7) {
       CHECK(dk::bytes_a_cycle(facts, n) >= dk::bytes_a_cycle(facts, n * 1.7));
-      const dk::kernel_work work{n, n / 3, n / 5, n / 7};
+      const dk::kernel_work work{n, n / 2, n / 3, n / 5, n / 7, n / 11};
       const dk::kernel_cost cost = dk::estimate(facts, work);
       CHECK(cost.cycles >= cost.arithmetic);
-      for (double dk::kernel_work::*part :
-           {&dk::kernel_work::vectors, &dk::kernel_work::elements, &dk::kernel_work::bytes, &dk::kernel_work::staged}) {
+      using work_of = dk::kernel_work;
+      for (double work_of::*part : {&work_of::vectors, &work_of::scattered, &work_of::gathered, &work_of::evaluated,
+                                    &work_of::bytes, &work_of::staged}) {
         dk::kernel_work more = work;
         more.*part *= 1.7;
         CHECK(dk::estimate(facts, more).cycles >= cost.cycles);

@@ -130,29 +130,25 @@ template <bool Symbolic> struct short_rows {  // of less than a vector, and of s
   }
 };
 
-// Does `fact` hold for all kernels of reductions and row operators, which it is given?
-template <class Model> constexpr bool holds_for_rows(auto fact) {
+// Is `expected` what was chosen for all kernels of reductions and row operators?
+template <class Model> constexpr bool holds_for_rows(dk::cpu::row_passes::parameter p, int expected) {
   using net = dk::compile<Model>;
-  return [&]<std::size_t... R>(std::index_sequence<R...>) {
-    const auto holds = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-      constexpr dk::form kind = net::plan.recipes[I].anchor.kind;
-      if constexpr (kind == dk::form::row || kind == dk::form::reduction) return fact(dk::cpu::row_kernel<net, I>{});
-      else return true;
-    };
-    return (holds(std::integral_constant<std::size_t, R>{}) && ...);
-  }
-  (std::make_index_sequence<net::plan.recipes.size()>{});
+  for (std::size_t r = 0; r < net::choices.size(); ++r)
+    if (dk::cpu::row_passes::carries_out(net::plan.recipes[r].anchor) &&
+        net::choices[r].parameters[std::size_t{p}] != expected)
+      return false;
+  return true;
 }
 
 }  // namespace
 
 TEST_CASE("vectors lie along the channels of an image in a prologue, as they do without one") {
-  CHECK(holds_for_rows<behind_sum<34, false>>([](auto kernel) { return kernel.along == 1; }));
+  static_assert(holds_for_rows<behind_sum<34, false>>(dk::cpu::row_passes::along, 1));
   check_model<behind_sum<34, false>>("static");
   check_model<behind_sum<300, true>>("symbolic");
 }
 TEST_CASE("groups of channels, channels last") {
-  CHECK(holds_for_rows<groups<3, 4>>([](auto kernel) { return kernel.group == 4; }));
+  static_assert(holds_for_rows<groups<3, 4>>(dk::cpu::row_passes::group, 4));
   check_model<groups<3, 4>>("groups of 4");
   check_model<groups<2, 10, true>>("groups of 10");
   check_model<groups<2, 17>>("groups of 17");

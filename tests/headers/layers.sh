@@ -10,7 +10,8 @@ grep -rHno --include='*.hpp' '^#include "dnnkit/[^"]*"' dnnkit | awk -F: '
     split("core tensor operator op graph rewrite cost plan pass reference cpu opencl weights onnx source runtime inspect", folders, " ")
     split("0    1      2        2  3     4       4    5    6    6         7   7      8       8    8      8       9", numbers, " ")
     for (i in folders) layer[folders[i]] = numbers[i]
-    own["dnnkit/compile.hpp"] = 6          # passes and plan of a model
+    own["dnnkit/compile.hpp"] = 7          # passes, plan and kernels of a model
+    own["dnnkit/reference/operators_of.hpp"] = 7  # the operators of a model
     own["dnnkit/fmt.hpp"] = 8              # how what the others are made of is written
     own["dnnkit/runtime/program.hpp"] = 9  # a whole program around a network, with a trace
   }

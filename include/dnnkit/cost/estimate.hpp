@@ -10,10 +10,12 @@ namespace dnnkit {
 
 // What a kernel does in one run.
 struct kernel_work {
-  double vectors = 0;   // vector operations, a multiply-add being one
-  double elements = 0;  // operations on single elements: addresses that are worked out, loads and stores by lane
-  double bytes = 0;     // of operands and results, each once
-  double staged = 0;    // bytes that are written to scratch memory and read again
+  double vectors = 0;    // vector operations, a multiply-add being one
+  double scattered = 0;  // elements that leave a vector one by one
+  double gathered = 0;   // elements that are put into vectors, or into scratch memory, one by one
+  double evaluated = 0;  // elements that an operator's definition computes or reads on its own
+  double bytes = 0;      // of operands and results, each once
+  double staged = 0;     // bytes that are written to scratch memory and read again
 };
 
 struct kernel_cost {
@@ -34,9 +36,10 @@ constexpr double bytes_a_cycle(const cpu_facts& facts, double bytes) {
 
 // @post cycles >= arithmetic, and neither falls where the work grows
 constexpr kernel_cost estimate(const cpu_facts& facts, const kernel_work& work) {
-  constexpr double cycles_an_element = 1.5, start_up = 100;
+  constexpr double start_up = 100, a_store = 1.5, a_load = 2.5, a_definition = 4;  // cycles
   kernel_cost c;
-  c.arithmetic = work.vectors / facts.multiply_adds + work.elements * cycles_an_element;
+  c.arithmetic = work.vectors / facts.multiply_adds + work.scattered * a_store + work.gathered * a_load +
+                 work.evaluated * a_definition;
   c.bytes = work.bytes + 2 * work.staged;
   const double moving =
       work.bytes / bytes_a_cycle(facts, work.bytes) + 2 * work.staged / bytes_a_cycle(facts, work.staged);

@@ -14,11 +14,7 @@ inline constexpr int vector_registers = targets::native::vector_registers;
 // Lanes of one vector register holding floats.
 inline constexpr int float_lanes = static_cast<int>(targets::native::float_lanes);
 
-// Cache sizes that blocking assumes, in bytes. Smaller than what most cores have: too small costs a per cent, too large
-// ten.
-inline constexpr std::ptrdiff_t l1_bytes = 32 * 1024;
-inline constexpr std::ptrdiff_t l2_bytes = 1024 * 1024;
-
-inline constexpr std::size_t cache_line_bytes = 64;
+// The second level of cache, in bytes.
+inline constexpr std::ptrdiff_t l2_bytes = targets::native::facts.l2_bytes;
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -7,11 +7,15 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-// The widest panel of B for a reduction, in vectors. Panels of two pass over A more often than wider ones, but over the
-// panel, which seldom fits L1, less often. Rows of a multiple of 4 KB all start in one set of L1: fewer of them at
-// once, and so wider panels (128x768x3072 on a Zen 4: 86 % of the peak with two vectors, 95 with three).
+// The widest panel of B for a reduction over k elements, in vectors. Panels of two pass over A more often than wider
+// ones, but over the panel, which seldom fits L1, less often. Rows of a multiple of what a way of L1 holds all start in
+// one set: fewer of them at once, and so wider panels (128x768x3072 on a Zen 4: 86 % of the peak with two vectors, 95
+// with three).
+constexpr int gemm_panel_vectors(const cpu_facts& facts, index_t k) noexcept {
+  return facts.vector_registers == 32 && k * 4 % (facts.l1_bytes / facts.l1_ways) == 0 ? 3 : 2;
+}
 template <class K> constexpr int gemm_panel_vectors() noexcept {
-  return vector_registers == 32 && value_or<K>(1) % 1024 == 0 ? 3 : 2;
+  return gemm_panel_vectors(targets::native::facts, value_or<K>(1));
 }
 
 // Longer reductions are cut into blocks.

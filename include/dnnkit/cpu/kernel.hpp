@@ -20,17 +20,36 @@ struct kernel_call {
 // The work of one call comes in two phases: all units of `prepare`, then all units of `run`. Units of one phase may run
 // in any order and at once, and the result does not depend on how they are divided.
 struct kernel_entry {
-  index_t (*units)(const kernel_call&) noexcept;
-  void (*run)(const kernel_call&, index_t first, index_t last) noexcept;
-  index_t (*prepare_units)(const kernel_call&) noexcept;  // null: no first phase
-  void (*prepare)(const kernel_call&, index_t first, index_t last) noexcept;
-  std::int64_t (*scratch_bytes)(const kernel_call&) noexcept;  // reads the extents only; null: none
-  void (*pack)(const kernel_call&) noexcept;  // writes `packed` from the setup operands, once; null: nothing to pack
-  std::int64_t packed_bytes;
+  index_t (*units)(const kernel_call&) noexcept = nullptr;
+  void (*run)(const kernel_call&, index_t first, index_t last) noexcept = nullptr;
+  index_t (*prepare_units)(const kernel_call&) noexcept = nullptr;  // null: no first phase
+  void (*prepare)(const kernel_call&, index_t first, index_t last) noexcept = nullptr;
+  std::int64_t (*scratch_bytes)(const kernel_call&) noexcept = nullptr;  // reads the extents only; null: none
+  void (*pack)(const kernel_call&) noexcept =
+      nullptr;  // writes `packed` from the setup operands, once; null: nothing to pack
+  std::int64_t packed_bytes = 0;
   std::uint32_t packed_inputs = 0;  // bit i: input i of the anchor is read by pack() alone
   // Recipes with a windowed operand: the output rows [first, last) (dimension 2), instead of prepare and run. Null for
   // the others.
   void (*run_rows)(const kernel_call&, index_t first, index_t last) noexcept = nullptr;
 };
+
+// The functions that Kernel has: static members named as the entry's, of which only units() and run() must be there.
+template <class Kernel> constexpr kernel_entry entry_of() {
+  kernel_entry e{.units = Kernel::units, .run = Kernel::run};
+  if constexpr (requires(const kernel_call& call) { Kernel::prepare(call, 0, 0); }) {
+    e.prepare_units = Kernel::prepare_units;
+    e.prepare = Kernel::prepare;
+  }
+  if constexpr (requires(const kernel_call& call) { Kernel::scratch_bytes(call); })
+    e.scratch_bytes = Kernel::scratch_bytes;
+  if constexpr (requires(const kernel_call& call) { Kernel::pack(call); }) {
+    e.pack = Kernel::pack;
+    e.packed_bytes = Kernel::packed_bytes;
+    e.packed_inputs = Kernel::packed_inputs;
+  }
+  if constexpr (requires(const kernel_call& call) { Kernel::run_rows(call, 0, 0); }) e.run_rows = Kernel::run_rows;
+  return e;
+}
 
 }  // namespace dnnkit::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loops of kernels over an iteration space: which axis runs in vector lanes, and the walk over all others.
+// Loops of kernels over an iteration space: along the axis that runs in vector lanes, and the walk over all others.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,6 @@
 #include "dnnkit/cpu/tree.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
-
-// The axis along which the first output is contiguous; the last one when there is none.
-template <class Net, std::size_t R> constexpr std::size_t lane_axis() {
-  using access = recipe_access<Net, R>;
-  for (std::size_t d = access::rank; d-- > 0;) {
-    const lane_stride s = stride_along<Net>(access::template output<0>.axes, d);
-    if (s.single && s.stride == dim(1) && !(access::space(d) == dim(1))) return d;
-  }
-  return access::rank == 0 ? 0 : access::rank - 1;
-}
 
 // Product of the extents of all axes but `without`.
 template <class Net, std::size_t R> index_t rows_without(const kernel_call& call, std::size_t without) {

@@ -13,7 +13,7 @@
 #include "dnnkit/cpu/kernel.hpp"
 #include "dnnkit/cpu/vec.hpp"
 #include "dnnkit/op/access.hpp"
-#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -27,10 +27,12 @@ template <dim D> [[gnu::always_inline]] inline constexpr auto extent_value(const
   else return static_cast<index_t>(call.extents[D.expression()]);
 }
 
-// Net: a type with a static constexpr plan_view `plan`; R: the recipe's number.
+// Net: a type with a static constexpr plan_view `plan` and the plan's `choices`; R: the recipe's number.
 template <class Net, std::size_t R> struct recipe_access {
   static constexpr const plan_view& tables = Net::plan;
   static constexpr recipe self = Net::plan.recipes[R];
+  static constexpr kernel_choice choice = Net::choices[R];
+  static constexpr kernel_spec spec{Net::plan, R};
 
   static constexpr std::size_t rank = self.space.count;
   static constexpr std::size_t outputs = self.outputs.count;
@@ -89,45 +91,6 @@ template <class Net, slice_of Axes, dim Offset>
     return (index_t(extent_value<Offset>(call)) + ... + detail::axis_position<Net, Axes, I>(call, c));
   }
   (std::make_index_sequence<Axes.count>{});
-}
-
-// How a view moves when coordinate `d` alone grows.
-struct lane_stride {
-  bool single = false;  // one axis, or none: a constant stride
-  dim stride = 0;
-};
-template <class Net> constexpr lane_stride stride_along(slice_of axes, std::size_t d) {
-  lane_stride s{true, 0};
-  std::size_t n = 0;
-  for (const view_axis& a : Net::plan.axes_of(axes))
-    if (a.of == d) {
-      s.stride = a.stride;
-      ++n;
-    }
-  s.single = n <= 1;
-  return s;
-}
-
-// Elements that a load or an output finds next to each other along coordinate `d`: all of its elements, where its
-// stride there is 1, else none. Unknown extents count as a typical one.
-template <class Net> constexpr double elements_along(const auto& view, std::size_t d) {
-  const lane_stride s = stride_along<Net>(view.axes, d);
-  if (view.type != dtype::f32 || !s.single || !(s.stride == dim(1))) return 0;
-  if constexpr (requires { view.movement; })
-    if (view.movement.count != 0) return 0;
-  double n = 1;
-  for (const view_axis& a : Net::plan.axes_of(view.axes))
-    if (!(a.stride == dim(0))) n *= a.size.is_known() ? static_cast<double>(a.size.value()) : 64;
-  return n;
-}
-
-// Are elements (i, j) of coordinates d and d + 1 where (0, i * extent + j) would be, `extent` being that of d + 1?
-template <class Net> constexpr bool adjoining(const auto& view, std::size_t d, dim extent) {
-  const lane_stride outer = stride_along<Net>(view.axes, d), inner = stride_along<Net>(view.axes, d + 1);
-  if constexpr (requires { view.movement; })
-    if (view.movement.count != 0) return false;
-  return outer.single && inner.single && outer.stride.is_known() && inner.stride.is_known() && extent.is_known() &&
-         outer.stride.value() == inner.stride.value() * extent.value();
 }
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dnnkit/cpu/lane_analysis.hpp"
 #include "dnnkit/cpu/math.hpp"
 #include "dnnkit/cpu/recipe_access.hpp"
 #include "dnnkit/cpu/vector_scalar.hpp"
@@ -73,13 +74,12 @@ template <dtype D, class T> [[gnu::always_inline]] constexpr T as_stored(T x) {
   else return x;
 }
 
-constexpr bool has_lanes(dtype t) { return t == dtype::f32 || t == dtype::boolean; }
-
 template <class Net, std::size_t R> struct tree {
   using access = recipe_access<Net, R>;
   static constexpr recipe self = access::self;
+  static constexpr kernel_spec spec = access::spec;
 
-  // --- which nodes a value needs, and whether all of them work on vectors
+  // --- which nodes a value needs
   static constexpr std::size_t node_count = self.nodes.count;
   using node_set = std::array<bool, (node_count == 0 ? 1 : node_count)>;
 
@@ -103,61 +103,6 @@ template <class Net, std::size_t R> struct tree {
       return set;
     }();
   };
-
-  static constexpr dtype type_of(operand_ref r) {
-    switch (r.from) {
-      case source::load:
-        return Net::plan.loads[self.loads.first + r.index].type;
-      case source::node:
-        return Net::plan.nodes[self.nodes.first + r.index].type;
-      case source::constant:
-        return Net::plan.recipe_constants[self.constants.first + r.index].type;
-      default:
-        return self.anchor_type;
-    }
-  }
-  static constexpr bool vectorizes(operand_ref r) {
-    if (!has_lanes(type_of(r))) return false;
-    if (r.from == source::node)
-      for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs))
-        if (!vectorizes(in)) return false;
-    return true;
-  }
-  static constexpr bool outputs_vectorize() {
-    for (std::size_t i = 0; i < self.outputs.count; ++i)
-      if (!vectorizes(Net::plan.outputs[self.outputs.first + i].value)) return false;
-    return true;
-  }
-
-  // Does a load, or all loads of a tree, read what is the same in every run?
-  static constexpr bool is_setup(operand_ref r) {
-    if (r.from == source::load) return Net::plan.loads[self.loads.first + r.index].setup;
-    if (r.from == source::node)
-      for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs))
-        if (!is_setup(in)) return false;
-    return true;
-  }
-  // Does the recipe run when a session is made only?
-  static constexpr bool is_setup() {
-    for (std::size_t i = 0; i < self.loads.count; ++i)
-      if (!Net::plan.loads[self.loads.first + i].setup) return false;
-    return true;
-  }
-
-  // Does the tree of r, or that of any output, read load l? Loads of a prologue live in other coordinates than those
-  // of an epilogue.
-  static constexpr bool reads(operand_ref r, std::size_t l) {
-    if (r.from == source::load) return r.index == l;
-    if (r.from == source::node)
-      for (operand_ref in : Net::plan.refs_of(Net::plan.nodes[self.nodes.first + r.index].inputs))
-        if (reads(in, l)) return true;
-    return false;
-  }
-  static constexpr bool outputs_read(std::size_t l) {
-    for (std::size_t o = 0; o < self.outputs.count; ++o)
-      if (reads(Net::plan.outputs[self.outputs.first + o].value, l)) return true;
-    return false;
-  }
 
   // --- loads
   template <std::size_t L> [[gnu::always_inline]] static auto pointer(const kernel_call& call) {
@@ -190,7 +135,7 @@ template <class Net, std::size_t R> struct tree {
       return load_element<L>(call, c);
     } else {
       using vector = lanes<l.type, Lanes>;
-      constexpr lane_stride s = stride_along<Net>(l.axes, Along);
+      constexpr lane_stride s = stride_along(Net::plan, l.axes, Along);
       if constexpr (l.movement.count == 0 && s.single && s.stride == dim(0)) {
         const auto x = load_element<L>(call, c);
         if constexpr (l.type == dtype::boolean) return vector(x ? -1 : 0);
@@ -310,7 +255,7 @@ template <class Net, std::size_t R> struct tree {
     if constexpr (Lanes == 1) {
       base[view_address<Net, o.axes, o.offset>(call, c)] = static_cast<element<o.type>>(x);
     } else {
-      constexpr lane_stride s = stride_along<Net>(o.axes, Along);
+      constexpr lane_stride s = stride_along(Net::plan, o.axes, Along);
       if constexpr (o.type == dtype::f32 && s.single && s.stride == dim(1)) {
         float* p = base + view_address<Net, o.axes, o.offset>(call, c);
         if constexpr (is_constant<decltype(n)>) x.store(p);
@@ -358,20 +303,20 @@ template <class Net, std::size_t R> struct tree {
 
    private:
     static constexpr bool steps(slice_of axes) {
-      const lane_stride row = stride_along<Net>(axes, Rows), lane = stride_along<Net>(axes, Along);
+      const lane_stride row = stride_along(Net::plan, axes, Rows), lane = stride_along(Net::plan, axes, Along);
       return row.single && lane.single && (lane.stride == dim(0) || lane.stride == dim(1));
     }
     static constexpr bool load_steps(const recipe_load& l) {
       return l.type == dtype::f32 && l.movement.count == 0 && steps(l.axes);
     }
     static constexpr bool output_steps(const recipe_output& o) {
-      return o.type == dtype::f32 && steps(o.axes) && stride_along<Net>(o.axes, Along).stride == dim(1);
+      return o.type == dtype::f32 && steps(o.axes) && stride_along(Net::plan, o.axes, Along).stride == dim(1);
     }
     template <std::size_t L> [[gnu::always_inline]] void set_load() {
       constexpr recipe_load l = access::template load<L>;
-      if constexpr (outputs_read(L) && load_steps(l)) {
+      if constexpr (spec.outputs_read(L) && load_steps(l)) {
         loads_[L] = pointer<L>(call_) + view_address<Net, l.axes, l.offset>(call_, origin_);
-        load_row_[L] = extent_value<stride_along<Net>(l.axes, Rows).stride>(call_);
+        load_row_[L] = extent_value<stride_along(Net::plan, l.axes, Rows).stride>(call_);
       }
     }
     template <std::size_t O> [[gnu::always_inline]] void set_output() {
@@ -379,7 +324,7 @@ template <class Net, std::size_t R> struct tree {
       if constexpr (output_steps(o)) {
         outputs_[O] =
             reinterpret_cast<float*>(call_.operands[o.operand]) + view_address<Net, o.axes, o.offset>(call_, origin_);
-        output_row_[O] = extent_value<stride_along<Net>(o.axes, Rows).stride>(call_);
+        output_row_[O] = extent_value<stride_along(Net::plan, o.axes, Rows).stride>(call_);
       }
     }
 
@@ -400,7 +345,7 @@ template <class Net, std::size_t R> struct tree {
         } else {
           using vector = vec<float, Lanes>;
           const float* p = t.loads_[L] + i * t.load_row_[L];
-          if constexpr (stride_along<Net>(l.axes, Along).stride == dim(0)) return vector(*p);
+          if constexpr (stride_along(Net::plan, l.axes, Along).stride == dim(0)) return vector(*p);
           else if constexpr (is_constant<decltype(n)>) return vector::load(p + lane);
           else return vector::load(p + lane, n);
         }

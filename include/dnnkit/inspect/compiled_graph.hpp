@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dnnkit/compile.hpp"
+#include "dnnkit/cpu/families.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/traits.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
@@ -37,7 +38,7 @@ class compiled_graph {
   // Of a graph built at run time, which Pipeline turns into a plan; plan.error says why if there is none.
   template <class Pipeline> static compiled_graph of_graph(graph built) {
     compiled_graph c;
-    schedule s = Pipeline::run(std::move(built));
+    schedule s = Pipeline::run(std::move(built), cpu::default_families.table);
     c.draft_ = std::make_shared<const plan_draft>(std::move(s.plan));
     c.plan = view_of(*c.draft_);
     c.g = std::move(s.g);

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "dnnkit/cpu/kernel_family.hpp"
+#include "dnnkit/cpu/families.hpp"
 #include "dnnkit/inspect/operator_calls.hpp"
 #include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/op_set.hpp"
@@ -166,28 +166,7 @@ constexpr std::string_view text_of(mapping m) {
   return "";
 }
 
-constexpr std::string_view text_of(cpu::kernel_family family) {
-  switch (family) {
-    case cpu::kernel_family::map:
-      return "map_kernel";
-    case cpu::kernel_family::convolution:
-      return "convolution_kernel, planar_kernel, point_kernel";
-    case cpu::kernel_family::product:
-      return "product_kernel, point_kernel";
-    case cpu::kernel_family::row:
-      return "row_kernel";
-    case cpu::kernel_family::pool:
-      return "pool_kernel, point_kernel";
-    case cpu::kernel_family::concat:
-      return "concat_kernel";
-    case cpu::kernel_family::point:
-      return "point_kernel";
-    case cpu::kernel_family::whole:
-      return "whole_kernel";
-  }
-  return "";
-}
-// The kernels of an anchor (docs/design.md).
+// The families of kernels that may carry out an anchor (docs/design.md).
 template <class Op> std::string kernel_text() {
   if (Op::properties.dynamic == dynamism::edo) return "interpreter only";
   switch (Op::kind) {
@@ -197,8 +176,12 @@ template <class Op> std::string kernel_text() {
     case form::constant:
       return "";
     default:
-      return std::string(text_of(cpu::family_of(operator_tag(info_of<Op>))));
+      break;
   }
+  std::string names;
+  for (const kernel_family& family : cpu::default_families.table)
+    if (family.carries_out(info_of<Op>)) names += (names.empty() ? "" : ", ") + std::string(family.name);
+  return names;
 }
 
 template <class Op> std::string reference_row(bool kernels) {
@@ -216,7 +199,7 @@ struct form_heading {
 };
 inline constexpr std::array form_headings{
     form_heading{form::elementwise, "Element by element",
-                 "Fused with what is computed before and behind them; `map_kernel` where nothing else is there.",
+                 "Fused with what is computed before and behind them; `elementwise_map` where nothing else is there.",
                  false},
     form_heading{
         form::movement, "Moved elements",

@@ -76,6 +76,12 @@ template <class Result, class... Arguments> struct optional_function<Result(Argu
   constexpr Result operator()(Arguments... arguments) const { return call(arguments...); }
 };
 
+// What operators that work in passes over rows (op/statistics.hpp) say of an input of some rank.
+struct row_walk {
+  axis_set axes;            // that a row runs over
+  std::uint8_t passes = 0;  // 0: the operator has no rows
+};
+
 struct op_info {
   operator_id id = operator_id::none;
   std::string_view name;
@@ -90,6 +96,7 @@ struct op_info {
   vector<std::size_t> (*symbolic_codes)(const std::int64_t* attributes) = nullptr;
   // What of an input that is there the output needs; the inference knows the output's type.
   footprint (*reads)(const std::int64_t* attributes, const inference&, std::size_t input) = nullptr;
+  row_walk (*rows)(const std::int64_t* attributes, std::size_t rank) = nullptr;
   // Composite operators: the operator said in terms of simpler ones.
   optional_function<tensor(const std::int64_t* attributes, const vector<tensor>& inputs)> expand;
 };
@@ -145,6 +152,10 @@ inline constexpr op_info info_of{
     .symbolic_codes = [](const std::int64_t* a) { return dnnkit::symbolic_codes(decode<Op>(a)); },
     .reads = [](const std::int64_t* a, const inference& c,
                 std::size_t input) { return detail::reads_of(decode<Op>(a), c, input); },
+    .rows = [](const std::int64_t* a, std::size_t rank) -> row_walk {
+      if constexpr (requires { Op::passes; }) return {decode<Op>(a).axes(rank), std::uint8_t{Op::passes}};
+      else return {};
+    },
     .expand = detail::expand_of<Op>()};
 
 // Stands where there is no operator, so that no table holds a null pointer.

@@ -15,6 +15,7 @@
 #include "dnnkit/cost/target.hpp"
 #include "dnnkit/pass/break_long_views.hpp"
 #include "dnnkit/pass/check_extents.hpp"
+#include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
@@ -45,15 +46,17 @@ template <class Pass, class Target> constexpr void run_pass(schedule& s) {
 
 template <class... Passes> struct pipeline {
   // Each pass on what the one before left. The plan's error is that of the graph. after(name of a pass, schedule) is
-  // told what each pass has left.
-  template <class Target = targets::native> static constexpr schedule run(graph g, auto after) {
-    schedule s{static_cast<graph&&>(g), {}, {}, {}};
+  // told what each pass has left; `families` are those that kernels are chosen from.
+  template <class Target = targets::native, std::invocable<std::string_view, const schedule&> After>
+  static constexpr schedule run(graph g, After after, const family_table& families = {}) {
+    schedule s{static_cast<graph&&>(g), {}, {}, {}, families};
     ((detail::run_pass<Passes, Target>(s), after(std::string_view(Passes::name), std::as_const(s))), ...);
     s.plan.error = s.g.error;
     return s;
   }
-  template <class Target = targets::native> static constexpr schedule run(graph g) {
-    return run<Target>(static_cast<graph&&>(g), [](std::string_view, const schedule&) {});
+  template <class Target = targets::native> static constexpr schedule run(graph g, const family_table& families = {}) {
+    return run<Target>(
+        static_cast<graph&&>(g), [](std::string_view, const schedule&) {}, families);
   }
 };
 
@@ -110,7 +113,8 @@ using pipeline_with_rules =
              passes::plan_fusion<passes::profile_rule, Rules...>,
              passes::select_layouts,  // whose subject is what kernels hand to each other
              passes::plan_strips,     // when it is known how large that is
-             passes::make_plan>;
+             passes::make_plan,
+             passes::choose_kernels>;  // whose subject is the plan's recipes
 using default_pipeline = pipeline_with_rules<>;
 
 }  // namespace dnnkit

@@ -39,6 +39,9 @@ class recipe_builder {
       r.anchor = *anchor->op;
       r.anchor_type = g_.at(anchor->output).type.type;
       r.anchor_attributes = store_attributes(*anchor);
+      if (anchor->op->kind == form::row || anchor->op->kind == form::reduction)
+        r.rows = anchor->op->rows(p_.attributes.items + r.anchor_attributes.first,
+                                  g_.at(g_.input_of(*anchor, 0)).type.dims.size());
       vector<operand_ref> inputs;
       vector<slice_of> shapes;
       for (std::size_t i = 0; i < anchor->inputs.count; ++i) {

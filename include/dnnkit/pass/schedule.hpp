@@ -8,6 +8,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/plan/kernel_family.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit {
@@ -17,6 +18,7 @@ struct schedule {
   fusion_plan fusion;             // groups of its nodes, in the order in which they run, and why they are such
   vector<buffer_layout> layouts;  // of each of its values; those of values that are not stored mean nothing
   plan_draft plan;
+  family_table families;  // that may be chosen for its kernels
 
   constexpr bool is_right() const { return g.error.length == 0; }
 };

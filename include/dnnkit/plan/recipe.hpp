@@ -85,6 +85,7 @@ struct recipe {
   slice_of anchor_attributes, anchor_inputs;
   slice_of anchor_shapes;  // pool `shapes`: one slice of `dims` for each anchor input
   dtype anchor_type = dtype::f32;
+  row_walk rows;   // of an anchor that works in passes over rows of its first input
   slice_of space;  // extents of the iteration space
   slice_of loads, nodes, outputs, constants;
   bool windowed = false;  // some operand is stored a few rows at a time: the kernel runs on strips of rows

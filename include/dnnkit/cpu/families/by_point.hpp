@@ -3,36 +3,43 @@
 // evaluated where it reads them.
 #pragma once
 
+#include <string_view>
+
+#include "dnnkit/cpu/anchor.hpp"
+#include "dnnkit/cpu/families/element_choice.hpp"
 #include "dnnkit/cpu/loop.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-// Shapes of an anchor's inputs and output, as op/access.hpp's context.
-template <class Net, std::size_t R> struct anchor_context {
-  using access = recipe_access<Net, R>;
-  const kernel_call& call;
-  using real = std::conditional_t<access::self.anchor_type == dtype::f64, double, float>;
-  static constexpr std::size_t rank(std::size_t i) { return access::anchor_shape(i).count; }
-  static constexpr std::size_t out_rank() { return access::rank; }
-  constexpr index_t in(std::size_t i, std::size_t d) const {
-    return access::bound(Net::plan.dims[access::anchor_shape(i).first + d], call);
+struct by_point {
+  static constexpr std::string_view name = "by_point";
+  static constexpr bool carries_out(const operator_tag& anchor) { return anchor.kind == form::point; }
+
+  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
+    return element_choice(spec, facts, lane_axis(spec), false, spec.elements(), operations(spec),
+                          "the operator's definition, element by element");
   }
-  constexpr index_t out(std::size_t d) const { return access::bound(access::space(d), call); }
-  constexpr index_t value(dim d) const { return access::bound(d, call); }
+
+  template <class Net, std::size_t R> struct kernel;
+
+ private:
+  // Elements that one of the output is computed from, about.
+  static constexpr double operations(const kernel_spec& spec) {
+    if (spec.is_anchor<op::conv>())
+      return spec.elements_of(1) / static_cast<double>(known_or_typical(spec.dim_of(1, 0)));
+    if (spec.is_anchor<op::matmul>()) return static_cast<double>(known_or_typical(spec.dim_of(0, spec.rank_of(0) - 1)));
+    if (spec.is_anchor<op::max_pool>()) return static_cast<double>(spec.anchor<op::max_pool>().over().taps());
+    if (spec.is_anchor<op::average_pool>()) return static_cast<double>(spec.anchor<op::average_pool>().over().taps());
+    return 1;
+  }
 };
 
-template <class Net, std::size_t R> struct anchor_of {
-  using type = typename find_operator<Net, Net::plan.recipes[R].anchor.id>::type;
-  static constexpr type value =
-      decode<type>(Net::plan.attributes.data() + Net::plan.recipes[R].anchor_attributes.first);
-};
-
-template <class Net, std::size_t R> struct point_kernel {
+template <class Net, std::size_t R> struct by_point::kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
   using anchor = anchor_of<Net, R>;
 
-  static constexpr std::size_t along = lane_axis<Net, R>();
+  static constexpr std::size_t along = access::choice.tile.along;
   static constexpr int width = 1;
 
   static index_t units(const kernel_call& call) noexcept { return rows_without<Net, R>(call, along); }
@@ -80,8 +87,6 @@ template <class Net, std::size_t R> struct point_kernel {
       });
     }
   }
-
-  static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
 };
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -6,56 +6,79 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 
-#include "dnnkit/cpu/convolution_recipe.hpp"
+#include "dnnkit/cpu/families/convolution_kernel.hpp"
 #include "dnnkit/cpu/planar.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Net, R> {
-  using facts = convolution_recipe<Net, R>;
+struct conv_nchw {
+  static constexpr std::string_view name = "conv_nchw";
+  static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == id_of<op::conv>; }
+
+  static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
+    const convolution_spec spec(recipe);
+    if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
+    if (spec.axes > 2) return no_match{"a window over depth, too"};
+    if (spec.stride(2) != 1) return no_match{"the window moves along rows in steps, and vectors would not be full"};
+    const std::size_t last = spec.rank() - 1;
+    const double width = static_cast<double>(known_or_typical(spec.space(last)));
+    const double vectors = spec.pixels() / width * vectors_of(facts, width) * static_cast<double>(spec.out_channels());
+    const bool stored = spec.stored_channels_first();
+    return spec.choice(facts, last, vectors * spec.depth(), !stored,
+                       stored ? "vectors along rows; the input is read where it lies"
+                              : "vectors along rows; the input is brought to channels first");
+  }
+
+  template <class Net, std::size_t R> struct kernel;
+};
+
+template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kernel<Net, R> {
+  using facts = convolution_kernel<Net, R>;
   using access = typename facts::access;
   using values = typename facts::values;
   static constexpr std::size_t last = access::rank - 1;  // the axis vectors run along
   template <std::size_t A> using nth = typename facts::template nth<A>;
 
-  static constexpr bool direct = facts::stored_planar;
-  static constexpr conv_attributes attributes = facts::attributes_of(false);
+  static constexpr bool in_place = facts::in_place;
+  static constexpr conv_attributes attributes = facts::spec.attributes(false);
 
   static auto convolution(const kernel_call& call) {
     const auto height = extent_value<facts::out_extent(1)>(call);
     const auto width = extent_value<facts::out_extent(2)>(call);
     const auto row = [&] {
-      if constexpr (!direct) return facts::staged(call, nth<2>{});
+      if constexpr (!in_place) return facts::staged(call, nth<2>{});
       else if constexpr (facts::axes == 2) return facts::template stride_of<last - 1>(call);
       else return constant<0>{};
     }();
     const auto plane = [&] {
-      if constexpr (direct) return facts::template stride_of<1>(call);
+      if constexpr (in_place) return facts::template stride_of<1>(call);
       else return facts::times(facts::staged(call, nth<1>{}), row);
     }();
     planar_conv<attributes, std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
                 std::remove_cvref_t<decltype(row)>, std::remove_cvref_t<decltype(plane)>>
         c{height, width, row, plane};
     c.images = extent_value<facts::in_dim(0)>(call);
-    if constexpr (direct) c.image_stride = facts::template stride_of<0>(call);
+    if constexpr (in_place) c.image_stride = facts::template stride_of<0>(call);
     else c.image_stride = plane * facts::in_channels;
     return c;
   }
   using convolution_type = decltype(convolution(std::declval<const kernel_call&>()));
 
   static constexpr index_t weight_floats = convolution_type::packed_size(), bias_floats = convolution_type::bias_size();
-  static void pack(const kernel_call& call) noexcept { facts::template pack<convolution_type>(call); }
+  static constexpr std::int64_t packed_bytes = (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float));
+  static void pack(const kernel_call& call) noexcept { facts::template pack_for<convolution_type>(call); }
 
   // --- first phase: planes with their border in scratch; a unit is one row
-  static std::int64_t scratch_bytes(const kernel_call& call) noexcept {
+  static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(!in_place) {
     const index_t rows = prepare_units(call);
     return (rows * facts::staged(call, nth<2>{}) + float_lanes) * static_cast<std::int64_t>(sizeof(float));
   }
-  static index_t prepare_units(const kernel_call& call) noexcept {
+  static index_t prepare_units(const kernel_call& call) noexcept requires(!in_place) {
     return extent_value<facts::in_dim(0)>(call) * facts::in_channels * facts::staged(call, nth<1>{});
   }
-  static void prepare(const kernel_call& call, index_t first, index_t end) noexcept {
+  static void prepare(const kernel_call& call, index_t first, index_t end) noexcept requires(!in_place) {
     const index_t height = facts::staged(call, nth<1>{}), width = facts::staged(call, nth<2>{});
     const index_t in_h = extent_value<facts::in_extent(1)>(call), in_w = extent_value<facts::in_extent(2)>(call);
     constexpr index_t left = facts::before(2);
@@ -91,19 +114,13 @@ template <class Net, std::size_t R> struct planar_kernel : convolution_recipe<Ne
   static void run(const kernel_call& call, index_t first, index_t end) noexcept {
     const auto* weights = reinterpret_cast<const float*>(call.packed);
     const float* in = reinterpret_cast<const float*>(call.scratch);
-    if constexpr (direct) in = facts::first_tap(call);
+    if constexpr (in_place) in = facts::first_tap(call);
     convolution(call).run(in, weights, weights + weight_floats, first, end, epilogue{call});
   }
 
-  static constexpr kernel_entry entry{units,
-                                      run,
-                                      direct ? nullptr : prepare_units,
-                                      direct ? nullptr : prepare,
-                                      direct ? nullptr : scratch_bytes,
-                                      pack,
-                                      (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float)),
-                                      convolution_recipe<Net, R>::packed_inputs,
-                                      access::self.windowed ? run : nullptr};
+  static void run_rows(const kernel_call& call, index_t first, index_t end) noexcept requires(access::self.windowed) {
+    run(call, first, end);
+  }
 };
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

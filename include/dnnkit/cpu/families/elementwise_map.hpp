@@ -2,15 +2,32 @@
 // The kernel of a group without an anchor: element-wise operators and movement, row by row along the contiguous axis.
 #pragma once
 
+#include <string_view>
+
+#include "dnnkit/cpu/families/element_choice.hpp"
 #include "dnnkit/cpu/loop.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-template <class Net, std::size_t R> struct map_kernel {
+struct elementwise_map {
+  static constexpr std::string_view name = "elementwise_map";
+  static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == operator_id::none; }
+
+  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
+    const bool vectors = !spec.is_setup() && outputs_vectorize(spec) && spec.rank() > 0;
+    return element_choice(
+        spec, facts, lane_axis(spec), vectors, 0, 0,
+        vectors ? "rows in vectors" : "rows element by element: it runs once, or there are no vectors");
+  }
+
+  template <class Net, std::size_t R> struct kernel;
+};
+
+template <class Net, std::size_t R> struct elementwise_map::kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
-  static constexpr std::size_t along = lane_axis<Net, R>();
-  static constexpr int width = !values::is_setup() && values::outputs_vectorize() && access::rank > 0 ? float_lanes : 1;
+  static constexpr std::size_t along = access::choice.tile.along;
+  static constexpr int width = access::choice.tile.lanes;
 
   static index_t units(const kernel_call& call) noexcept { return rows_without<Net, R>(call, along); }
 
@@ -21,8 +38,6 @@ template <class Net, std::size_t R> struct map_kernel {
       for_lanes<width, along>(c, extent, [&](auto n) { values::template finish<width, along>(call, c, n, 0); });
     }
   }
-
-  static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
 };
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

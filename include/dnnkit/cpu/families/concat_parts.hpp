@@ -4,24 +4,35 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
-#include "dnnkit/cpu/point_kernel.hpp"
+#include "dnnkit/cpu/anchor.hpp"
+#include "dnnkit/cpu/families/element_choice.hpp"
+#include "dnnkit/cpu/loop.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-template <class Net, std::size_t R> struct concat_kernel {
+struct concat_parts {
+  static constexpr std::string_view name = "concat_parts";
+  static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == id_of<op::concat>; }
+
+  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
+    bool vectors = outputs_vectorize(spec) && has_lanes(spec.anchor_type());
+    for (std::size_t i = 0; i < spec.inputs(); ++i) vectors = vectors && vectorizes(spec, spec.input(i));
+    return element_choice(
+        spec, facts, lane_axis(spec), vectors, 0, 0,
+        vectors ? "part by part, in vectors" : "part by part, element by element: there are no vectors");
+  }
+
+  template <class Net, std::size_t R> struct kernel;
+};
+
+template <class Net, std::size_t R> struct concat_parts::kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
-  static constexpr std::size_t joined = anchor_of<Net, R>::value.along(access::rank), along = lane_axis<Net, R>();
-
-  static constexpr bool vectorizes = [] {
-    if (!values::outputs_vectorize() || !has_lanes(access::self.anchor_type)) return false;
-    for (std::size_t i = 0; i < access::anchor_inputs; ++i)
-      if (!values::vectorizes(access::anchor_input(i))) return false;
-    return true;
-  }();
-  static constexpr int width = vectorizes ? float_lanes : 1;
+  static constexpr std::size_t joined = anchor_of<Net, R>::value.along(access::rank), along = access::choice.tile.along;
+  static constexpr int width = access::choice.tile.lanes;
 
   static index_t units(const kernel_call& call) noexcept { return rows_without<Net, R>(call, along); }
 
@@ -33,8 +44,6 @@ template <class Net, std::size_t R> struct concat_kernel {
       (std::make_index_sequence<access::anchor_inputs>{});
     }
   }
-
-  static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
 
  private:
   // What lies in part I of the row at c; the part begins at `begin` of the joined axis, which moves on to its end.

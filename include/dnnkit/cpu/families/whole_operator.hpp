@@ -5,14 +5,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include "dnnkit/cpu/point_kernel.hpp"
+#include "dnnkit/cpu/anchor.hpp"
+#include "dnnkit/cpu/families/element_choice.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-template <class Net, std::size_t R> struct whole_kernel {
+struct whole_operator {
+  static constexpr std::string_view name = "whole_operator";
+  static constexpr bool carries_out(const operator_tag& anchor) { return anchor.kind == form::whole; }
+
+  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
+    return element_choice(spec, facts, lane_axis(spec), false, spec.elements(), 1,
+                          "the operator computes its output as a whole");
+  }
+
+  template <class Net, std::size_t R> struct kernel;
+};
+
+template <class Net, std::size_t R> struct whole_operator::kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
   using anchor = anchor_of<Net, R>;
@@ -89,8 +103,6 @@ template <class Net, std::size_t R> struct whole_kernel {
     else[&]<std::size_t... I>(std::index_sequence<I...>) { anchor::value.compute(c, output{c}, input_of<I>(c)...); }
     (std::make_index_sequence<most_inputs<Op>()>{});
   }
-
-  static constexpr kernel_entry entry{units, run, nullptr, nullptr, scratch_bytes, nullptr, 0};
 };
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -1,43 +1,78 @@
 // SPDX-License-Identifier: MIT
-// The kernel of a group around a convolution: direct convolution over channels-last input with a halo (cpu/conv.hpp).
-// An input that is not stored so, or has a prologue, is first brought into that form in scratch memory, prologue
-// included, each element once.
+// The kernels of a group around a convolution, channels last: direct convolution over input with a halo (cpu/conv.hpp),
+// or, where each channel has a filter of its own, vectors of channels (cpu/depthwise.hpp). An input that is not stored
+// so, or has a prologue, is first brought into that form in scratch memory, prologue included, each element once.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 
-#include "dnnkit/cpu/convolution_recipe.hpp"
 #include "dnnkit/cpu/depthwise.hpp"
+#include "dnnkit/cpu/families/convolution_kernel.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-template <class Net, std::size_t R> struct convolution_kernel : convolution_recipe<Net, R> {
-  using facts = convolution_recipe<Net, R>;
+// Parameter 0 of the choices: do the pixels of an image follow each other without a border?
+struct conv_nhwc {
+  static constexpr std::string_view name = "conv_nhwc";
+  static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == id_of<op::conv>; }
+
+  static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
+    const convolution_spec spec(recipe);
+    if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
+    if (spec.is_depthwise()) return no_match{"each channel has a filter of its own, and its vectors one lane"};
+    const double groups = static_cast<double>(spec.convolution.group);
+    const double vectors = groups * vectors_of(facts, static_cast<double>(spec.out_channels()) / groups);
+    return channels_last(spec, facts, spec.pixels() * spec.depth() * vectors);
+  }
+
+  static constexpr kernel_choice channels_last(const convolution_spec& spec, const cpu_facts& facts,
+                                               double multiply_adds) {
+    const bool stored = spec.stored_channels_last();
+    kernel_choice c = spec.choice(facts, 1, multiply_adds, !stored,
+                                  stored ? "vectors of output channels; the input is read where it lies"
+                                         : "vectors of output channels; the input is brought to channels last");
+    c.parameters = {spec.self().windowed ? 0 : stored ? spec.stored.whole && !spec.has_border() : !spec.padded()};
+    return c;
+  }
+
+  template <class Net, std::size_t R> struct kernel;
+};
+
+struct conv_depthwise {
+  static constexpr std::string_view name = "conv_depthwise";
+  static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == id_of<op::conv>; }
+
+  static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
+    const convolution_spec spec(recipe);
+    if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
+    if (!spec.is_depthwise())
+      return no_match{"a filter reads several channels, or a channel is read by several filters"};
+    const double vectors = vectors_of(facts, static_cast<double>(spec.out_channels()));
+    return conv_nhwc::channels_last(spec, facts, spec.pixels() * spec.depth() * vectors);
+  }
+
+  template <class Net, std::size_t R> struct kernel;
+};
+
+// Engine: of cpu/conv.hpp or cpu/depthwise.hpp, given the attributes and the types of the extents.
+template <class Net, std::size_t R, class Engine> struct channels_last_kernel : convolution_kernel<Net, R> {
+  using facts = convolution_kernel<Net, R>;
   using access = typename facts::access;
   using values = typename facts::values;
-  using facts::after, facts::axes, facts::before, facts::bias, facts::has_axis, facts::has_border, facts::in_channels,
-      facts::in_dim, facts::in_extent, facts::input, facts::out_extent, facts::padded, facts::position,
-      facts::source_load, facts::staged, facts::times, facts::weight;
+  using facts::after, facts::axes, facts::before, facts::bias, facts::has_axis, facts::in_channels, facts::in_dim,
+      facts::in_extent, facts::in_place, facts::input, facts::out_extent, facts::padded, facts::position,
+      facts::source_load, facts::spec, facts::staged, facts::times, facts::weight;
   template <std::size_t A> using nth = typename facts::template nth<A>;
 
-  static constexpr bool direct = facts::stored_channels_last;
-  static constexpr bool dense = access::self.windowed ? false : direct ? source_load.whole && !has_border : !padded;
-  static constexpr conv_attributes attributes = facts::attributes_of(dense);
-
-  static constexpr bool is_depthwise = attributes.groups == attributes.in_channels &&
-                                       attributes.out_channels == attributes.in_channels && attributes.groups > 1;
-  template <class... Extents> struct choose { using type = conv<attributes, Extents...>; };
-  template <class... Extents>
-  requires(is_depthwise) struct choose<Extents...> {
-    using type = depthwise<attributes, Extents...>;
-  };
-  template <class... Extents> using engine = typename choose<Extents...>::type;
+  static constexpr conv_attributes attributes = spec.attributes(access::choice.parameters[0] != 0);
+  template <class... Extents> using engine = typename Engine::template of<attributes, Extents...>;
 
   static auto convolution(const kernel_call& call) {
     const auto height = extent_value<out_extent(1)>(call);
     const auto width = extent_value<out_extent(2)>(call);
-    if constexpr (direct) {
+    if constexpr (in_place) {
       const auto pixel = [&] {
         if constexpr (in_extent(2) == dim(1)) return constant<in_channels>{};
         else return facts::template stride_of<access::rank - 1>(call);
@@ -72,18 +107,19 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
   // --- weights
   static constexpr index_t weight_floats = convolution_type::packed_size(), bias_floats = convolution_type::bias_size();
 
-  static void pack(const kernel_call& call) noexcept { facts::template pack<convolution_type>(call); }
+  static constexpr std::int64_t packed_bytes = (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float));
+  static void pack(const kernel_call& call) noexcept { facts::template pack_for<convolution_type>(call); }
 
   // --- first phase: the input with its border, channels last, in scratch; a unit is one row
-  static std::int64_t scratch_bytes(const kernel_call& call) noexcept {
+  static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(!in_place) {
     const index_t images = extent_value<in_dim(0)>(call);
     return images * staged(call, nth<0>{}) * staged(call, nth<1>{}) * staged(call, nth<2>{}) * in_channels *
            static_cast<std::int64_t>(sizeof(float));
   }
-  static index_t prepare_units(const kernel_call& call) noexcept {
+  static index_t prepare_units(const kernel_call& call) noexcept requires(!in_place) {
     return extent_value<in_dim(0)>(call) * staged(call, nth<0>{}) * staged(call, nth<1>{});
   }
-  static void prepare(const kernel_call& call, index_t first, index_t last) noexcept {
+  static void prepare(const kernel_call& call, index_t first, index_t last) noexcept requires(!in_place) {
     const index_t depth = staged(call, nth<0>{}), height = staged(call, nth<1>{}), width = staged(call, nth<2>{});
     const index_t in_d = extent_value<in_extent(0)>(call), in_h = extent_value<in_extent(1)>(call),
                   in_w = extent_value<in_extent(2)>(call);
@@ -110,7 +146,7 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
     const auto c = convolution(call);
     const auto* weights = reinterpret_cast<const float*>(call.packed);
     const float* in = reinterpret_cast<const float*>(call.scratch);
-    if constexpr (direct) in = facts::first_tap(call);
+    if constexpr (in_place) in = facts::first_tap(call);
     const index_t out_d = c.out_d;
     c.run(in, weights, bias.from == source::nothing ? nullptr : weights + weight_floats, first, last,
           [&](auto acc, index_t n, index_t y, index_t x, index_t oc, auto valid) {
@@ -125,20 +161,10 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
   }
 
   // One image: units are rows, panel by panel.
-  static void run_rows(const kernel_call& call, index_t first, index_t last) noexcept {
+  static void run_rows(const kernel_call& call, index_t first, index_t last) noexcept requires(access::self.windowed) {
     const index_t rows = extent_value<out_extent(1)>(call), panels = units(call) / rows;
     for (index_t p = 0; p < panels; ++p) run(call, p * rows + first, p * rows + last);
   }
-
-  static constexpr kernel_entry entry{units,
-                                      run,
-                                      direct ? nullptr : prepare_units,
-                                      direct ? nullptr : prepare,
-                                      direct ? nullptr : scratch_bytes,
-                                      pack,
-                                      (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float)),
-                                      convolution_recipe<Net, R>::packed_inputs,
-                                      access::self.windowed ? run_rows : nullptr};
 
  private:
   // Pixels of one input row, channels last: vectors along the channels, or along the row when channels are few.
@@ -165,5 +191,16 @@ template <class Net, std::size_t R> struct convolution_kernel : convolution_reci
     }
   }
 };
+
+struct direct_convolution {
+  template <conv_attributes A, class... Extents> using of = conv<A, Extents...>;
+};
+struct depthwise_convolution {
+  template <conv_attributes A, class... Extents> using of = depthwise<A, Extents...>;
+};
+
+template <class Net, std::size_t R> struct conv_nhwc::kernel : channels_last_kernel<Net, R, direct_convolution> {};
+template <class Net, std::size_t R>
+struct conv_depthwise::kernel : channels_last_kernel<Net, R, depthwise_convolution> {};
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

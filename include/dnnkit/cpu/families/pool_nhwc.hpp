@@ -7,13 +7,55 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
-#include "dnnkit/cpu/point_kernel.hpp"
+#include "dnnkit/cpu/anchor.hpp"
+#include "dnnkit/cpu/families/element_choice.hpp"
+#include "dnnkit/cpu/loop.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-template <class Net, std::size_t R> struct pool_kernel {
+struct pool_nhwc {
+  static constexpr std::string_view name = "pool_nhwc";
+  static constexpr bool carries_out(const operator_tag& anchor) {
+    return anchor.id == id_of<op::max_pool> || anchor.id == id_of<op::average_pool>;
+  }
+
+  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
+    if (spec.anchor_type() != dtype::f32) return no_match{"the elements are not 32-bit floats"};
+    if (!vectorizes(spec, spec.input(0))) return no_match{"there are no vectors of what the input is computed from"};
+    if (!outputs_vectorize(spec)) return no_match{"there are no vectors of what is computed from the result"};
+    const double taps =
+        static_cast<double>(spec.is_anchor<op::max_pool>() ? spec.anchor<op::max_pool>().over().taps()
+                                                           : spec.anchor<op::average_pool>().over().taps());
+    const bool direct = is_direct(spec);
+    kernel_choice c =
+        element_choice(spec, facts, 1, true, spec.elements(), taps,
+                       direct ? "vectors of channels, which lie next to each other"
+                              : "vectors of channels, put together where they do not lie next to each other");
+    if (direct) c.operands = {operand_reading::in_place};
+    else
+      c.cost = estimate(facts, {.vectors = c.cost.arithmetic * facts.multiply_adds,
+                                .gathered = spec.elements() * taps,
+                                .bytes = spec.bytes()});
+    return c;
+  }
+
+  template <class Net, std::size_t R> struct kernel;
+
+ private:
+  // Can the input be read by pointer: stored, one stride a dimension, channels next to each other?
+  static constexpr bool is_direct(const kernel_spec& spec) {
+    if (spec.input(0).from != source::load) return false;
+    const recipe_load& l = spec.load(spec.input(0).index);
+    for (std::size_t d = 0; d < spec.rank(); ++d)
+      if (!spec.stride_along(l.axes, d).single) return false;
+    return l.movement.count == 0 && spec.stride_along(l.axes, 1).stride == dim(1);
+  }
+};
+
+template <class Net, std::size_t R> struct pool_nhwc::kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
   using pool_type = typename anchor_of<Net, R>::type;
@@ -23,20 +65,7 @@ template <class Net, std::size_t R> struct pool_kernel {
   static constexpr operand_ref input = access::anchor_input(0);
   static constexpr std::size_t axes = access::rank - 2, most_axes = 3;
   static constexpr int at_once = 4;  // vectors of channels
-
-  static constexpr bool supported =
-      access::self.anchor_type == dtype::f32 && values::outputs_vectorize() && values::vectorizes(input);
-
-  // Can the input be read by pointer: stored, one stride a dimension, channels next to each other?
-  static constexpr bool direct = [] {
-    if constexpr (input.from != source::load) return false;
-    else {
-      constexpr recipe_load l = access::template load<input.index>;
-      for (std::size_t d = 0; d < access::rank; ++d)
-        if (!stride_along<Net>(l.axes, d).single) return false;
-      return l.movement.count == 0 && stride_along<Net>(l.axes, 1).stride == dim(1);
-    }
-  }();
+  static constexpr bool direct = access::choice.operands[0] == operand_reading::in_place;
 
   // Of one window, along the last spatial axes; missing ones have one tap.
   using window_taps = std::array<window::taps_along, most_axes>;
@@ -65,8 +94,6 @@ template <class Net, std::size_t R> struct pool_kernel {
       }
     }
   }
-
-  static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
 
  private:
   static window_taps taps_at(const kernel_call& call, const coordinates& c) {
@@ -124,7 +151,7 @@ template <class Net, std::size_t R> struct pool_kernel {
     else {
       constexpr recipe_load l = access::template load<input.index>;
       constexpr std::size_t i = A + axes - most_axes;
-      return extent_value<stride_along<Net>(l.axes, i + 2).stride>(call) * over.dilation(i);
+      return extent_value<stride_along(Net::plan, l.axes, i + 2).stride>(call) * over.dilation(i);
     }
   }
 

@@ -9,23 +9,59 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <numeric>
+#include <cstdint>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include "dnnkit/cpu/point_kernel.hpp"
+#include "dnnkit/cpu/anchor.hpp"
+#include "dnnkit/cpu/families/element_choice.hpp"
+#include "dnnkit/cpu/families/row_spec.hpp"
+#include "dnnkit/cpu/loop.hpp"
 #include "dnnkit/op/statistics.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-template <class Net, std::size_t R> struct row_kernel {
+struct row_passes {
+  static constexpr std::string_view name = "row_passes";
+  static constexpr bool carries_out(const operator_tag& anchor) {
+    return anchor.kind == form::row || anchor.kind == form::reduction;
+  }
+
+  // Parameters of the choices, in this order.
+  enum parameter : std::uint8_t { along, first_along, group, at_once };
+
+  static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
+    const row_spec spec(recipe, facts.float_lanes);
+    const double n = spec.elements_of(0);
+    kernel_choice c = element_choice(spec, facts, spec.along, spec.width > 1, n,
+                                     static_cast<double>(spec.passes + (spec.reduces ? 0 : 1)), reason(spec));
+    c.tile.along = static_cast<std::int8_t>(spec.in_rank == 0 ? -1 : static_cast<int>(spec.output_axis(spec.along)));
+    if (spec.reduces && spec.row.has(spec.along)) c.tile.along = -1;
+    c.tile.vectors = static_cast<std::uint8_t>(spec.at_once);
+    c.parameters = {static_cast<std::int32_t>(spec.along), static_cast<std::int32_t>(spec.first_along),
+                    static_cast<std::int32_t>(spec.group), static_cast<std::int32_t>(spec.at_once)};
+    return c;
+  }
+
+  template <class Net, std::size_t R> struct kernel;
+
+ private:
+  static constexpr std::string_view reason(const row_spec& spec) {
+    if (spec.width == 1) return "element by element: it runs once, or there are no vectors";
+    if (spec.group > 1) return "groups of lanes are rows, in lockstep";
+    return spec.lanes_in_row ? "vectors along the row, in several accumulators" : "as many rows as lanes, in lockstep";
+  }
+};
+
+template <class Net, std::size_t R> struct row_passes::kernel {
   using access = recipe_access<Net, R>;
   using values = tree<Net, R>;
   using anchor = anchor_of<Net, R>;
   using Op = typename anchor::type;
   static constexpr operand_ref input = access::anchor_input(0);
   static constexpr std::size_t in_rank = access::anchor_shape(0).count;
-  static constexpr axis_set row = anchor::value.axes(in_rank);
+  static constexpr axis_set row = access::self.rows.axes;
   static constexpr bool reduces = Op::kind == form::reduction;
   static constexpr dim in_dim(std::size_t d) { return Net::plan.dims[access::anchor_shape(0).first + d]; }
 
@@ -38,86 +74,17 @@ template <class Net, std::size_t R> struct row_kernel {
     return r;
   }();
 
-  static constexpr bool vectorizes = !values::is_setup() && values::vectorizes(input) && values::outputs_vectorize() &&
-                                     values::type_of(input) == dtype::f32 && access::self.anchor_type == dtype::f32;
-
-  // f(axes, in the input's coordinates?) for the view of every load and output, as far as f returns true.
-  static constexpr bool all_views(auto f) {
-    for (std::size_t l = 0; l < access::self.loads.count; ++l) {
-      const recipe_load& load = Net::plan.loads[access::self.loads.first + l];
-      if (values::reads(input, l) && !f(load, true)) return false;
-      if (values::outputs_read(l) && !f(load, false)) return false;
-    }
-    for (std::size_t o = 0; o < access::outputs; ++o)
-      if (!f(Net::plan.outputs[access::self.outputs.first + o], false)) return false;
-    return true;
-  }
-
-  // The input axis along which vectors lie: the one where most elements that are read, once a pass, and written lie
-  // next to each other.
-  static constexpr std::size_t along = [] {
-    std::size_t best = in_rank == 0 ? 0 : in_rank - 1;
-    double most = 0;
-    for (std::size_t d = in_rank; d-- > 0;) {
-      double n = 0;
-      all_views([&](const auto& view, bool of_input) {
-        if (of_input) n += elements_along<Net>(view, d) * static_cast<double>(Op::passes);
-        if (of_input != reduces) n += elements_along<Net>(view, d);
-        return true;
-      });
-      if (in_dim(d) == dim(1) || n == 0 || n < most || (n == most && !row.has(d))) continue;
-      best = d;
-      most = n;
-    }
-    return best;
-  }();
-
-  // Do axes d and d + 1 of the input lie behind each other, as one axis, wherever the kernel reads or writes them?
-  static constexpr bool adjoin(std::size_t d) {
-    return all_views([d](const auto& view, bool of_input) {
-      if (of_input || !reduces) return adjoining<Net>(view, d, in_dim(d + 1));
-      return row.has(d) || row.has(d + 1) || adjoining<Net>(view, output_axis[d], in_dim(d + 1));
-    });
-  }
-  // Vectors after which groups of n lanes begin where a vector begins again.
-  static constexpr index_t period(index_t n) { return std::lcm(n, index_t(float_lanes)) / float_lanes; }
-  static constexpr index_t longest_period = 16;
-
-  // Lanes next to each other that belong to one row, when an axis of the row and the one before, which is none, are
-  // walked as one: channels of a group. 1: each lane is a row, or all are one.
-  static constexpr index_t group = []() -> index_t {
-    if (!vectorizes || along == 0 || !row.has(along) || row.has(along - 1) || !in_dim(along).is_known()) return 1;
-    const index_t n = in_dim(along).value();
-    bool has_more = n < float_lanes;  // rows of less than a vector, or of more axes than this one
-    for (std::size_t d = 0; d < in_rank; ++d)
-      has_more = has_more || (row.has(d) && d != along && !(in_dim(d) == dim(1)));
-    return has_more && period(n) <= longest_period && adjoin(along - 1) ? n : 1;
-  }();
-  // Axes [first_along, along] are walked as one.
-  static constexpr std::size_t first_along = [] {
-    if (group > 1) return along - 1;
-    std::size_t first = along;
-    while (first > 0 && row.has(first - 1) == row.has(along) && adjoin(first - 1)) --first;
-    return first;
-  }();
+  // As in row_spec.
+  static constexpr std::int32_t decided(parameter p) { return access::choice.parameters[std::size_t{p}]; }
+  static constexpr std::size_t along = decided(row_passes::along), first_along = decided(row_passes::first_along);
+  static constexpr index_t group = decided(row_passes::group), at_once = decided(row_passes::at_once);
   static constexpr bool is_along(std::size_t d) { return d >= first_along && d <= along; }
   static constexpr bool lanes_in_row = in_rank == 0 || (row.has(along) && group == 1);
 
-  static constexpr int width = vectorizes && in_rank > 0 ? float_lanes : 1;
-  using scalar = computed<values::type_of(input)>;
-  using number = lanes<values::type_of(input), width>;
+  static constexpr int width = access::choice.tile.lanes;
+  using scalar = computed<access::spec.type_of(input)>;
+  using number = lanes<access::spec.type_of(input), width>;
   using stats = std::array<number, Op::passes>;
-
-  // Vectors with accumulators of their own: for a row, as many as it takes to keep additions from waiting for each
-  // other; in lockstep, as many as make the reading of memory worth while.
-  static constexpr index_t at_once = []() -> index_t {
-    if (lanes_in_row && width == 1) return 1;
-    index_t lane_count = 1;
-    for (std::size_t d = first_along; d <= along; ++d)
-      lane_count *= in_dim(d).is_known() ? in_dim(d).value() : 16 * float_lanes;
-    const index_t enough = std::clamp(ceil_div(lane_count, index_t(width)), index_t(1), index_t(lanes_in_row ? 8 : 16));
-    return group == 1 ? enough : period(group) * std::max(index_t(1), enough / period(group));
-  }();
 
   static index_t extent(const kernel_call& call, std::size_t d) { return access::bound(in_dim(d), call); }
   static index_t lane_extent(const kernel_call& call) {
@@ -158,8 +125,6 @@ template <class Net, std::size_t R> struct row_kernel {
       one_block(call, c, s);
     }
   }
-
-  static constexpr kernel_entry entry{units, run, nullptr, nullptr, nullptr, nullptr, 0};
 
  private:
   struct span {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The library's families of kernels for the CPU. A model may say its own list, in a member
+//   static constexpr auto families = dnnkit::cpu::default_families + dnnkit::family_list<mine>{};
+#pragma once
+
+#include "dnnkit/cpu/families/by_point.hpp"
+#include "dnnkit/cpu/families/concat_parts.hpp"
+#include "dnnkit/cpu/families/conv_nchw.hpp"
+#include "dnnkit/cpu/families/conv_nhwc.hpp"
+#include "dnnkit/cpu/families/elementwise_map.hpp"
+#include "dnnkit/cpu/families/matrix_product.hpp"
+#include "dnnkit/cpu/families/pool_nhwc.hpp"
+#include "dnnkit/cpu/families/row_passes.hpp"
+#include "dnnkit/cpu/families/whole_operator.hpp"
+#include "dnnkit/plan/kernel_family.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+inline constexpr auto default_families =
+    family_list<elementwise_map, conv_nhwc, conv_depthwise, conv_nchw, matrix_product, row_passes, pool_nhwc,
+                concat_parts, by_point, whole_operator>{};
+
+// Those of a model.
+template <class Model> constexpr auto families_of_model() {
+  if constexpr (requires { Model::families; }) return Model::families;
+  else return default_families;
+}
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// What the families of convolution kernels know of a specification: the window over depth, height and width, whether
+// the input can be read where it is, and what the kernels have in common.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/cpu/conv.hpp"
+#include "dnnkit/cpu/lane_analysis.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/plan/kernel_family.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+class convolution_spec : public kernel_spec {
+ public:
+  constexpr explicit convolution_spec(const kernel_spec& spec)
+      : kernel_spec(spec), axes(rank() - 2), convolution(anchor<op::conv>()) {
+    shape = convolution.over([this](std::size_t d) { return weight_dim(d); }, axes);
+    if (input(0).from == source::load) stored = load(input(0).index);
+  }
+
+  std::size_t axes;  // that the window runs over
+  op::conv convolution;
+  window shape{};
+  recipe_load stored;  // the input, where it is stored
+
+  constexpr dim in_dim(std::size_t d) const { return dim_of(0, d); }
+  constexpr index_t weight_dim(std::size_t d) const { return dim_of(1, d).value(); }
+  constexpr index_t in_channels() const { return in_dim(1).value(); }
+  constexpr index_t out_channels() const { return weight_dim(0); }
+
+  // Why no kernel of packed weights and vectors carries it out; empty when one can.
+  constexpr std::string_view unfit() const {
+    if (anchor_type() != dtype::f32) return "the elements are not 32-bit floats";
+    if (!is_setup(input(1)) || !is_setup(input(2)))
+      return "the run computes weights or bias, which are packed before it";
+    if (!vectorizes(*this, input(0))) return "there are no vectors of what the input is computed from";
+    if (!outputs_vectorize(*this)) return "there are no vectors of what is computed from the result";
+    return {};
+  }
+
+  // --- the window over a: 0 depth, 1 height, 2 width; missing axes have one tap
+  constexpr bool has_axis(std::size_t a) const { return a + axes >= 3; }
+  constexpr std::size_t position(std::size_t a) const { return a + axes - 3; }
+  constexpr index_t taps(std::size_t a) const { return has_axis(a) ? shape.kernel(position(a)) : 1; }
+  constexpr index_t stride(std::size_t a) const { return has_axis(a) ? shape.stride(position(a)) : 1; }
+  constexpr index_t dilation(std::size_t a) const { return has_axis(a) ? shape.dilation(position(a)) : 1; }
+  constexpr index_t before(std::size_t a) const { return has_axis(a) ? shape.pad_begin(position(a)) : 0; }
+  constexpr index_t after(std::size_t a) const { return has_axis(a) ? shape.pad_end(position(a)) : 0; }
+  constexpr dim in_extent(std::size_t a) const { return has_axis(a) ? in_dim(position(a) + 2) : dim(1); }
+  constexpr dim out_extent(std::size_t a) const { return has_axis(a) ? space(position(a) + 2) : dim(1); }
+  constexpr bool padded() const { return before(0) + after(0) + before(1) + after(1) + before(2) + after(2) > 0; }
+
+  // --- is the input stored as the kernels want it?
+  constexpr bool has_border() const {
+    for (std::size_t d = 0; d < rank(); ++d)
+      if (stored.before[d] + stored.after[d] != 0) return true;
+    return false;
+  }
+  // With a halo wide enough and the elements along `axis` next to each other; other axes have one stride each.
+  constexpr bool stored_along(std::size_t axis) const {
+    if (input(0).from != source::load || stored.type != dtype::f32 || stored.movement.count != 0) return false;
+    for (std::size_t d = 0; d < rank(); ++d)
+      if (!stride_along(stored.axes, d).single) return false;
+    // an extent of one has a stride where a border lies beside it
+    const dim step = stride_along(stored.axes, axis).stride;
+    if (!(step == dim(1)) && !(in_dim(axis) == dim(1) && step == dim(0))) return false;
+    if (!padded()) return true;
+    for (std::size_t i = 0; i < axes; ++i)
+      if (stored.before[i + 2] < shape.pad_begin(i) || stored.after[i + 2] < shape.pad_end(i)) return false;
+    return stored.whole;
+  }
+  constexpr bool stored_channels_last() const { return stored_along(1); }
+  // Vectors along rows read up to one vector past the end of a row, which the arena and scratch memory have room for; a
+  // file or what was computed from one has not.
+  constexpr bool stored_channels_first() const { return stored_along(rank() - 1) && !stored.external && !stored.setup; }
+
+  // One filter for each channel.
+  constexpr bool is_depthwise() const {
+    return convolution.group > 1 && convolution.group == in_channels() && convolution.group == out_channels();
+  }
+
+  // `dense`: the pixels of an image follow each other without a border.
+  constexpr conv_attributes attributes(bool dense) const {
+    return {.in_channels = in_channels(),
+            .out_channels = out_channels(),
+            .groups = convolution.group,
+            .kernel_d = taps(0),
+            .kernel_h = taps(1),
+            .kernel_w = taps(2),
+            .stride_d = stride(0),
+            .stride_h = stride(1),
+            .stride_w = stride(2),
+            .dilation_d = dilation(0),
+            .dilation_h = dilation(1),
+            .dilation_w = dilation(2),
+            .dense = dense};
+  }
+
+  // The choice of a kernel whose vectors run along `along` and do so many multiply-adds in all; `staged`: the input is
+  // brought into scratch memory, since it is not stored so.
+  constexpr kernel_choice choice(const cpu_facts& facts, std::size_t along, double multiply_adds, bool staged,
+                                 std::string_view reason) const {
+    kernel_choice c;
+    c.operands = {staged ? operand_reading::staged : operand_reading::in_place, operand_reading::packed_once,
+                  input(2).from == source::nothing ? operand_reading::absent : operand_reading::packed_once};
+    c.tile.along = static_cast<std::int8_t>(along);
+    c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
+    kernel_work work{.vectors = multiply_adds, .scattered = scattered(*this, along), .bytes = bytes()};
+    if (staged) {
+      const double elements = elements_of(0);
+      const bool turned = input(0).from != source::load || !stride_is_one(along);
+      work.gathered += turned ? elements : 0;
+      work.vectors += turned ? 0 : elements / facts.float_lanes;
+      work.staged = elements * 4;
+    }
+    c.cost = estimate(facts, work);
+    c.reason = reason;
+    return c;
+  }
+  // Pixels of the output.
+  constexpr double pixels() const {
+    double n = 1;
+    for (std::size_t d = 0; d < rank(); ++d)
+      if (d != 1) n *= static_cast<double>(known_or_typical(space(d)));
+    return n;
+  }
+  // Multiply-adds that one output element takes.
+  constexpr double depth() const {
+    return static_cast<double>(taps(0) * taps(1) * taps(2)) * static_cast<double>(weight_dim(1));
+  }
+
+ private:
+  constexpr bool stride_is_one(std::size_t along) const {
+    const lane_stride s = stride_along(stored.axes, along);
+    return s.single && s.stride == dim(1);
+  }
+};
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

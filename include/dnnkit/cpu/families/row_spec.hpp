@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// What the family of reductions and row operators decides about a specification: along which axis vectors lie, which
+// axes are walked as one with it, and what the lanes of a vector are.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+
+#include "dnnkit/cpu/extent.hpp"
+#include "dnnkit/cpu/lane_analysis.hpp"
+#include "dnnkit/plan/kernel_spec.hpp"
+
+namespace dnnkit::cpu {
+
+class row_spec : public kernel_spec {
+ public:
+  constexpr row_spec(const kernel_spec& spec, index_t float_lanes)
+      : kernel_spec(spec),
+        in_rank(rank_of(0)),
+        row(self().rows.axes),
+        passes(self().rows.passes),
+        reduces(self().anchor.kind == form::reduction),
+        lanes_(float_lanes),
+        in_vectors(!is_setup() && vectorizes(*this, input(0)) && outputs_vectorize(*this) &&
+                   type_of(input(0)) == dtype::f32 && anchor_type() == dtype::f32),
+        along(best_axis()),
+        group(lanes_of_a_row()),
+        first_along(first_axis()),
+        lanes_in_row(in_rank == 0 || (row.has(along) && group == 1)),
+        width(in_vectors && in_rank > 0 ? lanes_ : 1),
+        at_once(accumulators()) {}
+
+  std::size_t in_rank;
+  axis_set row;
+  std::size_t passes;
+  bool reduces;
+
+ private:
+  index_t lanes_;
+
+ public:
+  bool in_vectors;
+  // The input axis along which vectors lie: the one where most elements that are read, once a pass, and written lie
+  // next to each other.
+  std::size_t along;
+  // Lanes next to each other that belong to one row, when an axis of the row and the one before, which is none, are
+  // walked as one: channels of a group. 1: each lane is a row, or all are one.
+  index_t group;
+  std::size_t first_along;  // axes [first_along, along] are walked as one
+  bool lanes_in_row;        // the lanes of a vector belong to one row; else each, or each group of them, is a row
+  index_t width;            // lanes of a vector
+  // Vectors with accumulators of their own: for a row, as many as it takes to keep additions from waiting for each
+  // other; in lockstep, as many as make the reading of memory worth while.
+  index_t at_once;
+
+  constexpr dim in_dim(std::size_t d) const { return dim_of(0, d); }
+  // Input axis `d` as an axis of the output; in_rank when a reduction drops it.
+  constexpr std::size_t output_axis(std::size_t axis) const {
+    if (rank() == in_rank) return axis;
+    if (row.has(axis)) return in_rank;
+    std::size_t next = 0;
+    for (std::size_t d = 0; d < axis; ++d) next += row.has(d) ? 0 : 1;
+    return next;
+  }
+
+ private:
+  // f(view, in the input's coordinates?) for the view of every load and output, as far as f returns true.
+  constexpr bool all_views(auto f) const {
+    for (std::size_t l = 0; l < loads(); ++l) {
+      if (reads(input(0), l) && !f(load(l), true)) return false;
+      if (outputs_read(l) && !f(load(l), false)) return false;
+    }
+    for (std::size_t o = 0; o < outputs(); ++o)
+      if (!f(output(o), false)) return false;
+    return true;
+  }
+
+  constexpr std::size_t best_axis() const {
+    std::size_t best = in_rank == 0 ? 0 : in_rank - 1;
+    double most = 0;
+    for (std::size_t d = in_rank; d-- > 0;) {
+      double n = 0;
+      all_views([&](const auto& view, bool of_input) {
+        if (of_input) n += elements_along(*this, view, d) * static_cast<double>(passes);
+        if (of_input != reduces) n += elements_along(*this, view, d);
+        return true;
+      });
+      if (in_dim(d) == dim(1) || n == 0 || n < most || (n == most && !row.has(d))) continue;
+      best = d;
+      most = n;
+    }
+    return best;
+  }
+
+  // Do axes d and d + 1 of the input lie behind each other, as one axis, wherever the kernel reads or writes them?
+  constexpr bool adjoin(std::size_t d) const {
+    return all_views([this, d](const auto& view, bool of_input) {
+      if (of_input || !reduces) return adjoining(*this, view, d, in_dim(d + 1));
+      return row.has(d) || row.has(d + 1) || adjoining(*this, view, output_axis(d), in_dim(d + 1));
+    });
+  }
+  // Vectors after which groups of n lanes begin where a vector begins again.
+  constexpr index_t period(index_t n) const { return std::lcm(n, lanes_) / lanes_; }
+  static constexpr index_t longest_period = 16;
+
+  constexpr index_t lanes_of_a_row() const {
+    if (!in_vectors || along == 0 || !row.has(along) || row.has(along - 1) || !in_dim(along).is_known()) return 1;
+    const index_t n = in_dim(along).value();
+    bool has_more = n < lanes_;  // rows of less than a vector, or of more axes than this one
+    for (std::size_t d = 0; d < in_rank; ++d)
+      has_more = has_more || (row.has(d) && d != along && !(in_dim(d) == dim(1)));
+    return has_more && period(n) <= longest_period && adjoin(along - 1) ? n : 1;
+  }
+  constexpr std::size_t first_axis() const {
+    if (group > 1) return along - 1;
+    std::size_t first = along;
+    while (first > 0 && row.has(first - 1) == row.has(along) && adjoin(first - 1)) --first;
+    return first;
+  }
+  constexpr index_t accumulators() const {
+    if (lanes_in_row && width == 1) return 1;
+    index_t lane_count = 1;
+    for (std::size_t d = first_along; d <= along; ++d)
+      lane_count *= in_dim(d).is_known() ? in_dim(d).value() : 16 * lanes_;
+    const index_t enough = std::clamp(ceil_div(lane_count, width), index_t(1), index_t(lanes_in_row ? 8 : 16));
+    return group == 1 ? enough : period(group) * std::max(index_t(1), enough / period(group));
+  }
+};
+
+}  // namespace dnnkit::cpu

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// What families of kernels ask about a specification: which values there are vectors of, and along which axis they may
+// run.
+#pragma once
+
+#include <cstddef>
+
+#include "dnnkit/cost/target.hpp"
+#include "dnnkit/plan/kernel_spec.hpp"
+
+namespace dnnkit::cpu {
+
+// Types whose elements kernels keep in vectors.
+constexpr bool has_lanes(dtype t) { return t == dtype::f32 || t == dtype::boolean; }
+
+// Can a value be computed in vectors: it, and all that it is computed from?
+constexpr bool vectorizes(const kernel_spec& spec, operand_ref r) {
+  return spec.all_in_tree(r, [&](operand_ref x) { return has_lanes(spec.type_of(x)); });
+}
+constexpr bool outputs_vectorize(const kernel_spec& spec) {
+  for (std::size_t o = 0; o < spec.outputs(); ++o)
+    if (!vectorizes(spec, spec.output(o).value)) return false;
+  return true;
+}
+
+// The axis along which the first output is contiguous; the last one when there is none.
+constexpr std::size_t lane_axis(const kernel_spec& spec) {
+  for (std::size_t d = spec.rank(); d-- > 0;) {
+    const lane_stride s = spec.stride_along(spec.output(0).axes, d);
+    if (s.single && s.stride == dim(1) && !(spec.space(d) == dim(1))) return d;
+  }
+  return spec.rank() == 0 ? 0 : spec.rank() - 1;
+}
+
+namespace detail {
+constexpr bool moves(const recipe_load& l) { return l.movement.count != 0; }
+constexpr bool moves(const recipe_output&) { return false; }
+}  // namespace detail
+
+// Elements that a load or an output finds next to each other along coordinate `d`: all of its elements, where its
+// stride there is 1, else none. Unknown extents count as a typical one.
+constexpr double elements_along(const kernel_spec& spec, const auto& view, std::size_t d) {
+  const lane_stride s = spec.stride_along(view.axes, d);
+  if (view.type != dtype::f32 || !s.single || !(s.stride == dim(1)) || detail::moves(view)) return 0;
+  double n = 1;
+  for (const view_axis& a : spec.plan().axes_of(view.axes))
+    if (!(a.stride == dim(0))) n *= static_cast<double>(known_or_typical(a.size));
+  return n;
+}
+
+// Are elements (i, j) of coordinates d and d + 1 where (0, i * extent + j) would be, `extent` being that of d + 1?
+constexpr bool adjoining(const kernel_spec& spec, const auto& view, std::size_t d, dim extent) {
+  const lane_stride outer = spec.stride_along(view.axes, d), inner = spec.stride_along(view.axes, d + 1);
+  return !detail::moves(view) && outer.single && inner.single && outer.stride.is_known() && inner.stride.is_known() &&
+         extent.is_known() && outer.stride.value() == inner.stride.value() * extent.value();
+}
+
+// Elements that are stored one by one, because the outputs do not lie next to each other along the axis of the vectors.
+constexpr double scattered(const kernel_spec& spec, std::size_t along) {
+  double n = 0;
+  for (std::size_t o = 0; o < spec.outputs(); ++o) {
+    const lane_stride s = spec.stride_along(spec.output(o).axes, along);
+    if (!s.single || !(s.stride == dim(1))) n += spec.elements();
+  }
+  return n;
+}
+
+// Vectors that hold n elements.
+constexpr double vectors_of(const cpu_facts& facts, double n) {
+  const double lanes = facts.float_lanes;
+  const auto whole = static_cast<std::int64_t>(n / lanes);
+  return static_cast<double>(whole) + (static_cast<double>(whole) * lanes < n ? 1 : 0);
+}
+
+}  // namespace dnnkit::cpu

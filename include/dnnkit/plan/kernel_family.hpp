@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Families of kernels. A family is a type:
+//
+//   struct mine {
+//     static constexpr std::string_view name = "mine";
+//     static constexpr bool carries_out(const operator_tag& anchor);     // is it asked about recipes with this anchor?
+//     static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts);
+//     template <class Net, std::size_t R> struct kernel;                 // cpu/kernel.hpp says what it has
+//   };
+//
+// match() decides everything: it returns a kernel_choice with its cost, or no_match{"why"}. It is asked in the compiler
+// and, by printers of graphs made at run time, in a program. kernel<Net, R> reads Net::choices[R] and decides nothing.
+// The cheapest match of a list carries out a recipe (pass/choose_kernels.hpp); of equals the first.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "dnnkit/cost/target.hpp"
+#include "dnnkit/op/op_set.hpp"
+#include "dnnkit/plan/kernel_choice.hpp"
+#include "dnnkit/plan/kernel_spec.hpp"
+
+namespace dnnkit {
+
+// Why a family does not carry out a recipe.
+struct no_match {
+  std::string_view reason;
+};
+
+// A choice, or why there is none.
+class kernel_match {
+ public:
+  constexpr kernel_match(const kernel_choice& choice) : choice_(choice), matches_(true) {}
+  constexpr kernel_match(no_match why) { choice_.reason = why.reason; }
+
+  constexpr explicit operator bool() const { return matches_; }
+  constexpr const kernel_choice& operator*() const { return choice_; }
+  constexpr const kernel_choice* operator->() const { return &choice_; }
+  constexpr std::string_view reason() const { return choice_.reason; }
+
+ private:
+  kernel_choice choice_;
+  bool matches_ = false;
+};
+
+// A family as a value.
+struct kernel_family {
+  std::string_view name;
+  bool (*carries_out)(const operator_tag& anchor);
+  kernel_match (*match)(const kernel_spec&, const cpu_facts&);
+};
+
+template <class T>
+concept kernel_family_type = requires(const operator_tag& anchor, const kernel_spec& spec, const cpu_facts& facts) {
+  { T::name } -> std::convertible_to<std::string_view>;
+  { T::carries_out(anchor) } -> std::same_as<bool>;
+  { T::match(spec, facts) } -> std::same_as<kernel_match>;
+};
+
+// A list of families; families + family_list<mine>{} is a longer one.
+template <kernel_family_type... Families> struct family_list {
+  static constexpr std::size_t size = sizeof...(Families);
+  static constexpr std::array<kernel_family, size> table{
+      kernel_family{Families::name, &Families::carries_out, &Families::match}...};
+
+  template <std::size_t I>
+  using at = typename decltype(detail::type_at<I>(
+      std::declval<detail::numbered_list<std::index_sequence_for<Families...>, Families...>>()))::type;
+
+  template <class... More> constexpr family_list<Families..., More...> operator+(family_list<More...>) const {
+    return {};
+  }
+};
+
+// Which families the pass that chooses kernels asks; without a value it chooses none.
+using family_table = std::optional<std::span<const kernel_family>>;
+
+}  // namespace dnnkit

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// A kernel's specification: a recipe seen through the plan that holds it. What families of kernels are asked about, in
+// the compiler as at run time, and what their templates are made from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dnnkit/op/attributes.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit {
+
+// How a view moves when one coordinate alone grows.
+struct lane_stride {
+  bool single = false;  // one axis, or none: a constant stride
+  dim stride = 0;
+};
+constexpr lane_stride stride_along(const plan_view& plan, slice_of axes, std::size_t d) {
+  lane_stride s{true, 0};
+  std::size_t n = 0;
+  for (const view_axis& a : plan.axes_of(axes))
+    if (a.of == d) {
+      s.stride = a.stride;
+      ++n;
+    }
+  s.single = n <= 1;
+  return s;
+}
+
+// What unknown extents count as in costs and choices.
+inline constexpr std::int64_t typical_extent = 64;
+constexpr std::int64_t known_or_typical(dim d) { return d.is_known() ? d.value() : typical_extent; }
+
+// The plan must outlive it.
+class kernel_spec {
+ public:
+  constexpr kernel_spec(const plan_view& plan, std::size_t number) : plan_(&plan), self_(&plan.recipes[number]) {}
+
+  constexpr const plan_view& plan() const { return *plan_; }
+  constexpr const recipe& self() const { return *self_; }
+  constexpr bool has_anchor() const { return self_->anchor.id != operator_id::none; }
+  constexpr dtype anchor_type() const { return self_->anchor_type; }
+  template <class Op> constexpr bool is_anchor() const { return self_->anchor.id == id_of<Op>; }
+  // The anchor with its attributes.
+  template <class Op> constexpr Op anchor() const {
+    return decode<Op>(plan_->attributes.data() + self_->anchor_attributes.first);
+  }
+
+  // --- shapes: of the iteration space, and of the anchor's inputs
+  constexpr std::size_t rank() const { return self_->space.count; }
+  constexpr dim space(std::size_t d) const { return d < rank() ? plan_->dims[self_->space.first + d] : dim(1); }
+  constexpr std::size_t inputs() const { return self_->anchor_inputs.count; }
+  constexpr operand_ref input(std::size_t i) const {
+    return i < inputs() ? plan_->refs[self_->anchor_inputs.first + i] : operand_ref{};
+  }
+  constexpr std::size_t rank_of(std::size_t input) const {
+    return plan_->shapes[self_->anchor_shapes.first + input].count;
+  }
+  constexpr dim dim_of(std::size_t input, std::size_t d) const {
+    return plan_->dims[plan_->shapes[self_->anchor_shapes.first + input].first + d];
+  }
+
+  // --- loads, nodes and outputs by number
+  constexpr std::size_t loads() const { return self_->loads.count; }
+  constexpr const recipe_load& load(std::size_t l) const { return plan_->loads[self_->loads.first + l]; }
+  constexpr std::size_t nodes() const { return self_->nodes.count; }
+  constexpr const recipe_node& node(std::size_t k) const { return plan_->nodes[self_->nodes.first + k]; }
+  constexpr std::size_t outputs() const { return self_->outputs.count; }
+  constexpr const recipe_output& output(std::size_t o) const { return plan_->outputs[self_->outputs.first + o]; }
+  constexpr std::span<const operand_ref> inputs_of(operand_ref node_ref) const {
+    return plan_->refs_of(node(node_ref.index).inputs);
+  }
+  constexpr lane_stride stride_along(slice_of axes, std::size_t d) const {
+    return dnnkit::stride_along(*plan_, axes, d);
+  }
+
+  // --- values
+  constexpr dtype type_of(operand_ref r) const {
+    switch (r.from) {
+      case source::load:
+        return load(r.index).type;
+      case source::node:
+        return node(r.index).type;
+      case source::constant:
+        return plan_->recipe_constants[self_->constants.first + r.index].type;
+      default:
+        return self_->anchor_type;
+    }
+  }
+  // visit(x) for r and every value its tree is made of, each node once, as far as visit returns true. Returns whether
+  // it always did.
+  constexpr bool all_in_tree(operand_ref r, auto&& visit) const {
+    if (r.from != source::node) return visit(r);
+    vector<std::uint8_t> needed(nodes());
+    needed.items[r.index] = 1;
+    for (std::uint16_t k = r.index + 1; k-- > 0;) {  // nodes come behind what they read
+      if (needed.items[k] == 0) continue;
+      const operand_ref node{source::node, k};
+      if (!visit(node)) return false;
+      for (operand_ref in : inputs_of(node)) {
+        if (in.from == source::node) needed.items[in.index] = 1;
+        else if (!visit(in)) return false;
+      }
+    }
+    return true;
+  }
+  // Does a load, or all loads of a tree, read what is the same in every run?
+  constexpr bool is_setup(operand_ref r) const {
+    return all_in_tree(r, [this](operand_ref x) { return x.from != source::load || load(x.index).setup; });
+  }
+  // Does the recipe run when a session is made only?
+  constexpr bool is_setup() const {
+    for (std::size_t l = 0; l < loads(); ++l)
+      if (!load(l).setup) return false;
+    return true;
+  }
+  // Does the tree of r, or that of any output, read load l? Loads of a prologue live in other coordinates than those
+  // of an epilogue.
+  constexpr bool reads(operand_ref r, std::size_t l) const {
+    return !all_in_tree(r, [l](operand_ref x) { return x.from != source::load || x.index != l; });
+  }
+  constexpr bool outputs_read(std::size_t l) const {
+    for (std::size_t o = 0; o < outputs(); ++o)
+      if (reads(output(o).value, l)) return true;
+    return false;
+  }
+
+  // --- sizes, for costs: extents that are not known count as typical ones
+  constexpr double elements() const {
+    double n = 1;
+    for (std::size_t d = 0; d < rank(); ++d) n *= static_cast<double>(known_or_typical(space(d)));
+    return n;
+  }
+  constexpr double elements_of(std::size_t input) const {
+    double n = 1;
+    for (std::size_t d = 0; d < rank_of(input); ++d) n *= static_cast<double>(known_or_typical(dim_of(input, d)));
+    return n;
+  }
+  // Of all that is read and written, each element once.
+  constexpr double bytes() const {
+    double n = 0;
+    for (std::size_t l = 0; l < loads(); ++l) {
+      double all = static_cast<double>(size_of(load(l).type));
+      for (const view_axis& a : plan_->axes_of(load(l).axes))
+        if (!(a.stride == dim(0))) all *= static_cast<double>(known_or_typical(a.size));
+      n += all;
+    }
+    for (std::size_t o = 0; o < outputs(); ++o) n += elements() * static_cast<double>(size_of(output(o).type));
+    return n;
+  }
+
+ private:
+  const plan_view* plan_;
+  const recipe* self_;
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// Which family of kernels is chosen for each kind of recipe, what is kept of the others, and lists that are not the
+// library's.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/pass/choose_kernels.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/compile.hpp"
+#include "tests/support/random_graph.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+using dk::operand_reading;
+
+namespace {
+
+dk::schedule schedule_of(auto build, const dk::family_table& families = dk::cpu::default_families.table) {
+  dk::builder b;
+  build(b);
+  REQUIRE(b.value().error.str() == "");
+  return dk::default_pipeline::run<dk::targets::avx512>(b.value(), families);
+}
+// The choices of all recipes with this anchor, in order.
+template <class Op> std::vector<dk::kernel_choice> choices_of(auto build) {
+  const dk::schedule s = schedule_of(build);
+  CHECK(s.g.error.str() == "");
+  std::vector<dk::kernel_choice> found;
+  for (std::size_t r = 0; r < s.plan.recipes.size(); ++r)
+    if (s.plan.recipes[r].anchor.id == dk::id_of<Op>) found.push_back(s.plan.choices[r]);
+  return found;
+}
+std::vector<operand_reading> operands(const dk::kernel_choice& c) { return {c.operands.begin(), c.operands.end()}; }
+using readings = std::vector<operand_reading>;
+
+constexpr auto in_place = operand_reading::in_place, staged = operand_reading::staged,
+               once = operand_reading::packed_once, each_run = operand_reading::packed_each_run,
+               evaluated = operand_reading::evaluated, left_out = operand_reading::absent;
+
+// A convolution of `x` behind a pooling, so that its input lies channels last.
+dk::tensor filtered(dk::builder& g, dk::tensor x, std::int64_t out, std::string_view name, const dk::op::conv& c) {
+  const std::int64_t in = x.dims()[1].value() / c.group;
+  return dk::conv(x, g.weight(name, {out, in, 3, 3}), c);
+}
+dk::tensor pooled_input(dk::builder& g, std::int64_t channels) {
+  return dk::max_pool(g.input("x", f32, {1, channels, 24, 24}), {.kernel_shape = {2, 2}, .strides = {2, 2}});
+}
+
+}  // namespace
+
+TEST_CASE(
+    "convolutions channels last: read in place behind another kernel, staged where the caller's memory is not so") {
+  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
+    const dk::tensor x = filtered(g, g.input("x", f32, {1, 3, 48, 48}), 32, "a", {.strides = {2, 2}});
+    g.output("y", dk::reduce_mean(filtered(g, x, 64, "b", {.pads = {1, 1, 1, 1}}), {.axes = {2, 3}}));
+  });
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].family == "conv_nhwc");
+  CHECK(operands(found[0]) == readings{staged, once, left_out});
+  CHECK(found[1].family == "conv_nhwc");
+  CHECK(operands(found[1]) == readings{in_place, once, left_out});
+  CHECK(found[1].tile.along == 1);
+  CHECK(found[1].tile.lanes == 16);
+  CHECK(found[1].cost.cycles > found[1].cost.arithmetic);
+  CHECK(found[1].cost.arithmetic >= 22 * 22 * 9 * 32 * 4 / 2);
+}
+TEST_CASE("a prologue is staged") {
+  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
+    const dk::tensor p = pooled_input(g, 32);  // the mean needs all of it, before the product is computed
+    g.output("y", filtered(g, p * dk::reduce_mean(p, {.axes = {2, 3}}), 32, "a", {}));
+  });
+  REQUIRE(found.size() == 1);
+  CHECK(operands(found[0]) == readings{staged, once, left_out});
+}
+TEST_CASE("channels first for few channels, unless rows are left in steps") {
+  for (const std::int64_t stride : {1, 2}) {
+    const auto found = choices_of<dk::op::conv>([&](dk::builder& g) {
+      g.output("y", filtered(g, g.input("x", f32, {1, 3, 64, 64}), 4, "a", {.strides = {stride, stride}}));
+    });
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].family == (stride == 1 ? "conv_nchw" : "conv_nhwc"));
+  }
+}
+TEST_CASE("a filter for each channel, also over one and three axes") {
+  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
+    g.output("a", filtered(g, pooled_input(g, 32), 32, "a", {.group = 32}));
+    g.output("b",
+             dk::conv(g.input("line", f32, {1, 32, 50}), g.weight("b", {32, 1, 5}), {.strides = {2}, .group = 32}));
+    g.output("c", dk::conv(g.input("room", f32, {1, 32, 5, 6, 7}), g.weight("c", {32, 1, 3, 3, 3}), {.group = 32}));
+  });
+  REQUIRE(found.size() == 3);
+  for (const dk::kernel_choice& c : found) CHECK(c.family == "conv_depthwise");
+}
+TEST_CASE("convolutions of other elements, and of weights that the run computes, are left to the definition") {
+  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
+    g.output("a", dk::conv(g.input("x", dk::f64, {1, 3, 8, 8}), g.input("w", dk::f64, {4, 3, 3, 3})));
+    g.output("b", dk::conv(g.input("y", f32, {1, 3, 8, 8}), g.input("v", f32, {4, 3, 3, 3})));
+  });
+  REQUIRE(found.size() == 2);
+  for (const dk::kernel_choice& c : found) {
+    CHECK(c.family == "by_point");
+    CHECK(operands(c) == readings{evaluated});
+    CHECK(c.tile.lanes == 1);
+  }
+}
+
+TEST_CASE("products: what is packed when, and the order in which K is walked") {
+  const auto found = choices_of<dk::op::matmul>([](dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {10, 64}), z = g.input("z", f32, {4, 10, 64});
+    g.output("weights", dk::matmul(x, g.weight("w", {64, 32})));
+    g.output("computed", dk::matmul(x, g.input("v", f32, {64, 48})));
+    g.output("columns", dk::matmul(dk::transpose(g.input("t", f32, {64, 10})), g.weight("u", {64, 16})));
+    g.output("batches", dk::matmul(z, g.input("s", f32, {4, 64, 8})));
+    g.output("integers", dk::matmul(g.input("i", dk::i32, {4, 5}), g.input("j", dk::i32, {5, 6})));
+  });
+  REQUIRE(found.size() == 5);
+  CHECK(operands(found[0]) == readings{in_place, once});
+  CHECK(operands(found[1]) == readings{in_place, each_run});
+  CHECK(operands(found[2]) == readings{staged, once});
+  CHECK(operands(found[3]) == readings{in_place, each_run});
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(found[i].family == "matrix_product");
+    CHECK(found[i].walk.empty());
+  }
+  CHECK(found[4].family == "by_point");
+
+  // pixels channels last, flattened channels first
+  const auto flat = choices_of<dk::op::matmul>([](dk::builder& g) {
+    const dk::tensor image = dk::relu(filtered(g, pooled_input(g, 32), 32, "a", {}));
+    g.output("y", dk::matmul(dk::flatten(image), g.weight("w", {32 * 100, 10})));
+  });
+  REQUIRE(flat.size() == 1);
+  CHECK(operands(flat[0]) == readings{in_place, once});
+  CHECK(std::vector<int>(flat[0].walk.begin(), flat[0].walk.end()) == std::vector{1, 0});
+}
+TEST_CASE(
+    "products whose K is not known are packed in each run; panels are wider where rows share a set of the cache") {
+  const auto found = choices_of<dk::op::matmul>([](dk::builder& g) {
+    const dk::sym k("K", {1, 100});
+    g.output("y", dk::matmul(g.input("a", f32, {3, k}), g.input("b", f32, {k, 5})));
+    g.output("z", dk::matmul(g.input("c", f32, {3, 1024}), g.weight("d", {1024, 64})));
+  });
+  REQUIRE(found.size() == 2);
+  CHECK(operands(found[0]) == readings{in_place, each_run});
+  CHECK(found[0].tile.vectors == 2);
+  CHECK(found[1].tile.vectors == 3);
+}
+
+TEST_CASE("pools, rows, parts and maps") {
+  const auto build = [](dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {1, 32, 8, 8}), y = g.input("y", f32, {4, 100});
+    g.output("pooled", dk::max_pool(dk::relu(filtered(g, x, 32, "a", {})), {.kernel_shape = {2, 2}}));
+    g.output("integers", dk::max_pool(g.input("i", dk::i32, {1, 4, 8, 8}), {.kernel_shape = {2, 2}}));
+    g.output("softmax", dk::softmax(y));
+    g.output("joined", dk::concat({y, y}, {.axis = 1}));
+    g.output("map", dk::sigmoid(g.input("z", f32, {5, 77})));
+    g.output("doubles", dk::sigmoid(g.input("d", dk::f64, {5, 77})));
+  };
+  const auto pools = choices_of<dk::op::max_pool>(build);
+  REQUIRE(pools.size() == 2);
+  CHECK(pools[0].family == "pool_nhwc");
+  CHECK(operands(pools[0]) == readings{in_place});
+  CHECK(pools[1].family == "by_point");
+  const auto rows = choices_of<dk::op::softmax>(build);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].family == "row_passes");
+  CHECK(rows[0].tile.along == 1);
+  const auto parts = choices_of<dk::op::concat>(build);
+  REQUIRE(parts.size() == 1);
+  CHECK(parts[0].family == "concat_parts");
+  const dk::schedule s = schedule_of(build);
+  std::vector<int> lanes;
+  for (const dk::kernel_choice& c : s.plan.choices)
+    if (c.family == "elementwise_map") lanes.push_back(c.tile.lanes);
+  CHECK(lanes == std::vector{16, 1});
+}
+
+TEST_CASE("every family that was asked is kept with its cost, or with why it does not match") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    dk::builder b;
+    random_graph(b, seed).build();
+    const dk::schedule s = dk::default_pipeline::run(b.value(), dk::cpu::default_families.table);
+    REQUIRE(s.g.error.str() == "");
+    REQUIRE(s.plan.choices.size() == s.plan.recipes.size());
+    for (std::size_t r = 0; r < s.plan.choices.size(); ++r) {
+      const dk::kernel_choice& c = s.plan.choices[r];
+      std::size_t asked = 0;
+      for (const dk::kernel_family& f : dk::cpu::default_families.table)
+        asked += f.carries_out(s.plan.recipes[r].anchor);
+      CHECK(dk::cpu::default_families.table[c.number].name == c.family);
+      CHECK(c.alternatives.count + 1 == asked);
+      CHECK(c.cost.cycles > 0);
+      CHECK(!c.reason.empty());
+      for (std::uint32_t i = 0; i < c.alternatives.count; ++i) {
+        const dk::kernel_alternative& a = s.plan.alternatives[c.alternatives.first + i];
+        CHECK(a.family != c.family);
+        CHECK(!a.reason.empty());
+        if (a.matches) CHECK(a.cost.cycles >= c.cost.cycles);
+      }
+    }
+  }
+}
+
+namespace {
+
+// Matches every map, at so many cycles.
+template <int Cycles> struct own_map {
+  static constexpr std::string_view name = "own_map";
+  static constexpr bool carries_out(const dk::operator_tag& anchor) { return anchor.id == dk::operator_id::none; }
+  static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
+    dk::kernel_choice c = *dk::cpu::elementwise_map::match(spec, facts);
+    c.cost.cycles = Cycles;
+    c.reason = "as asked";
+    return c;
+  }
+  template <class Net, std::size_t R> struct kernel : dk::cpu::elementwise_map::kernel<Net, R> {};
+};
+struct second : own_map<1> {
+  static constexpr std::string_view name = "second";
+};
+struct no_map {
+  static constexpr std::string_view name = "no_map";
+  static constexpr bool carries_out(const dk::operator_tag& anchor) { return anchor.id == dk::operator_id::none; }
+  static constexpr dk::kernel_match match(const dk::kernel_spec&, const dk::cpu_facts&) {
+    return dk::no_match{"it never does"};
+  }
+  template <class Net, std::size_t R> struct kernel;
+};
+
+template <class Families> dk::schedule map_of(Families) {
+  return schedule_of([](dk::builder& g) { g.output("y", g.named("bend", dk::relu(g.input("x", f32, {1000})))); },
+                     Families::table);
+}
+
+struct model {
+  static constexpr auto families = dk::cpu::default_families + dk::family_list<own_map<1>>{};
+  static constexpr void build(dk::builder& g) { g.output("y", dk::relu(g.input("x", f32, {1000}))); }
+};
+static_assert(dk::compile<model>::choices[0].family == "own_map");
+static_assert(dk::compile<model>::record().alternatives[0].family == "elementwise_map");
+static_assert(dk::compile<model>::plan.choices.empty(), "what programs hold has no record");
+
+}  // namespace
+
+TEST_CASE("a family from outside wins where it is cheaper, and does not where it is dearer") {
+  const auto cheaper = map_of(dk::cpu::default_families + dk::family_list<own_map<1>>{});
+  CHECK(cheaper.plan.choices[0].family == "own_map");
+  CHECK(cheaper.plan.choices[0].number == dk::cpu::default_families.size);
+  REQUIRE(cheaper.plan.alternatives.size() == 1);
+  CHECK(cheaper.plan.alternatives[0].family == "elementwise_map");
+  const auto dearer = map_of(dk::cpu::default_families + dk::family_list<own_map<1'000'000>>{});
+  CHECK(dearer.plan.choices[0].family == "elementwise_map");
+  REQUIRE(dearer.plan.alternatives.size() == 1);
+  CHECK(dearer.plan.alternatives[0].family == "own_map");
+  CHECK(dearer.plan.alternatives[0].cost.cycles == 1'000'000);
+}
+TEST_CASE("of equals the first") {
+  CHECK(map_of(dk::family_list<own_map<1>, second>{}).plan.choices[0].family == "own_map");
+  CHECK(map_of(dk::family_list<second, own_map<1>>{}).plan.choices[0].family == "second");
+}
+TEST_CASE("a list in which nothing matches") {
+  CHECK(map_of(dk::family_list<no_map>{}).plan.error.str() ==
+        "no family of kernels carries out element-wise operators 'bend': no_map: it never does");
+  CHECK(map_of(dk::family_list<dk::cpu::row_passes>{}).plan.error.str() ==
+        "no family of kernels carries out element-wise operators 'bend': the list has none for it");
+  CHECK(map_of(dk::family_list<>{}).plan.error.str() ==
+        "no family of kernels carries out element-wise operators 'bend': the list has none for it");
+}
