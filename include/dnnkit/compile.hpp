@@ -62,6 +62,9 @@ template <class Model, class Target, class Pipeline> struct make_plan_of {
     return Pipeline::template run<Target>(build_graph<Model>(), decltype(cpu::families_of_model<Model>())::table).plan;
   }
 };
+template <class Model, class Target, class Pipeline> struct make_logged_plan_of {
+  constexpr plan_draft operator()() const { return Pipeline::template run_logged<Target>(build_graph<Model>()).plan; }
+};
 
 // What is wrong with a plan of Model: what was wrong with the graph, or an operator no kernel can be made of.
 template <class Model> constexpr text problem_of(const plan_view& plan) {
@@ -132,6 +135,11 @@ template <class Model, class Target = targets::native, class Pipeline = default_
   // The plan's record alone, and behind the plan: for the compiler and for printers.
   static constexpr plan_view record() { return is_right ? view_of(freeze_record<make>::value) : plan_view{}; }
   static constexpr plan_view recorded_plan() { return with_record(plan, record()); }
+  // The plan with its log (plan/decision.hpp), which printers read; a second object, made only for programs that print.
+  static constexpr plan_view logged_plan() {
+    using logged = detail::make_logged_plan_of<Model, Target, Pipeline>;
+    return is_right ? with_record(view_of(freeze<logged>::value), view_of(freeze_record<logged>::value)) : plan_view{};
+  }
 
   // Which family carries out each recipe (cpu/kernels.hpp), out of these.
   using families = decltype(cpu::families_of_model<Model>());

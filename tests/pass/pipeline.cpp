@@ -82,8 +82,8 @@ std::string unexplained_edge(const dk::schedule& s) {
   for (const dk::fusion_group& group : s.fusion.groups)
     for (dk::node_id n : group.nodes) homes[static_cast<std::size_t>(n)].insert(&group);
   std::set<std::pair<dk::node_id, dk::node_id>> refused;
-  for (const dk::fusion_decision& d : s.fusion.decisions)
-    if (!d.fused && d.reason != dk::fusion_reason::nothing) refused.emplace(d.first, d.second);
+  for (const dk::decision& d : s.log.decisions)
+    if (d.pass == "plan fusion" && !d.applied && !d.reason.empty()) refused.emplace(d.first, d.second);
   for (dk::node_id n = 0; n < static_cast<dk::node_id>(g.nodes.size()); ++n) {
     const dk::node& reader = g.node_at(n);
     const auto& home = homes[static_cast<std::size_t>(n)];
@@ -109,7 +109,7 @@ std::string unexplained_edge(const dk::schedule& s) {
 TEST_CASE("every edge between kernels of 1,000 random graphs has a reason") {
   for (const std::uint64_t seed : harness::seeds(0, 1000)) {
     const dk::graph g = graph_from(seed);
-    const std::string edge = unexplained_edge(dk::default_pipeline::run(g));
+    const std::string edge = unexplained_edge(dk::default_pipeline::run_logged(g));
     CHECK_MESSAGE(edge.empty(), "seed " << seed << ": " << edge << "\n" << harness::describe(g));
   }
 }

@@ -59,8 +59,8 @@ constexpr value_id copy_node(graph& result, const graph& old, node n, const rebu
 
 // Calls rule(b, n, inputs) for each live node n of `g` in order, with its inputs as tensors of the new graph in b. The
 // tensor it returns, of the type of n's output, takes the place of that output; tensor{} means: copy n. Nodes a rule
-// builds are named after n.
-template <class Rule> constexpr graph rebuild(const graph& g, Rule rule) {
+// builds are named after n. Then calls replaced(n, the new graph, how many nodes that had before), when there was one.
+template <class Rule> constexpr graph rebuild(const graph& g, Rule rule, auto replaced) {
   builder b;
   graph& result = b.value();
   detail::begin_rebuilt(result, g);
@@ -73,13 +73,18 @@ template <class Rule> constexpr graph rebuild(const graph& g, Rule rule) {
     const node& n = g.nodes.items[k];
     const rebuilt_inputs inputs(b, g.operands.items + n.inputs.first, n.inputs.count, image.items);
     const builder::name_scope name(b, n.name);
+    const std::size_t nodes_before = result.nodes.count;
     const tensor made = rule(b, n, inputs);
+    if (made.present()) replaced(n, result, nodes_before);
     image.items[n.output] = made.present() ? made.id() : detail::copy_node(result, g, n, inputs);
   }
   for (value_id v : g.inputs) result.inputs.push_back(image[v]);
   for (value_id v : g.outputs) result.outputs.push_back(image[v]);
   result.output_names = g.output_names;
   return static_cast<graph&&>(result);
+}
+template <class Rule> constexpr graph rebuild(const graph& g, Rule rule) {
+  return rebuild(g, rule, [](const node&, const graph&, std::size_t) {});
 }
 
 }  // namespace dnnkit

@@ -14,10 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "dnnkit/compile.hpp"
-#include "dnnkit/core/error.hpp"
 #include "dnnkit/fmt.hpp"
-#include "dnnkit/inspect/compiled_graph.hpp"
+#include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/weights/json_header.hpp"
@@ -47,20 +45,20 @@ inline std::string dot_string(std::string_view s) {
 
 class dot_writer {
  public:
-  explicit dot_writer(const compiled_graph& compiled) : plan_(compiled.plan), g_(compiled.g) {
-    for (const step& s : plan_.setup_steps) add_kernel(compiled, s, true);
-    for (const step& s : plan_.steps) add_kernel(compiled, s, false);
+  explicit dot_writer(const logged_network& net) : net_(net), plan_(net.plan()) {
+    for (const logged_network::kernel& k : net.setup_kernels()) add_kernel(k);
+    for (const logged_network::kernel& k : net.kernels()) add_kernel(k);
   }
 
   std::string run() {
     out_ =
         "digraph network {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n"
         "  edge [fontname=\"sans-serif\", fontsize=10];\n";
-    for (std::size_t i = 0; i < g_.inputs.size(); ++i)
-      add("  {} [shape=ellipse, label={}];\n", leaf(g_.inputs[i]), dot_string(g_.name_of(g_.inputs[i])));
+    for (std::int32_t b : plan_.inputs)
+      add("  {} [shape=ellipse, label={}];\n", leaf(net_.value_in(b)), dot_string(plan_.text_of(net_.buffer_at(b).name)));
     for (const kernel& k : kernels_) add_cluster(k);
     for (const kernel& k : kernels_) add_edges(k);
-    for (std::size_t i = 0; i < g_.outputs.size(); ++i) add_output(i);
+    for (std::size_t i = 0; i < plan_.results.size(); ++i) add_output(i);
     return out_ + "}\n";
   }
 
@@ -75,23 +73,20 @@ class dot_writer {
     bool setup;
     std::vector<node_id> nodes;   // those it looks through included
     std::vector<node_id> sorted;  // the same in ascending order
-    const fusion_group* group;
   };
-  void add_kernel(const compiled_graph& compiled, const step& s, bool setup) {
-    const std::size_t number = kernels_.size() + 1 - (setup ? 0 : plan_.setup_steps.size());
-    kernel k{fmt::format("{}{}", setup ? 's' : 'k', number),
-             fmt::format("{}: {}", setup ? "setup" : std::to_string(number), plan_.text_of(s.name)),
-             setup,
-             compiled.views_of(s),
+  void add_kernel(const logged_network::kernel& of) {
+    kernel k{fmt::format("{}{}", of.setup ? 's' : 'k', of.number),
+             fmt::format("{}: {}", of.setup ? "setup" : std::to_string(of.number), plan_.text_of(of.runs.name)),
+             of.setup,
              {},
-             compiled.group_of(s)};
-    if (const std::string conditions = conditions_of(plan_, s); !conditions.empty()) k.title += "\nif " + conditions;
-    const auto nodes = compiled.nodes_of(s);
-    k.nodes.insert(k.nodes.end(), nodes.begin(), nodes.end());
+             {}};
+    if (const std::string conditions = conditions_of(plan_, of.runs); !conditions.empty())
+      k.title += "\nif " + conditions;
+    for (const auto nodes : {net_.views_of(of), net_.nodes_of(of)})
+      k.nodes.insert(k.nodes.end(), nodes.begin(), nodes.end());
     k.sorted = k.nodes;
     std::sort(k.sorted.begin(), k.sorted.end());
-    if (k.group != nullptr)
-      for (value_id v : k.group->outputs) stored_by_.emplace(v, kernels_.size());
+    for (value_id v : net_.outputs_of(of)) stored_by_.emplace(v, kernels_.size());
     kernels_.push_back(std::move(k));
   }
   static std::string id(const kernel& k, node_id n) { return fmt::format("{}_{}", k.id, n); }
@@ -101,9 +96,9 @@ class dot_writer {
     add("  subgraph cluster_{} {{\n    label={};\n    style={};\n", k.id, dot_string(k.title),
         k.setup ? "\"rounded,dashed\"" : "rounded");
     for (node_id n : k.nodes) {
-      const node& x = g_.node_at(n);
-      std::string label(x.op->name);
-      if (const std::string_view name = g_.text_of(x.name); name != x.op->name) (label += '\n') += name;
+      const logged_node& x = net_.node_at(n);
+      std::string label(x.op.name);
+      if (const std::string_view name = plan_.text_of(x.name); name != x.op.name) (label += '\n') += name;
       add("    {} [label={}];\n", id(k, n), dot_string(label));
     }
     out_ += "  }\n";
@@ -112,32 +107,33 @@ class dot_writer {
   // Where value v comes from, seen from kernel k: its own node, else the kernel that stores it; empty for weights and
   // constants, which are not drawn.
   std::string source_of(value_id v, const kernel* k) const {
-    const value& x = g_.at(v);
+    const logged_value& x = net_.value_at(v);
     if (x.from == origin::input) return leaf(v);
     if (x.producer == none) return {};
-    if (k != nullptr && compiled_graph::contains(k->sorted, x.producer)) return id(*k, x.producer);
+    if (k != nullptr && logged_network::contains(k->sorted, x.producer)) return id(*k, x.producer);
     const auto home = stored_by_.find(v);
     return home == stored_by_.end() ? std::string() : id(kernels_[home->second], x.producer);
   }
   void add_edge(value_id v, const std::string& from, const std::string& to) {
     if (from.empty()) return;
-    const std::string label = fmt::format("{} {}", g_.at(v).type.type, print(g_.symbols, g_.at(v).type.dims));
+    const std::string label = fmt::format("{} {}", net_.value_at(v).type.type, print(symbols_, net_.value_at(v).type.dims));
     add("  {} -> {} [label={}];\n", from, to, dot_string(label));
   }
   void add_edges(const kernel& k) {
     for (node_id n : k.nodes)
-      for (std::size_t i = 0; i < g_.node_at(n).inputs.count; ++i)
-        if (const value_id v = g_.input_of(g_.node_at(n), i); v != none) add_edge(v, source_of(v, &k), id(k, n));
+      for (value_id v : plan_.numbers_of(net_.node_at(n).inputs))
+        if (v != none) add_edge(v, source_of(v, &k), id(k, n));
   }
   void add_output(std::size_t i) {
-    const value_id v = g_.outputs[i];
     const std::string out = fmt::format("out{}", i);
-    add("  {} [shape=ellipse, label={}];\n", out, dot_string(g_.text_of(g_.output_names[i])));
+    add("  {} [shape=ellipse, label={}];\n", out, dot_string(plan_.text_of(net_.buffer_at(plan_.results[i]).name)));
+    const value_id v = net_.value_in(plan_.results[i]);
     add_edge(v, source_of(v, nullptr), out);
   }
 
+  const logged_network& net_;
   const plan_view& plan_;
-  const graph& g_;
+  symbol_table symbols_ = table_of(plan_);
   std::vector<kernel> kernels_;
   std::unordered_map<value_id, std::size_t> stored_by_;  // the first kernel that stores a value
   std::string out_;
@@ -145,18 +141,21 @@ class dot_writer {
 
 }  // namespace detail
 
-// Net (a dk::compile<...>) as a Graphviz digraph, for `dot -Tsvg`. Kernels that run once, when a session is made, have
+// A plan made with a log as a Graphviz digraph, for `dot -Tsvg`. Kernels that run once, when a session is made, have
 // dashed outlines; what a branch alone needs says on which conditions it runs; weights and constants are left out.
-template <class Net> std::string dot() {
-  const auto compiled = detail::compiled_graph::of<Net>();
-  return detail::dot_writer(compiled).run();
+// Throws dnnkit::error when there is no plan or no log.
+inline std::string dot(const plan_view& plan) {
+  const detail::logged_network net(plan, "dot");
+  return detail::dot_writer(net).run();
 }
 
-// The same of a graph built at run time. Throws dnnkit::error when the passes make no plan of it.
+// The same of Net, a dk::compile<...>.
+template <class Net> std::string dot() { return dot(Net::logged_plan()); }
+
+// The same of a graph built at run time.
 template <class Pipeline> std::string dot(const graph& built) {
-  const auto compiled = detail::compiled_graph::of_graph<Pipeline>(built);
-  if (!compiled.plan.error.empty()) throw error("the graph cannot be planned", "dot", {}, compiled.plan.error.str());
-  return detail::dot_writer(compiled).run();
+  const plan_draft plan = Pipeline::run_logged(built).plan;
+  return dot(view_of(plan));
 }
 
 }  // namespace dnnkit

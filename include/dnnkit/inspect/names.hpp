@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "dnnkit/core/printable.hpp"
-#include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/traits.hpp"
 #include "dnnkit/plan/plan.hpp"
 
@@ -27,11 +26,10 @@ inline constexpr std::array<std::string_view, 6> storage_names{"arena",  "graph 
 constexpr std::string_view name_of(storage s) { return storage_names[static_cast<std::size_t>(s)]; }
 
 // "Conv 'conv1'", or "Relu" when the node has no name of its own
-inline std::string describe(const graph& g, node_id n) {
-  const node& x = g.node_at(n);
-  const std::string_view name = g.text_of(x.name);
-  return name.empty() || name == x.op->name ? std::string(x.op->name)
-                                            : fmt::format("{} '{}'", x.op->name, printable(name));
+inline std::string describe(const plan_view& plan, const logged_node& n) {
+  const std::string_view name = plan.text_of(n.name);
+  return name.empty() || name == n.op.name ? std::string(n.op.name)
+                                           : fmt::format("{} '{}'", n.op.name, printable(name));
 }
 
 // What must hold for a step to run: "gate and not other"; empty when it always does.

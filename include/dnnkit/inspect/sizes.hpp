@@ -14,10 +14,8 @@
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/fmt.hpp"
-#include "dnnkit/graph/graph.hpp"
-#include "dnnkit/operator/footprint.hpp"
 #include "dnnkit/plan/plan.hpp"
-#include "dnnkit/runtime/execution.hpp"
+#include "dnnkit/runtime/bound_plan.hpp"
 #include "dnnkit/tensor/shape.hpp"
 
 namespace dnnkit::detail {
@@ -51,15 +49,7 @@ class sizes {
   dim value(dim d) const { return d.is_expression() && !values_.empty() ? table_.evaluate(d, values_.begin()) : d; }
   dim sum(dim a, dim b) { return table_.add(value(a), value(b)); }
   dim product(dim a, dim b) { return table_.mul(value(a), value(b)); }
-  dim least(dim a, dim b) { return table_.min(value(a), value(b)); }
 
-  dim elements(const tensor_type& t) {
-    dim n = 1;
-    for (dim d : t.dims) n = product(n, d);
-    return n;
-  }
-  // Bytes of all elements, without a border.
-  dim bytes(const tensor_type& t) { return product(elements(t), static_cast<std::int64_t>(size_of(t.type))); }
   // Bytes of a buffer as it is stored.
   dim stored_bytes(const buffer& b) { return product(b.elements, static_cast<std::int64_t>(size_of(b.type.type))); }
 
@@ -79,28 +69,5 @@ class sizes {
   symbol_table table_;
   vector<std::int64_t> values_;  // empty: none is known
 };
-
-// How many elements node n reads of its input i, at most: all of them, unless each position of the output picks some (a
-// Gather reads as many elements of its table as it writes). `g`: whose node it is; its symbol table grows.
-inline dim elements_read(sizes& s, graph& g, const node& n, std::size_t i) {
-  const tensor_type &input = g.at(g.input_of(n, i)).type, &output = g.at(n.output).type;
-  inference c = g.inference_of(n);
-  c.out(output.type, output.dims);
-  const footprint f = n.op->reads(g.attributes_of(n), c, i);
-  const dim all = s.elements(input);
-  if (f.is_view) return s.least(all, s.elements(output));
-  bool picks = false;
-  dim needed = s.elements(output);
-  for (std::size_t d = 0; d < f.axes.size(); ++d) {
-    const axis_reach& a = f.axes[d];
-    if (a.how == reach::nothing) return 0;
-    if (a.how == reach::same) continue;
-    const dim positions = a.how == reach::whole ? input.dims[d] : a.extent;
-    if (a.how != reach::whole && !positions.is_known()) return all;
-    picks = picks || a.how == reach::indirect;
-    needed = s.product(needed, positions);
-  }
-  return picks ? s.least(all, needed) : all;
-}
 
 }  // namespace dnnkit::detail

@@ -12,6 +12,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/rebuild.hpp"
 #include "dnnkit/op/cast.hpp"
+#include "dnnkit/pass/decision_log.hpp"
 
 namespace dnnkit::passes {
 
@@ -19,7 +20,7 @@ struct break_long_views {
   static constexpr std::string_view name = "break long views";
   static constexpr std::uint8_t most = 64;
 
-  static constexpr graph run(graph g) {
+  static constexpr graph run(graph g, decision_notes notes = {}) {
     // movement operators on the way to a value since it was last stored
     vector<std::uint8_t> length(g.values.size(), 0);
     bool too_long = false;
@@ -35,6 +36,7 @@ struct break_long_views {
     return rebuild(g, [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
       if (n.op->kind != form::movement || length[n.output] != 0) return tensor{};
       const tensor moved(&b, detail::copy_node(b.value(), g, n, inputs));
+      notes.add({name, "stored", "a longer run of movement operators would be one view"}, g, n);
       return b.apply(op::cast{moved.type()}, {moved});
     });
   }

@@ -3,18 +3,27 @@
 // Takes any graph; guarantees that no node's form is composite. Exact: a composite is defined by its expansion.
 #pragma once
 
+#include <cstddef>
+#include <string_view>
+
 #include "dnnkit/graph/rebuild.hpp"
+#include "dnnkit/pass/decision_log.hpp"
 
 namespace dnnkit::passes {
 
 struct expand_composites {
   static constexpr std::string_view name = "expand composites";
 
-  static constexpr graph run(graph g) {
+  static constexpr graph run(graph g, decision_notes notes = {}) {
     while (has_composite(g))
-      g = rebuild(g, [&](builder&, const node& n, const rebuilt_inputs& inputs) {
-        return n.op->kind == form::composite ? n.op->expand(g.attributes_of(n), inputs.list()) : tensor{};
-      });
+      g = rebuild(
+          g,
+          [&](builder&, const node& n, const rebuilt_inputs& inputs) {
+            return n.op->kind == form::composite ? n.op->expand(g.attributes_of(n), inputs.list()) : tensor{};
+          },
+          [&](const node& n, const graph& now, std::size_t first) {
+            notes.add({name, "expanded", "it is said in terms of simpler operators"}, g, n, now, first);
+          });
     return g;
   }
 

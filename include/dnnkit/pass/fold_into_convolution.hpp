@@ -5,19 +5,21 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/rebuild.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/op/elementwise.hpp"
 #include "dnnkit/op/movement.hpp"
+#include "dnnkit/pass/decision_log.hpp"
 
 namespace dnnkit::passes {
 
 struct fold_into_convolution {
   static constexpr std::string_view name = "fold scales into convolutions";
 
-  static constexpr graph run(graph g) {
+  static constexpr graph run(graph g, decision_notes notes = {}) {
     if (!has_operator<op::conv>(g)) return g;
     const auto users = users_of_values(g);
     const auto setup = setup_values(g);
@@ -34,6 +36,10 @@ struct fold_into_convolution {
         const node_id producer = now.at(y.id()).producer;
         if (producer == none || !now.is<op::conv>(now.node_at(producer))) continue;
         if (!one_number_per_channel(y, inputs[1 - side])) continue;
+        notes.add({name, "folded",
+                   scales ? "it multiplies each channel by a number known before the run, which goes into the weights"
+                          : "it adds a number known before the run to each channel, which goes into the bias"},
+                  g, n, now, now.node_at(producer));
         return folded(b, producer, inputs[1 - side], scales);
       }
       return tensor{};

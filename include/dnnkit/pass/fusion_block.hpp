@@ -15,6 +15,7 @@
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/epilogue_views.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/pass/fusion_reason.hpp"
 
 namespace dnnkit {
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What fusion planning decides: groups of nodes, each of which becomes one kernel, and why.
+// What fusion planning decides: groups of nodes, each of which becomes one kernel.
 #pragma once
-
-#include <string_view>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
-#include "dnnkit/pass/fusion_reason.hpp"
 
 namespace dnnkit {
 
@@ -20,20 +17,8 @@ struct fusion_group {
   bool setup = false;  // depends on weights and constants only
 };
 
-// Why an edge of the graph was or was not fused: `second` reads the output of `first`, also through movement operators.
-struct fusion_decision {
-  node_id first = none, second = none;
-  bool fused = false;
-  bool asked = true;  // false: the question did not arise, because of what had been decided before
-  fusion_reason reason = fusion_reason::nothing;
-  std::string_view rule;  // the name of the rule that refused; empty when none did
-};
-
 struct fusion_plan {
   vector<fusion_group> groups;  // in an order in which they can run
-  // In the order in which they were taken. At run time they have a reason for every edge between kernels; the compiler,
-  // which nobody asks for them, leaves out those that are not `asked`.
-  vector<fusion_decision> decisions;
 };
 
 }  // namespace dnnkit

@@ -19,24 +19,32 @@
 #include "dnnkit/op/pad.hpp"
 #include "dnnkit/op/slice.hpp"
 #include "dnnkit/op/transposed_convolution.hpp"
+#include "dnnkit/pass/decision_log.hpp"
 
 namespace dnnkit::passes {
 
 struct lower_transposed_convolution {
   static constexpr std::string_view name = "lower transposed convolutions";
 
-  static constexpr graph run(graph g) {
+  static constexpr graph run(graph g, decision_notes notes = {}) {
     if (!has_operator<op::conv_transpose>(g)) return g;
     const auto setup = setup_values(g);
     auto is_setup = [&](value_id v) { return v == none || setup[static_cast<std::size_t>(v)] != 0; };
-    return rebuild(g, [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
-      if (!g.is<op::conv_transpose>(n) || !is_setup(g.input_of(n, 1)) || !is_setup(g.input_of(n, 2))) return tensor{};
-      const op::conv_transpose c = g.as<op::conv_transpose>(n);
-      if (c.group != 1 || !is_floating(inputs[0].type())) return tensor{};
-      for (std::int64_t d : c.dilations)
-        if (d != 1) return tensor{};
-      return convolved(b, c, inputs);
-    });
+    return rebuild(
+        g,
+        [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
+          if (!g.is<op::conv_transpose>(n) || !is_setup(g.input_of(n, 1)) || !is_setup(g.input_of(n, 2)))
+            return tensor{};
+          const op::conv_transpose c = g.as<op::conv_transpose>(n);
+          if (c.group != 1 || !is_floating(inputs[0].type())) return tensor{};
+          for (std::int64_t d : c.dilations)
+            if (d != 1) return tensor{};
+          return convolved(b, c, inputs);
+        },
+        [&](const node& n, const graph& now, std::size_t first) {
+          notes.add({name, "lowered", "one convolution has a channel for each remainder of the stride"}, g, n, now,
+                    first);
+        });
   }
 
  private:

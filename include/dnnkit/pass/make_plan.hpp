@@ -43,7 +43,8 @@ class plan_maker {
         guards_(g),
         twins_(g, stored_, setup_, layouts) {}
 
-  constexpr plan_draft run() {
+  // Tells `notes` which buffer each value lies in.
+  constexpr plan_draft run(decision_notes notes) {
     make_room();
     for (const fusion_group& group : fusion_.groups)
       for (value_id o : group.outputs) stored_.items[o] = 1;
@@ -62,6 +63,7 @@ class plan_maker {
     p_.polynomials = g_.symbols.polynomials;
     p_.is_static = p_.symbols.empty();
     if (p_.is_static) place_buffers();
+    if (notes.wanted()) notes.log().buffer_of = buffer_of_;
     return static_cast<plan_draft&&>(p_);
   }
 
@@ -284,8 +286,9 @@ constexpr fusion_plan kernel_for_each_node(graph& g) {
 }  // namespace detail
 
 // A tensor of more elements than 63 bits count gives an empty plan with that error, which is then the graph's too.
-constexpr plan_draft make_plan(graph& g, const fusion_plan& fusion, const vector<buffer_layout>& layouts) {
-  return detail::plan_maker(g, fusion, layouts).run();
+constexpr plan_draft make_plan(graph& g, const fusion_plan& fusion, const vector<buffer_layout>& layouts,
+                               decision_notes notes = {}) {
+  return detail::plan_maker(g, fusion, layouts).run(notes);
 }
 
 namespace passes {
@@ -297,7 +300,7 @@ struct make_plan {
     if (s.g.error = detail::missing_pass(s.g); !s.is_right()) return;
     if (s.fusion.groups.empty()) s.fusion = detail::kernel_for_each_node(s.g);
     if (s.layouts.empty()) s.layouts = row_major_layouts(s.g);
-    s.plan = dnnkit::make_plan(s.g, s.fusion, s.layouts);
+    s.plan = dnnkit::make_plan(s.g, s.fusion, s.layouts, s.notes());
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Pipelines: lists of passes as types. A pass is a type with a name and one of
-//   static constexpr graph run(graph)                  from graph to graph
+//   static constexpr graph run(graph)                  from graph to graph; may take decision_notes besides
 //   static constexpr void run(schedule&)
 //   template <class Target> static constexpr void run(schedule&)     for what depends on the target (cost/target.hpp)
 // The default pipeline is the list below, with the reason for each place; the compiler, the tool, tests and fuzzers run
@@ -25,6 +25,7 @@
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
+#include "dnnkit/pass/write_log.hpp"
 
 namespace dnnkit {
 
@@ -35,9 +36,19 @@ concept graph_pass = requires(graph g) {
   { Pass::run(static_cast<graph&&>(g)) } -> std::same_as<graph>;
 };
 
+// Of a pass that says nothing of what it does, the log has what came of it.
+template <class Pass> constexpr void rewrite(schedule& s) {
+  const std::size_t before = s.g.nodes.count;
+  s.g = Pass::run(static_cast<graph&&>(s.g));
+  s.notes().add({Pass::name, "rewritten", "the pass says no more"},
+                {{"before", "operators", static_cast<double>(before)},
+                 {"behind", "operators", static_cast<double>(s.g.nodes.count)}});
+}
+
 template <class Pass, class Target> constexpr void run_pass(schedule& s) {
   if (!s.is_right()) return;  // what is wrong has been found
-  if constexpr (graph_pass<Pass>) s.g = Pass::run(static_cast<graph&&>(s.g));
+  if constexpr (requires { Pass::run(graph(), s.notes()); }) s.g = Pass::run(static_cast<graph&&>(s.g), s.notes());
+  else if constexpr (graph_pass<Pass>) rewrite<Pass>(s);
   else if constexpr (requires { Pass::template run<Target>(s); }) Pass::template run<Target>(s);
   else Pass::run(s);
 }
@@ -49,7 +60,9 @@ template <class... Passes> struct pipeline {
   // told what each pass has left; `families` are those that kernels are chosen from.
   template <class Target = targets::native, std::invocable<std::string_view, const schedule&> After>
   static constexpr schedule run(graph g, After after, const family_table& families = {}) {
-    schedule s{static_cast<graph&&>(g), {}, {}, {}, families};
+    schedule s;
+    s.g = static_cast<graph&&>(g);
+    s.families = families;
     ((detail::run_pass<Passes, Target>(s), after(std::string_view(Passes::name), std::as_const(s))), ...);
     s.plan.error = s.g.error;
     return s;
@@ -57,6 +70,19 @@ template <class... Passes> struct pipeline {
   template <class Target = targets::native> static constexpr schedule run(graph g, const family_table& families = {}) {
     return run<Target>(
         static_cast<graph&&>(g), [](std::string_view, const schedule&) {}, families);
+  }
+  // The same with every decision written down: the schedule's log is that of the passes, the plan's all that printers
+  // say of it (plan/decision.hpp).
+  template <class Target = targets::native>
+  static constexpr schedule run_logged(graph g, const family_table& families = {}) {
+    schedule s;
+    s.logged = true;
+    s.g = g;
+    s.families = families;
+    (detail::run_pass<Passes, Target>(s), ...);
+    s.plan.error = s.g.error;
+    if (s.is_right() && !s.plan.buffers.empty()) detail::log_writer(s, static_cast<graph&&>(g)).run();
+    return s;
   }
 };
 

@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 #include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
+#include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
 #include "dnnkit/pass/schedule.hpp"
 
@@ -40,11 +40,11 @@ struct profile_rule {
 template <class... Rules> struct plan_fusion {
   static constexpr std::string_view name = "plan fusion";
 
-  static constexpr void run(schedule& s) { s.fusion = kernels_of(s.g); }
+  static constexpr void run(schedule& s) { s.fusion = kernels_of(s.g, s.notes()); }
 
  private:
-  static constexpr fusion_plan kernels_of(graph& g) {
-    plan_fusion p(g);
+  static constexpr fusion_plan kernels_of(graph& g, decision_notes notes) {
+    plan_fusion p(g, notes);
     for (node_id seed : p.seeds())
       if (p.is_free(seed)) p.grow_from(seed);
     for (node_id n = 0; n < static_cast<node_id>(g.nodes.size()); ++n)
@@ -54,7 +54,8 @@ template <class... Rules> struct plan_fusion {
     return p.result();
   }
 
-  constexpr explicit plan_fusion(graph& g) : g_(g), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)) {}
+  constexpr plan_fusion(graph& g, decision_notes notes)
+      : g_(g), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)), notes_(notes) {}
 
   constexpr bool is_setup(node_id n) const { return setup_.items[g_.nodes.items[n].output] != 0; }
   constexpr bool is_movement(node_id n) const { return g_.nodes.items[n].op->kind == form::movement; }
@@ -167,7 +168,7 @@ template <class... Rules> struct plan_fusion {
 
   // Says why the other operands of a successor are not asked about.
   constexpr void note_operands(const fusion_group& block, node_id u) {
-    if (std::is_constant_evaluated()) return;
+    if (!notes_.wanted()) return;
     for (std::size_t i = 0; i < g_.node_at(u).inputs.count; ++i) {
       const value_id v = g_.input_of(g_.node_at(u), i);
       const node_id p = v == none ? none : source_of(v);
@@ -190,7 +191,7 @@ template <class... Rules> struct plan_fusion {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
       fused step = fuse(f.type, next);
       const opinion o = judge(edge, f.type, next, step.decision);
-      if (o.reason != fusion_reason::nothing) return decide({chain.front(), last, false, true, o.reason, o.rule});
+      if (o.reason != fusion_reason::nothing) return refuse(chain.front(), last, o.reason, o.rule);
       f = step;
     }
     added_.clear();
@@ -199,11 +200,10 @@ template <class... Rules> struct plan_fusion {
     if (fusion_blocks::add(block.nodes, last)) added_.push_back(last);
     if (const fusion_reason reason = blocks_.check(block); reason != fusion_reason::nothing) {
       for (node_id n : added_) fusion_blocks::remove(block.nodes, n);
-      return decide({chain.front(), last, false, true, reason, {}});
+      return refuse(chain.front(), last, reason);
     }
     block.type = f.type;
-    return decide(
-        {chain.front(), last, true, true, upwards ? fusion_reason::predecessor : fusion_reason::successor, {}});
+    return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor);
   }
 
   // What the table and the rules, asked in order, have against an edge; none when they let it be fused.
@@ -227,13 +227,27 @@ template <class... Rules> struct plan_fusion {
     if (v != before) last = Rule::name;
   }
 
-  constexpr bool decide(const fusion_decision& d) {
-    decisions_.push_back(d);
-    return d.fused;
+  // Each notes one decision about an edge: `last` reads the output of `first`, also through movement operators.
+  constexpr bool accept(node_id first, node_id last, fusion_reason reason) {
+    add_note(first, last, reason, {}, true, true);
+    return true;
   }
-  // Says why an edge is not asked about, to whom it may interest: nobody while compiling.
-  constexpr void note(node_id first, node_id second, fusion_reason reason) {
-    if (!std::is_constant_evaluated()) decisions_.push_back({first, second, false, false, reason, {}});
+  constexpr bool refuse(node_id first, node_id last, fusion_reason reason, std::string_view rule = {}) {
+    add_note(first, last, reason, rule, false, true);
+    return false;
+  }
+  // Says why an edge is not asked about.
+  constexpr void note(node_id first, node_id last, fusion_reason reason, std::string_view rule = {}) {
+    add_note(first, last, reason, rule, false, false);
+  }
+  constexpr void add_note(node_id first, node_id last, fusion_reason reason, std::string_view rule, bool fused,
+                          bool asked) {
+    if (!notes_.wanted()) return;
+    decision d{name, fused ? "fused" : "not fused", words_of(reason).name, words_of(reason).meaning, rule, first, last};
+    d.applied = fused;
+    d.asked = asked;
+    d.compares_types = reason == fusion_reason::mapping_types;
+    notes_.add(d);
   }
 
   // A movement operator whose result must be stored is stored by the kernel that computes its input, when that is
@@ -254,12 +268,8 @@ template <class... Rules> struct plan_fusion {
       chain_to(v, chain);
       for (node_id m : chain) fusion_blocks::add(larger.nodes, m);
       const fusion_reason reason = blocks_.check(larger);
-      stored = decide({source,
-                       n,
-                       reason == fusion_reason::nothing,
-                       true,
-                       reason == fusion_reason::nothing ? fusion_reason::stored_by_producer : reason,
-                       {}});
+      stored = reason == fusion_reason::nothing ? accept(source, n, fusion_reason::stored_by_producer)
+                                                : refuse(source, n, reason);
       if (stored) blocks_.replace(static_cast<std::size_t>(home), static_cast<fusion_group&&>(larger));
     }
     if (!stored) blocks_.settle({{n}, {v}, none, g_.nodes.items[n].op->properties.map, is_setup(n)});
@@ -285,12 +295,8 @@ template <class... Rules> struct plan_fusion {
       }
       vector<fusion_group> larger;
       for (std::int32_t r : readers) larger.push_back(with_prologue(block, through, blocks_.settled()[r]));
-      decide({block.nodes.back(),
-              larger[0].anchor,
-              true,
-              true,
-              readers.size() > 1 ? fusion_reason::prologue_again : fusion_reason::prologue,
-              {}});
+      accept(block.nodes.back(), larger[0].anchor,
+             readers.size() > 1 ? fusion_reason::prologue_again : fusion_reason::prologue);
       for (std::size_t i = 0; i < readers.size(); ++i)
         blocks_.replace(static_cast<std::size_t>(readers[i]), static_cast<fusion_group&&>(larger[i]));
       blocks_.replace(k, {});
@@ -343,11 +349,11 @@ template <class... Rules> struct plan_fusion {
   // behind it: the anchors among them, or all.
   constexpr void note_edges_from(node_id first, node_id n, bool anchors_only, fusion_reason reason,
                                  std::string_view rule = {}) {
-    if (std::is_constant_evaluated() || first == none) return;
+    if (!notes_.wanted() || first == none) return;
     for (node_id u : blocks_.users()[g_.node_at(n).output]) {
       if (alive_.items[u] == 0) continue;
       if (is_movement(u)) note_edges_from(first, u, anchors_only, reason, rule);
-      else if (!anchors_only || is_anchor(u)) decisions_.push_back({first, u, false, false, reason, rule});
+      else if (!anchors_only || is_anchor(u)) note(first, u, reason, rule);
     }
   }
 
@@ -392,7 +398,6 @@ template <class... Rules> struct plan_fusion {
   // Kernels in a runnable order (that of their last nodes, corrected where kernels interleave).
   constexpr fusion_plan result() {
     fusion_plan plan;
-    plan.decisions = static_cast<vector<fusion_decision>&&>(decisions_);
     vector<fusion_group> groups = blocks_.take();
     plan.groups.reserve(groups.count);
     vector<std::size_t> waiting;
@@ -465,7 +470,7 @@ template <class... Rules> struct plan_fusion {
   graph& g_;
   fusion_blocks blocks_;
   vector<std::uint8_t> alive_, setup_;
-  vector<fusion_decision> decisions_;
+  decision_notes notes_;
   vector<node_id> added_;  // to the block under examination
 };
 

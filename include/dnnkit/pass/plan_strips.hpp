@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/branches.hpp"
@@ -46,13 +48,33 @@ struct plan_strips {
           guards.of_kernel(g, first.nodes) != guards.of_kernel(g, second.nodes))
         continue;
       buffer_layout& l = s.layouts[static_cast<std::size_t>(between)];
-      if (has_border(l) || !is_large(g.at(between).type)) continue;
+      const bool bordered = has_border(l), large = is_large(g.at(between).type);
+      note(s, first, second, between,
+           bordered ? "what lies between them has a border"
+           : large  ? "what the first hands to the second stays in the cache"
+                    : "what the first hands to the second stays in the cache as a whole",
+           !bordered && large);
+      if (bordered || !large) continue;
       l.window = rows_of(g.at(between).type.dims[3]);
       l.slots = slots;
       ++k;  // the second kernel is taken
     }
   }
 
+  static constexpr void note(schedule& s, const fusion_group& first, const fusion_group& second, value_id between,
+                             std::string_view reason, bool paired) {
+    if (!s.logged) return;
+    decision d{name, paired ? "run in turns on strips of rows" : "run one after the other", reason};
+    d.first = first.anchor;
+    d.second = second.anchor;
+    d.value = between;
+    d.applied = paired;
+    const std::optional<std::int64_t> bytes = bytes_of(s.g.at(between).type);
+    if (!bytes) s.notes().add(d, {{"worthwhile from", "bytes", static_cast<double>(worthwhile)}});
+    else
+      s.notes().add(d, {{"handed over", "bytes", static_cast<double>(*bytes)},
+                        {"worthwhile from", "bytes", static_cast<double>(worthwhile)}});
+  }
   static constexpr bool is_convolution(const graph& g, const fusion_group& group) {
     return group.anchor != none && g.is<op::conv>(g.node_at(group.anchor)) &&
            g.at(g.node_at(group.anchor).output).type.dims.size() == 4 &&
@@ -80,14 +102,16 @@ struct plan_strips {
       if (l.before[i] != 0 || l.after[i] != 0) return true;
     return false;
   }
-  static constexpr bool is_large(const tensor_type& t) {
+  // Nothing where a symbol decides.
+  static constexpr std::optional<std::int64_t> bytes_of(const tensor_type& t) {
     std::int64_t bytes = static_cast<std::int64_t>(size_of(t.type));
     for (dim d : t.dims) {
-      if (!d.is_known()) return true;
+      if (!d.is_known()) return std::nullopt;
       bytes *= d.value();
     }
-    return bytes > worthwhile;
+    return bytes;
   }
+  static constexpr bool is_large(const tensor_type& t) { return bytes_of(t).value_or(worthwhile + 1) > worthwhile; }
 };
 
 }  // namespace dnnkit::passes

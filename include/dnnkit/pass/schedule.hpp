@@ -7,6 +7,7 @@
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/pass/decision_log.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -15,12 +16,15 @@ namespace dnnkit {
 
 struct schedule {
   graph g;                        // its error says why there is no plan
-  fusion_plan fusion;             // groups of its nodes, in the order in which they run, and why they are such
+  fusion_plan fusion;             // groups of its nodes, in the order in which they run
   vector<buffer_layout> layouts;  // of each of its values; those of values that are not stored mean nothing
   plan_draft plan;
   family_table families;  // that may be chosen for its kernels
+  bool logged = false;  // is the log wanted?
+  decision_log log;     // what passes decided and why
 
   constexpr bool is_right() const { return g.error.length == 0; }
+  constexpr decision_notes notes() { return logged ? decision_notes(log) : decision_notes(); }
 };
 
 // Every value of a graph row-major, without a border.

@@ -20,30 +20,34 @@ namespace dnnkit {
 
 namespace detail {
 
+inline constexpr std::string_view name_of_layout_selection = "select layouts";
+
 template <class Target> class layout_selection {
  public:
   // One layout for each value of the graph; those of values that are not stored mean nothing.
-  static constexpr vector<buffer_layout> run(const graph& g, const fusion_plan& fusion) {
+  static constexpr vector<buffer_layout> run(const graph& g, const fusion_plan& fusion, decision_notes notes) {
     vector<buffer_layout> layouts = row_major_layouts(g);
     if (!any_wants_channels(g, fusion)) return layouts;
-    layout_selection s(g);
+    layout_selection s(g, notes);
     s.find_stretches(fusion);
     for (std::size_t v = 0; v < g.values.count; ++v)
       if (s.spatial_.items[v] != 0 && !s.is_planar(static_cast<value_id>(v))) put_channels_last(layouts[v]);
     for (const fusion_group& group : fusion.groups)
-      if (group.anchor != none && !group.setup) s.add_halo(g.node_at(group.anchor), layouts);
+      if (group.anchor != none && !group.setup) s.add_halo(group.anchor, layouts);
+    if (notes.wanted()) s.note_orders(fusion);
     return layouts;
   }
 
  private:
-  constexpr explicit layout_selection(const graph& g)
-      : g_(g), spatial_(g.values.size(), 0), parent_(g.values.size()), stretches_(g.values.size()) {
+  constexpr layout_selection(const graph& g, decision_notes notes)
+      : g_(g), notes_(notes), spatial_(g.values.size(), 0), parent_(g.values.size()), stretches_(g.values.size()) {
     for (std::size_t v = 0; v < parent_.size(); ++v) parent_[v] = static_cast<value_id>(v);
   }
 
   static constexpr std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
   // --- stretches: values that share one storage order, joined by the kernels that read some and write others
+  static constexpr double worthwhile = 1.15;  // times as much work channels last is worth channels first
   struct stretch {
     double last = 0, planar = 0;  // vector multiply-adds of its convolutions in either order, padding included
     bool must_be_last = false;
@@ -65,7 +69,7 @@ template <class Target> class layout_selection {
   }
   constexpr bool is_planar(value_id v) {
     const stretch& s = stretches_[index(root(v))];
-    return !s.must_be_last && s.last > 1.15 * s.planar;
+    return !s.must_be_last && s.last > worthwhile * s.planar;
   }
   // A value whose order is ours to choose.
   constexpr bool is_free(value_id v) const {
@@ -140,16 +144,24 @@ template <class Target> class layout_selection {
     l.order.erase(1);
     l.order.push_back(1);
   }
-  constexpr void add_halo(const node& anchor, vector<buffer_layout>& layouts) const {
+  constexpr void add_halo(node_id reader, vector<buffer_layout>& layouts) const {
+    const node& anchor = g_.node_at(reader);
     const value_id x = g_.input_of(anchor, 0);
     if (!g_.is<op::conv>(anchor) || spatial_[index(x)] == 0) return;
     const shape& weight = g_.at(g_.input_of(anchor, 1)).type.dims;
     const window w = g_.as<op::conv>(anchor).over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2);
     buffer_layout& l = layouts[index(x)];
+    std::int64_t pads = 0;
     for (std::size_t i = 0; i + 2 < weight.size(); ++i) {
       widen(l.before[i + 2], w.pad_begin(i));
       widen(l.after[i + 2], w.pad_end(i));
+      pads += w.pad_begin(i) + w.pad_end(i);
     }
+    if (pads == 0 || !notes_.wanted()) return;
+    decision d{name_of_layout_selection, "halo", "a convolution reads it padded"};
+    d.second = reader;
+    d.value = x;
+    notes_.add(d);
   }
   static constexpr void widen(std::uint8_t& border, std::int64_t pad) {
     constexpr std::int64_t widest = 255;  // a wider border is made in scratch memory
@@ -157,7 +169,32 @@ template <class Target> class layout_selection {
     if (border < width) border = static_cast<std::uint8_t>(width);
   }
 
+  // Why the coordinates of each value that is stored lie as they do.
+  constexpr void note_orders(const fusion_plan& fusion) {
+    for (const fusion_group& group : fusion.groups)
+      for (value_id v : group.outputs)
+        if (!group.setup) note_order(v);
+  }
+  constexpr void note_order(value_id v) {
+    const auto say = [&](std::string_view verdict, std::string_view reason, bool compared) {
+      decision d{name_of_layout_selection, verdict, reason};
+      d.value = v;
+      const stretch& s = stretches_[index(root(v))];
+      if (!compared) notes_.add(d);
+      else
+        notes_.add(d, {{"channels last", "multiply-adds, empty lanes included", s.last},
+                       {"channels first", "multiply-adds, empty lanes included", s.planar}});
+    };
+    if (is_output(g_, v)) return say("row-major", "an output is the caller's", false);
+    if (spatial_[index(v)] == 0) return say("row-major", "no convolution or pool reads or writes it", false);
+    const stretch& s = stretches_[index(root(v))];
+    if (is_planar(v)) return say("channels first", "channels last would leave lanes of vectors empty", true);
+    if (s.must_be_last) return say("channels last", "an operator of its stretch has no other order", false);
+    say("channels last", "vectors of channels leave no more lanes empty than vectors along rows would", true);
+  }
+
   const graph& g_;
+  decision_notes notes_;
   vector<std::uint8_t> spatial_;  // read or written by a convolution or pool, or following such a value
   vector<value_id> parent_;
   vector<stretch> stretches_;  // of roots
@@ -168,9 +205,10 @@ template <class Target> class layout_selection {
 namespace passes {
 
 struct select_layouts {
-  static constexpr std::string_view name = "select layouts";
+  static constexpr std::string_view name = detail::name_of_layout_selection;
   template <class Target> static constexpr void run(schedule& s) {
-    if constexpr (Target::channels_last) s.layouts = detail::layout_selection<Target>::run(s.g, s.fusion);
+    if constexpr (Target::channels_last)
+      s.layouts = detail::layout_selection<Target>::run(s.g, s.fusion, s.notes());
     else s.layouts = row_major_layouts(s.g);
   }
 };

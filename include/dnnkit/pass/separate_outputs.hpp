@@ -6,17 +6,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/rebuild.hpp"
 #include "dnnkit/op/movement.hpp"
+#include "dnnkit/pass/decision_log.hpp"
 
 namespace dnnkit::passes {
 
 struct separate_outputs {
   static constexpr std::string_view name = "separate outputs";
 
-  static constexpr graph run(graph g) {
+  static constexpr graph run(graph g, decision_notes notes = {}) {
     if (has_dead_nodes(g)) g = rebuild(g, [](builder&, const node&, const rebuilt_inputs&) { return tensor{}; });
     const vector<std::uint8_t> fixed = known_before_run(g);
     const vector<value_id> given = g.outputs;
@@ -26,6 +28,10 @@ struct separate_outputs {
       if (!separate) continue;
       const text called(g.text_of(g.output_names[i]));
       g.outputs[i] = g.add_node(info_of<op::identity>, called.view(), {}, {given[i]});
+      notes.add({name, "copied",
+                 fixed[given[i]] != 0 ? "no run computes what this output gives out"
+                                      : "another output gives out the same value"},
+                g, g.nodes.back());
     }
     return g;
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/plan/decision.hpp"
 #include "dnnkit/plan/kernel_choice.hpp"
 #include "dnnkit/plan/recipe.hpp"
 
@@ -88,7 +89,13 @@ struct symbol_source {
   TABLE(std::int32_t, inputs)              \
   TABLE(std::int32_t, results)             \
   TABLE(kernel_choice, choices)            \
-  TABLE(kernel_alternative, alternatives)
+  TABLE(kernel_alternative, alternatives)  \
+  TABLE(decision, decisions)               \
+  TABLE(compared_cost, costs)              \
+  TABLE(logged_node, log_nodes)            \
+  TABLE(logged_value, log_values)          \
+  TABLE(logged_kernel, log_kernels)        \
+  TABLE(graph_totals, totals)
 
 namespace detail {
 #define DNNKIT_TABLE(row, name) name,

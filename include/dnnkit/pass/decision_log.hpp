@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// The log that a schedule carries from pass to pass: every decision with its reason and the costs it compared
+// (plan/decision.hpp). The compiler keeps none for programs that do not print it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/plan/decision.hpp"
+
+namespace dnnkit {
+
+struct decision_log {
+  vector<decision> decisions;  // in the order in which they were taken
+  vector<compared_cost> costs;
+  vector<char> characters;          // what the decisions' slices of text refer to
+  vector<std::int32_t> buffer_of;   // of values: the plan's buffer, or none
+};
+
+// Where a pass writes its decisions: into a log, or, without one, nowhere.
+class decision_notes {
+ public:
+  constexpr decision_notes() = default;
+  constexpr explicit decision_notes(decision_log& log) : log_(&log) {}
+
+  constexpr bool wanted() const { return log_ != nullptr; }
+  constexpr decision_log& log() const { return *log_; }
+
+  constexpr void add(decision d, std::initializer_list<compared_cost> compared = {}) const {
+    if (!wanted()) return;
+    d.costs = graph::end_of(log_->costs, compared.size());
+    log_->costs.append(compared.begin(), compared.end());
+    log_->decisions.push_back(d);
+  }
+
+  // A rewriting pass replaced node n of `old`: by the nodes of `now` from number `first` on ...
+  constexpr void add(decision d, const graph& old, const node& n, const graph& now, std::size_t first) const {
+    if (!wanted()) return;
+    d.operators = called(old, n);
+    d.result = graph::end_of(log_->characters, 0);
+    for (std::size_t k = first; k < now.nodes.count; ++k) {
+      if (k != first) say(", ");
+      say(now.nodes.items[k].op->name);
+    }
+    end(d.result);
+    add(d);
+  }
+  // ... or by what node `into` of `now` computes.
+  constexpr void add(decision d, const graph& old, const node& n, const graph& now, const node& into) const {
+    if (!wanted()) return;
+    d.operators = called(old, n);
+    d.result = called(now, into);
+    add(d);
+  }
+  // A decision about node n of `g`.
+  constexpr void add(decision d, const graph& g, const node& n) const {
+    if (!wanted()) return;
+    d.operators = called(g, n);
+    add(d);
+  }
+
+ private:
+  constexpr void say(std::string_view s) const {
+    for (char c : s) log_->characters.push_back(c);
+  }
+  constexpr void end(slice_of& s) const { s.count = static_cast<std::uint32_t>(log_->characters.count) - s.first; }
+  // "Conv 'conv1'", or "Relu" when the node has no name of its own
+  constexpr slice_of called(const graph& g, const node& n) const {
+    slice_of s = graph::end_of(log_->characters, 0);
+    const std::string_view name = g.text_of(n.name);
+    say(n.op->name);
+    if (!name.empty() && name != n.op->name) {
+      say(" '");
+      say(name);
+      say("'");
+    }
+    end(s);
+    return s;
+  }
+
+  decision_log* log_ = nullptr;
+};
+
+}  // namespace dnnkit

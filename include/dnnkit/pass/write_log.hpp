@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// The log of a finished schedule, put down in its plan: what its nodes, values and kernels are, what the graph would
+// take as it was built, and every decision of the passes. All that printers say of a plan is worked out here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/core/sort.hpp"
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/schedule.hpp"
+#include "dnnkit/plan/plan.hpp"
+#include "dnnkit/plan/plan_memory.hpp"
+
+namespace dnnkit::detail {
+
+// How many elements node n reads of its input i, at most: all of them, unless each position of the output picks some (a
+// Gather reads as many elements of its table as it writes). The graph's symbol table grows.
+constexpr dim elements_read(graph& g, const node& n, std::size_t i) {
+  symbol_table& table = g.symbols;
+  const tensor_type &input = g.at(g.input_of(n, i)).type, &output = g.at(n.output).type;
+  inference c = g.inference_of(n);
+  c.out(output.type, output.dims);
+  const footprint f = n.op->reads(g.attributes_of(n), c, i);
+  const dim all = element_count(table, input.dims);
+  dim needed = element_count(table, output.dims);
+  if (f.is_view) return table.min(all, needed);
+  bool picks = false;
+  for (std::size_t d = 0; d < f.axes.size(); ++d) {
+    const axis_reach& a = f.axes[d];
+    if (a.how == reach::nothing) return 0;
+    if (a.how == reach::same) continue;
+    const dim positions = a.how == reach::whole ? input.dims[d] : a.extent;
+    if (a.how != reach::whole && !positions.is_known()) return all;
+    picks = picks || a.how == reach::indirect;
+    needed = table.mul(needed, positions);
+  }
+  return picks ? table.min(all, needed) : all;
+}
+
+class log_writer {
+ public:
+  // s: a schedule whose plan is made. `built`: the graph that its passes were given.
+  constexpr log_writer(schedule& s, graph built)
+      : s_(s),
+        g_(s.g),
+        p_(s.plan),
+        built_(static_cast<graph&&>(built)),
+        stored_(g_.values.size(), 0),
+        homes_(g_.nodes.size(), none),
+        place_(g_.nodes.size(), none),
+        seen_(g_.nodes.size(), none),
+        needed_(g_.values.size(), dim(0)) {}
+
+  constexpr void run() {
+    number_kernels();
+    note_left_out();
+    note_memory();
+    add_kernels();
+    add_values();
+    add_nodes();
+    add_totals();
+    add_decisions();
+    p_.atoms = g_.symbols.atoms;  // which have grown
+    p_.polynomials = g_.symbols.polynomials;
+  }
+
+ private:
+  constexpr bool is_movement(node_id n) const { return g_.nodes.items[n].op->kind == form::movement; }
+  constexpr slice_of numbers_from(std::size_t first) const {
+    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(p_.numbers.count - first)};
+  }
+  constexpr dim bytes_of(const tensor_type& t) {
+    return g_.symbols.mul(element_count(g_.symbols, t.dims), dim(static_cast<std::int64_t>(size_of(t.type))));
+  }
+
+  // --- kernels: one a group, those of the setup first
+  constexpr void number_kernels() {
+    auto setup = std::int32_t{0}, run = static_cast<std::int32_t>(p_.setup_steps.count);
+    vector<std::uint8_t> is_final(g_.nodes.size(), 0);  // the home is that which stores the output
+    groups_.resize(s_.fusion.groups.count);
+    for (const fusion_group& group : s_.fusion.groups) {
+      const std::int32_t number = group.setup ? setup++ : run++;
+      groups_.items[number] = &group;
+      for (node_id n : group.nodes)
+        if (is_final.items[n] == 0) homes_.items[n] = number;
+      for (value_id v : group.outputs) {
+        stored_.items[v] = 1;
+        const node_id n = g_.values.items[v].producer;
+        if (is_final.items[n] == 0) homes_.items[n] = number;
+        is_final.items[n] = 1;
+      }
+    }
+  }
+  constexpr void add_kernels() {
+    for (std::size_t k = 0; k < groups_.count; ++k) {
+      const fusion_group& group = *groups_.items[k];
+      for (node_id n : group.nodes) place_.items[n] = static_cast<std::int32_t>(k);
+      logged_kernel row{};
+      row.type = group.type;
+      row.operators = operators_of(group, static_cast<std::int32_t>(k));
+      row.views = views_of(group, static_cast<std::int32_t>(k));
+      const std::size_t first = p_.numbers.count;
+      p_.numbers.append(group.outputs.begin(), group.outputs.end());
+      row.outputs = numbers_from(first);
+      row.bytes_read = bytes_read(group, static_cast<std::int32_t>(k));
+      for (value_id v : group.outputs)
+        row.bytes_written = g_.symbols.add(row.bytes_written, bytes_of(g_.at(v).type));
+      p_.log_kernels.push_back(row);
+      for (node_id n : group.nodes) place_.items[n] = none;
+    }
+  }
+  constexpr bool inside(node_id n, std::int32_t kernel) const { return n != none && place_.items[n] == kernel; }
+
+  // What is computed while the anchor's operands are read, the anchor, what follows it.
+  constexpr slice_of operators_of(const fusion_group& group, std::int32_t kernel) {
+    const std::size_t first = p_.numbers.count;
+    if (group.anchor != none) compute(group.anchor, kernel, first);
+    for (value_id v : group.outputs) compute(g_.at(v).producer, kernel, first);
+    for (node_id n : group.nodes) compute(n, kernel, first);  // movement of which only the shape is needed
+    return numbers_from(first);
+  }
+  // Appends n and, before it, what it needs of the kernel; what is there already stands behind number `first`.
+  constexpr void compute(node_id n, std::int32_t kernel, std::size_t first) {
+    if (!inside(n, kernel)) return;
+    for (std::size_t i = first; i < p_.numbers.count; ++i)
+      if (p_.numbers.items[i] == n) return;
+    const node& x = g_.nodes.items[n];
+    for (std::size_t i = 0; i < x.inputs.count; ++i)
+      if (const value_id v = g_.input_of(x, i); v != none) compute(g_.at(v).producer, kernel, first);
+    p_.numbers.push_back(n);
+  }
+
+  // Movement operators between the stored values that the kernel reads and its nodes: they only say where elements lie.
+  constexpr slice_of views_of(const fusion_group& group, std::int32_t kernel) {
+    vector<node_id> waiting = group.nodes, views;
+    while (!waiting.empty()) {
+      const node& x = g_.nodes.items[waiting.back()];
+      waiting.pop_back();
+      for (std::size_t i = 0; i < x.inputs.count; ++i) {
+        const value_id v = g_.input_of(x, i);
+        const node_id p = v == none ? none : g_.at(v).producer;
+        if (p == none || stored_.items[v] != 0 || !is_movement(p) || inside(p, kernel) || seen_.items[p] == kernel)
+          continue;
+        seen_.items[p] = kernel;
+        views.push_back(p);
+        waiting.push_back(p);
+      }
+    }
+    merge_sort(views, [](node_id a, node_id b) { return a < b; });
+    const std::size_t first = p_.numbers.count;
+    p_.numbers.append(views.begin(), views.end());
+    return numbers_from(first);
+  }
+
+  // Of each stored value that the kernel reads: see elements_read.
+  constexpr dim bytes_read(const fusion_group& group, std::int32_t kernel) {
+    touched_.clear();
+    for (node_id n : group.nodes)  // movement operators are looked through by those that read them
+      if (const node x = g_.nodes.items[n]; !is_movement(n))
+        for (std::size_t i = 0; i < x.inputs.count; ++i)
+          if (const value_id v = g_.input_of(x, i); v != none) read(v, elements_read(g_, x, i), kernel);
+    for (value_id v : group.outputs)
+      if (is_movement(g_.at(v).producer)) read(v, element_count(g_.symbols, g_.at(v).type.dims), kernel);
+    dim bytes = 0;
+    for (value_id v : touched_) {
+      const auto size = static_cast<std::int64_t>(size_of(g_.at(v).type.type));
+      bytes = g_.symbols.add(bytes, g_.symbols.mul(needed_.items[v], dim(size)));
+      needed_.items[v] = 0;
+    }
+    return bytes;
+  }
+  // `needed` elements of v, also through movement operators.
+  constexpr void read(value_id v, dim needed, std::int32_t kernel) {
+    symbol_table& table = g_.symbols;
+    while (true) {
+      const value& x = g_.values.items[v];
+      needed = table.min(needed, element_count(table, x.type.dims));
+      if (x.producer == none || (stored_.items[v] != 0 && !inside(x.producer, kernel))) break;
+      if (!is_movement(x.producer)) return;  // computed here
+      v = g_.input_of(g_.nodes.items[x.producer], 0);
+    }
+    const value& x = g_.values.items[v];
+    if (x.from == origin::constant && x.data.count == 1) return;  // known to the kernel
+    dim& sum = needed_.items[v];
+    if (sum == dim(0)) touched_.push_back(v);
+    sum = table.min(table.add(sum, needed), element_count(table, x.type.dims));
+  }
+
+  // --- nodes and values
+  constexpr void add_nodes() {
+    for (std::size_t k = 0; k < g_.nodes.count; ++k) {
+      const node& x = g_.nodes.items[k];
+      logged_node row{};
+      row.op = *x.op;
+      row.type = x.op->properties.map;
+      row.name = x.name;
+      const std::size_t first = p_.numbers.count;
+      for (std::size_t i = 0; i < x.inputs.count; ++i) p_.numbers.push_back(g_.input_of(x, i));
+      row.inputs = numbers_from(first);
+      row.output = x.output;
+      row.home = homes_.items[k];
+      p_.log_nodes.push_back(row);
+    }
+  }
+  constexpr void add_values() {
+    for (std::size_t v = 0; v < g_.values.count; ++v) {
+      const value& x = g_.values.items[v];
+      p_.log_values.push_back({x.name, x.type, x.from, x.producer, s_.log.buffer_of.items[v]});
+    }
+  }
+
+  // --- the graph as built
+  constexpr void add_totals() {
+    graph& b = built_;
+    if (b.symbols.polynomials.count > g_.symbols.polynomials.count || b.symbols.atoms.count > g_.symbols.atoms.count)
+      return;  // some pass has begun a new table, in which these dimensions mean nothing
+    b.symbols = static_cast<symbol_table&&>(g_.symbols);
+    symbol_table& table = b.symbols;
+    const vector<std::uint8_t> alive = live_nodes(b), setup = setup_values(b);
+    vector<std::uint8_t> given_out(b.values.size(), 0);
+    for (value_id v : b.outputs) given_out.items[v] = 1;
+    graph_totals t{};
+    for (std::size_t k = 0; k < b.nodes.count; ++k) {
+      if (alive.items[k] == 0) continue;
+      ++t.operators;
+      const node n = b.nodes.items[k];
+      if (setup.items[n.output] != 0) continue;
+      t.flops = table.add(t.flops, b.flops_of(n));
+      const auto bytes = [&](dim elements, value_id v) {
+        return table.mul(elements, dim(static_cast<std::int64_t>(size_of(b.at(v).type.type))));
+      };
+      for (std::size_t i = 0; i < n.inputs.count; ++i)
+        if (const value_id v = b.input_of(n, i); v != none)
+          t.bytes_moved = table.add(t.bytes_moved, bytes(elements_read(b, n, i), v));
+      const dim result = bytes(element_count(table, b.at(n.output).type.dims), n.output);
+      t.bytes_moved = table.add(t.bytes_moved, result);
+      if (given_out.items[n.output] == 0) t.bytes_of_intermediates = table.add(t.bytes_of_intermediates, result);
+    }
+    p_.totals.push_back(t);
+    g_.symbols = static_cast<symbol_table&&>(b.symbols);
+  }
+
+  // --- decisions that no pass has noted
+  constexpr void note_left_out() {
+    const vector<std::uint8_t> alive = live_nodes(built_);
+    for (std::size_t k = 0; k < built_.nodes.count; ++k)
+      if (alive.items[k] == 0)
+        s_.notes().add({"live nodes", "left out", "no output depends on it"}, built_, built_.nodes.items[k]);
+  }
+  constexpr void note_memory() {
+    if (!p_.is_static) return;
+    double apart = 0;
+    for (std::size_t v = 0; v < g_.values.count; ++v) {
+      const std::int32_t b = s_.log.buffer_of.items[v];
+      if (b == none || p_.buffers.items[b].where != storage::arena) continue;
+      const buffer& x = p_.buffers.items[b];
+      const auto bytes = static_cast<double>(
+          aligned(x.elements.value() * static_cast<std::int64_t>(size_of(x.type.type))));
+      apart += bytes;
+      decision d{"make plan", "placed", "nothing else there is alive from the first to the last of these kernels"};
+      d.value = static_cast<value_id>(v);
+      s_.notes().add(d, {{"offset", "bytes", static_cast<double>(x.offset)},
+                         {"size", "bytes", bytes},
+                         {"first", "kernel", static_cast<double>(x.first + 1)},
+                         {"last", "kernel", static_cast<double>(x.last + 1)}});
+    }
+    if (apart > 0)
+      s_.notes().add({"make plan", "one arena", "values that are not alive together share memory"},
+                     {{"arena", "bytes", static_cast<double>(p_.arena_bytes)},
+                      {"each value for itself", "bytes", apart}});
+  }
+  constexpr void add_decisions() {
+    const auto characters = static_cast<std::uint32_t>(p_.characters.count);
+    p_.characters.append(s_.log.characters.begin(), s_.log.characters.end());
+    p_.costs = s_.log.costs;
+    p_.decisions = s_.log.decisions;
+    for (decision& d : p_.decisions) {
+      d.operators.first += characters;
+      d.result.first += characters;
+    }
+  }
+
+  schedule& s_;
+  graph& g_;
+  plan_draft& p_;
+  graph built_;
+  vector<const fusion_group*> groups_;  // by the number of their kernel
+  vector<std::uint8_t> stored_;         // of values
+  vector<std::int32_t> homes_;          // of nodes: their kernel, or none
+  vector<std::int32_t> place_;          // of nodes: the kernel being written down, if they are in it
+  vector<std::int32_t> seen_;           // of nodes: the last kernel that reads through them
+  vector<dim> needed_;                  // of values: elements that the kernel being written down reads
+  vector<value_id> touched_;
+};
+
+}  // namespace dnnkit::detail

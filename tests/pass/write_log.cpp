@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// The log of a plan: that its rows fit the plan, and what it says of both example networks.
+#include "dnnkit/pass/write_log.hpp"
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/pass/pipeline.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/models.hpp"
+#include "tests/support/random_graph.hpp"
+
+namespace dk = dnnkit;
+
+namespace {
+
+dk::plan_draft logged(const dk::graph& g) { return dk::default_pipeline::run_logged(g).plan; }
+
+// "folded Mul 'bn1' into Conv 'conv1'"
+std::vector<std::string> rewritings(const dk::plan_draft& p) {
+  std::vector<std::string> list;
+  for (const dk::decision& d : p.decisions)
+    if (d.operators.count != 0)
+      list.push_back(std::string(d.verdict) + " " + std::string(p.text_of(d.operators)) + " into " +
+                     std::string(p.text_of(d.result)));
+  return list;
+}
+// The decisions of a pass about values: "Relu: channels last" each, and the costs compared.
+struct about_value {
+  std::string says;
+  std::vector<double> costs;
+};
+std::vector<about_value> about_values(const dk::plan_draft& p, std::string_view pass) {
+  std::vector<about_value> list;
+  for (const dk::decision& d : p.decisions) {
+    if (d.pass != pass || d.value == dk::none) continue;
+    about_value x{std::string(p.text_of(p.log_values[d.value].name)) + ": " + std::string(d.verdict), {}};
+    for (const dk::compared_cost& c : p.part<dk::compared_cost>(p.costs, d.costs)) x.costs.push_back(c.amount);
+    list.push_back(x);
+  }
+  return list;
+}
+
+// What is wrong with the log of a plan of `g`; empty when nothing is.
+std::string log_error(const dk::graph& g) {
+  const dk::plan_draft plan = dk::default_pipeline::run(g).plan, with_log = logged(g);
+  const auto kernels = plan.setup_steps.size() + plan.steps.size();
+  if (!plan.log_kernels.empty() || !plan.decisions.empty()) return "a log that nobody asked for";
+  if (with_log.log_kernels.size() != kernels) return "not one row a kernel";
+  if (with_log.arena_bytes != plan.arena_bytes) return "another plan than without a log";
+  for (std::size_t k = 0; k < kernels; ++k) {
+    const auto step_of = [&](const dk::plan_draft& p) -> const dk::step& {
+      return k < p.setup_steps.size() ? p.setup_steps[k] : p.steps[k - p.setup_steps.size()];
+    };
+    const dk::step& s = step_of(with_log);
+    const auto nodes = with_log.numbers_of(s.nodes), expected = plan.numbers_of(step_of(plan).nodes),
+               operators = with_log.numbers_of(with_log.log_kernels[k].operators);
+    if (!std::equal(nodes.begin(), nodes.end(), expected.begin(), expected.end())) return "other kernels";
+    std::vector<dk::node_id> sorted(operators.begin(), operators.end());
+    std::sort(sorted.begin(), sorted.end());
+    if (!std::equal(sorted.begin(), sorted.end(), nodes.begin(), nodes.end())) return "not the operators of its step";
+    for (std::size_t i = 0; i < operators.size(); ++i)  // each behind what it reads of the kernel
+      for (dk::value_id v : with_log.numbers_of(with_log.log_nodes[operators[i]].inputs)) {
+        const dk::node_id p = v == dk::none ? dk::none : with_log.log_values[v].producer;
+        if (std::find(operators.begin() + static_cast<std::ptrdiff_t>(i), operators.end(), p) != operators.end())
+          return "an operator in front of what it reads";
+      }
+  }
+  for (const dk::decision& d : with_log.decisions) {
+    if (d.pass.empty() || d.verdict.empty() || d.reason.empty()) return "a decision without a reason";
+    const auto nodes = static_cast<dk::node_id>(with_log.log_nodes.size());
+    if (d.first >= nodes || d.second >= nodes || d.value >= static_cast<dk::value_id>(with_log.log_values.size()))
+      return "a decision about nothing";
+    if (d.operators.first + d.operators.count > with_log.characters.size() ||
+        d.result.first + d.result.count > with_log.characters.size() ||
+        d.costs.first + d.costs.count > with_log.costs.size())
+      return "a decision whose words are not there";
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the logs of 1,000 random graphs fit their plans, which are those without a log") {
+  for (const std::uint64_t seed : harness::seeds(0, 1000)) {
+    dk::builder b;
+    random_graph(b, seed, {.least_operators = 2, .most_operators = 12, .symbols = seed % 2 == 1}).build();
+    const std::string wrong = log_error(b.value());
+    CHECK_MESSAGE(wrong.empty(), "seed " << seed << ": " << wrong << "\n" << harness::describe(b.value()));
+  }
+}
+
+TEST_CASE("digits: what was rewritten, how the values lie and where") {
+  const dk::plan_draft p = logged(dk::graph_of<models::digits>());
+  const std::vector<std::string> list = rewritings(p);
+  REQUIRE(list.size() == 10);
+  CHECK(list[3] == "expanded Gemm 'fc' into Transpose, MatMul, Add");
+  CHECK(list[4] == "folded Mul 'bn1' into Conv 'conv1'");
+  CHECK(list[9] == "folded Add 'bn3' into Conv 'conv3'");
+
+  const auto layouts = about_values(p, "select layouts");
+  const auto says = [&](std::string_view what) {
+    return std::count_if(layouts.begin(), layouts.end(), [&](const about_value& x) { return x.says == what; });
+  };
+  CHECK(says("Relu: channels last") == 3);
+  CHECK(says("MaxPool: channels last") == 2);
+  CHECK(says("MaxPool: halo") == 1);
+  CHECK(says("Relu: halo") == 1);
+  CHECK(layouts.size() == 8);  // and the last, which is an output
+  CHECK(p.totals[0].operators == 13);
+  CHECK(p.totals[0].flops == dk::dim(915'456));
+  CHECK(p.totals[0].bytes_of_intermediates == dk::dim(46'080));
+
+  const auto places = about_values(p, "make plan");
+  REQUIRE(places.size() == 5);
+  std::int64_t end = 0;
+  for (const about_value& x : places) end = std::max(end, static_cast<std::int64_t>(x.costs[0] + x.costs[1]));
+  CHECK(end == p.arena_bytes);
+}
+
+TEST_CASE("wdsr: pairs of kernels on strips of rows; sizes are expressions") {
+  const dk::plan_draft p = logged(dk::graph_of<models::wdsr>());
+  const auto strips = about_values(p, "plan strips");
+  CHECK(strips.size() == 8);
+  for (const about_value& x : strips) CHECK(x.says == "Relu: run in turns on strips of rows");
+  const dk::symbol_table table = dk::table_of(dk::view_of(p));
+  CHECK(table.print(p.totals[0].flops).str() == "180159*H*W");
+}
+
+TEST_CASE("an operator that no output depends on is left out, and a pass that says nothing is noted all the same") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {2, 3});
+  static_cast<void>(b.named("forgotten", dk::relu(x)));
+  b.output("y", dk::exp(x));
+  CHECK(rewritings(logged(b.value())) == std::vector<std::string>{"left out Relu 'forgotten' into "});
+
+  struct silent {
+    static constexpr std::string_view name = "silent";
+    static constexpr dk::graph run(dk::graph g) { return g; }
+  };
+  const auto s = decltype(dk::pipeline<silent>{} + dk::default_pipeline{})::run_logged(b.value());
+  REQUIRE(!s.log.decisions.empty());
+  CHECK(s.log.decisions[0].pass == "silent");
+  CHECK(s.log.costs[0].amount == 2);
+}
