@@ -3,12 +3,13 @@
 #include "dnnkit/inspect/dot.hpp"
 
 #include <iostream>
+#include <utility>
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/onnx/layer_names.hpp"
-#include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace dnnkit::tool {
 
@@ -19,7 +20,8 @@ int dot(int argc, char** argv) {
   if (!arguments) return 0;
   model m = load_supported(*arguments, inputs_of(*arguments));
   onnx::name_layers(m.imported.graph);
-  std::cout << printable(dnnkit::dot<default_pipeline>(m.imported.graph), line_feeds::kept);
+  const plan_draft plan = onnx::logged_plan(std::move(m.imported.graph));
+  std::cout << printable(dnnkit::dot(view_of(plan)), line_feeds::kept);
   return 0;
 }
 

@@ -3,19 +3,21 @@
 // them.
 #include "dnnkit/inspect/explain.hpp"
 #include "dnnkit/fmt.hpp"
+#include "dnnkit/inspect/explain_json.hpp"
 
 #include <fmt/format.h>
 
 #include <iostream>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/onnx/layer_names.hpp"
-#include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace dnnkit::tool {
 
@@ -70,19 +72,27 @@ int explain(int argc, char** argv) {
       "Prints the symbols and tensors of a model, its operators by kind before and after what computes shapes "
       "was computed, and the kernels that the passes make of them, with reasons.");
   add_input_option(options);
-  options.add_options()("counts", "only the operators by kind")("tensors", "only the symbols and tensors");
+  options.add_options()("counts", "only the operators by kind")("tensors", "only the symbols and tensors")(
+      "json", "kernels, decisions and totals as one JSON object");
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   model m = load_supported(*arguments, inputs_of(*arguments));
   onnx::name_layers(m.imported.graph);
   const dnnkit::graph& g = m.imported.graph;
+  if (arguments->count("json") != 0) {
+    const plan_draft plan = onnx::logged_plan(std::move(m.imported.graph));
+    std::cout << explain_json(view_of(plan));
+    return 0;
+  }
   const bool counts = arguments->count("counts") != 0, list = arguments->count("tensors") != 0, all = !counts && !list;
   if (all || list) {
     print_symbols(g);
     print_tensors(g);
   }
   if (all || counts) print_kinds(*m.file, g);
-  if (all) std::cout << printable(dnnkit::explain<default_pipeline>(g), line_feeds::kept);
+  if (!all) return 0;
+  const plan_draft plan = onnx::logged_plan(g);
+  std::cout << printable(dnnkit::explain(view_of(plan)), line_feeds::kept);
   return 0;
 }
 

@@ -31,3 +31,9 @@ target_compile_options(test_headers PRIVATE ${DNNKIT_WARNING_OPTIONS} $<$<BOOL:$
 
 add_test(NAME headers/layers COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/headers/layers.sh ${PROJECT_SOURCE_DIR}/include)
 set_tests_properties(headers/layers PROPERTIES LABELS headers)
+
+dnnkit_scratch(scratch headers/inspect_without_passes)
+add_test(NAME headers/inspect_without_passes
+         COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/headers/inspect_without_passes.sh ${PROJECT_SOURCE_DIR}/include
+                 ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror WORKING_DIRECTORY ${scratch})
+set_tests_properties(headers/inspect_without_passes PROPERTIES LABELS headers)

@@ -45,6 +45,20 @@ says 0 "| computed |,Conv,GlobalAveragePool" "$tool" operators
 says 0 "input x: f32 [1, 2, 4, 4],GlobalAveragePool,in the file,all,kernel" "$tool" explain "$small"
 says 0 "digraph,Conv" "$tool" dot "$small"
 
+# explain --json, read by a parser of JSON: the numbers of small.onnx, and hostile names as they are.
+json() {
+  perl -MJSON::PP -e '($model, $check) = @ARGV; local $/; open($f, "<:raw", "said.txt"); $j = decode_json(<$f>);
+    $t = $j->{totals}; @run = grep { !$_->{setup} } @{$j->{kernels}};
+    eval $check or die "$model: not $check$@\n"' -- "$@" || exit 1
+}
+says 0 "kernels,decisions,totals" "$tool" explain --json "$small"
+json "$small" '$t->{operators} == 5 && $t->{kernels} == @run && @{$j->{kernels}} == $t->{kernels} + $t->{setup_kernels}'
+json "$small" '$run[0]{stages}[0]{operators}[0]{operator} eq "Conv" && $run[0]{operands}[0]{name} eq "x"'
+json "$small" '$t->{flops} == eval { my $sum = 0; $sum += $_->{flops} for @run; $sum }'
+json "$small" '@{$j->{decisions}} > 0 && !grep { !$_->{pass} || !$_->{verdict} || !$_->{reason} } @{$j->{decisions}}'
+says 0 "totals" "$tool" explain --json "$2/hostile.onnx"
+json hostile.onnx '$run[0]{operands}[0]{name} eq "x\")); } }; //?\?/\n\\"'
+
 # The output y renamed: a name is escaped where it is printed, and file names are made of it that are no others.
 perl -0pe 's/([\x0a\x12]\x01)y/$1\x1b/g' "$small" >hostile.onnx
 for command in check explain dot; do

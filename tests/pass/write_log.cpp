@@ -87,6 +87,11 @@ std::string log_error(const dk::graph& g) {
   return {};
 }
 
+struct silent {
+  static constexpr std::string_view name = "silent";
+  static constexpr dk::graph run(dk::graph g) { return g; }
+};
+
 }  // namespace
 
 TEST_CASE("the logs of 1,000 random graphs fit their plans, which are those without a log") {
@@ -142,10 +147,6 @@ TEST_CASE("an operator that no output depends on is left out, and a pass that sa
   b.output("y", dk::exp(x));
   CHECK(rewritings(logged(b.value())) == std::vector<std::string>{"left out Relu 'forgotten' into "});
 
-  struct silent {
-    static constexpr std::string_view name = "silent";
-    static constexpr dk::graph run(dk::graph g) { return g; }
-  };
   const auto s = decltype(dk::pipeline<silent>{} + dk::default_pipeline{})::run_logged(b.value());
   REQUIRE(!s.log.decisions.empty());
   CHECK(s.log.decisions[0].pass == "silent");

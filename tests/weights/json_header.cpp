@@ -60,7 +60,8 @@ TEST_CASE("what json_string writes is read back") {
   CHECK(string_of(json_string(all)) == all);
   CHECK(json_string("\xff"
                     "a\xe2\x80"
-                    "b\u2028") == "\"\\ufffda\\ufffd\\ufffdb\u2028\"");
+                    "b\u00fc") == "\"\\ufffda\\ufffd\\ufffdb\u00fc\"");
+  CHECK(json_string("\x7f\u0085\u2028\u202e") == R"("\u007f\u0085\u2028\u202e")");  // what a terminal acts on
   CHECK(json_string("a\"\\\n\x01") == R"("a\"\\\n\u0001")");
 }
 

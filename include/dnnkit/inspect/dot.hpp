@@ -55,7 +55,8 @@ class dot_writer {
         "digraph network {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n"
         "  edge [fontname=\"sans-serif\", fontsize=10];\n";
     for (std::int32_t b : plan_.inputs)
-      add("  {} [shape=ellipse, label={}];\n", leaf(net_.value_in(b)), dot_string(plan_.text_of(net_.buffer_at(b).name)));
+      add("  {} [shape=ellipse, label={}];\n", leaf(net_.value_in(b)),
+          dot_string(plan_.text_of(net_.buffer_at(b).name)));
     for (const kernel& k : kernels_) add_cluster(k);
     for (const kernel& k : kernels_) add_edges(k);
     for (std::size_t i = 0; i < plan_.results.size(); ++i) add_output(i);
@@ -116,7 +117,8 @@ class dot_writer {
   }
   void add_edge(value_id v, const std::string& from, const std::string& to) {
     if (from.empty()) return;
-    const std::string label = fmt::format("{} {}", net_.value_at(v).type.type, print(symbols_, net_.value_at(v).type.dims));
+    const std::string label =
+        fmt::format("{} {}", net_.value_at(v).type.type, print(symbols_, net_.value_at(v).type.dims));
     add("  {} -> {} [label={}];\n", from, to, dot_string(label));
   }
   void add_edges(const kernel& k) {

@@ -35,7 +35,10 @@ class logged_network {
   // `plan` outlives this. `bindings`: of none of the symbols, or of all. Throws dnnkit::error, which names the printer,
   // when there is no plan or no log, and for a symbol that is unknown or left out.
   logged_network(const plan_view& plan, std::string_view printer, std::span<const binding> bindings = {})
-      : plan_(plan), sizes_(checked(plan, printer), bindings), value_in_(plan.buffers.size(), none), decisions_at_(plan.log_nodes.size()) {
+      : plan_(plan),
+        sizes_(checked(plan, printer), bindings),
+        value_in_(plan.buffers.size(), none),
+        decisions_at_(plan.log_nodes.size()) {
     for (value_id v = 0; v < std::ssize(plan_.log_values); ++v)
       if (const std::int32_t b = value_at(v).buffer; b != none) value_in_[static_cast<std::size_t>(b)] = v;
     is_placed_ = plan_.is_static || !bindings.empty();

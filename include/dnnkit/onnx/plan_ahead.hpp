@@ -15,12 +15,16 @@ namespace detail {
 template <class Pipeline> struct passes_ahead {
   static dnnkit::graph rewritten(dnnkit::graph g);
   static plan_draft planned(dnnkit::graph g);
+  static plan_draft logged(dnnkit::graph g);
 };
 template <class Pipeline> dnnkit::graph passes_ahead<Pipeline>::rewritten(dnnkit::graph g) {
   return rewriting_of<Pipeline>::run(std::move(g)).g;
 }
 template <class Pipeline> plan_draft passes_ahead<Pipeline>::planned(dnnkit::graph g) {
   return Pipeline::run(std::move(g)).plan;
+}
+template <class Pipeline> plan_draft passes_ahead<Pipeline>::logged(dnnkit::graph g) {
+  return Pipeline::run_logged(std::move(g)).plan;
 }
 #ifdef DNNKIT_ONNX_ELSEWHERE  // a program of several files may compile the passes in one of them
 extern template struct passes_ahead<default_pipeline>;
@@ -36,6 +40,11 @@ template <class Pipeline = default_pipeline> dnnkit::graph rewritten(dnnkit::gra
 // The plan that dnnkit::compile of a model with this graph makes; its error says why there is none.
 template <class Pipeline = default_pipeline> plan_draft planned(dnnkit::graph g) {
   return detail::passes_ahead<Pipeline>::planned(std::move(g));
+}
+
+// The same with its log, for printers (plan/decision.hpp).
+template <class Pipeline = default_pipeline> plan_draft logged_plan(dnnkit::graph g) {
+  return detail::passes_ahead<Pipeline>::logged(std::move(g));
 }
 
 // Empty when dnnkit::compile of a model with this graph makes a plan; else the sentence of its error.

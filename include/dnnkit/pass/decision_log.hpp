@@ -17,8 +17,8 @@ namespace dnnkit {
 struct decision_log {
   vector<decision> decisions;  // in the order in which they were taken
   vector<compared_cost> costs;
-  vector<char> characters;          // what the decisions' slices of text refer to
-  vector<std::int32_t> buffer_of;   // of values: the plan's buffer, or none
+  vector<char> characters;         // what the decisions' slices of text refer to
+  vector<std::int32_t> buffer_of;  // of values: the plan's buffer, or none
 };
 
 // Where a pass writes its decisions: into a log, or, without one, nowhere.

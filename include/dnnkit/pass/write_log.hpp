@@ -106,8 +106,7 @@ class log_writer {
       p_.numbers.append(group.outputs.begin(), group.outputs.end());
       row.outputs = numbers_from(first);
       row.bytes_read = bytes_read(group, static_cast<std::int32_t>(k));
-      for (value_id v : group.outputs)
-        row.bytes_written = g_.symbols.add(row.bytes_written, bytes_of(g_.at(v).type));
+      for (value_id v : group.outputs) row.bytes_written = g_.symbols.add(row.bytes_written, bytes_of(g_.at(v).type));
       p_.log_kernels.push_back(row);
       for (node_id n : group.nodes) place_.items[n] = none;
     }
@@ -257,8 +256,8 @@ class log_writer {
       const std::int32_t b = s_.log.buffer_of.items[v];
       if (b == none || p_.buffers.items[b].where != storage::arena) continue;
       const buffer& x = p_.buffers.items[b];
-      const auto bytes = static_cast<double>(
-          aligned(x.elements.value() * static_cast<std::int64_t>(size_of(x.type.type))));
+      const auto bytes =
+          static_cast<double>(aligned(x.elements.value() * static_cast<std::int64_t>(size_of(x.type.type))));
       apart += bytes;
       decision d{"make plan", "placed", "nothing else there is alive from the first to the last of these kernels"};
       d.value = static_cast<value_id>(v);
@@ -268,9 +267,9 @@ class log_writer {
                          {"last", "kernel", static_cast<double>(x.last + 1)}});
     }
     if (apart > 0)
-      s_.notes().add({"make plan", "one arena", "values that are not alive together share memory"},
-                     {{"arena", "bytes", static_cast<double>(p_.arena_bytes)},
-                      {"each value for itself", "bytes", apart}});
+      s_.notes().add(
+          {"make plan", "one arena", "values that are not alive together share memory"},
+          {{"arena", "bytes", static_cast<double>(p_.arena_bytes)}, {"each value for itself", "bytes", apart}});
   }
   constexpr void add_decisions() {
     const auto characters = static_cast<std::uint32_t>(p_.characters.count);

@@ -23,10 +23,10 @@ struct compared_cost {
 // operators), about a value, or about operators that a rewriting pass replaced, which only their names are left of.
 struct decision {
   std::string_view pass;
-  std::string_view verdict;          // what was decided, "not fused"
-  std::string_view reason;           // why, in a few words,
-  std::string_view meaning = {};     // and in a sentence that says what they mean
-  std::string_view rule = {};        // the user's rule that decided; empty when none did
+  std::string_view verdict;       // what was decided, "not fused"
+  std::string_view reason;        // why, in a few words,
+  std::string_view meaning = {};  // and in a sentence that says what they mean
+  std::string_view rule = {};     // the user's rule that decided; empty when none did
   node_id first = none, second = none;
   value_id value = none;
   slice_of operators = {};      // of a rewriting pass: "Mul 'bn1'",
@@ -56,10 +56,10 @@ struct logged_value {
 
 // One a step, those of the setup first.
 struct logged_kernel {
-  mapping type = mapping::one_to_one;  // of its operators together
-  slice_of operators;                  // numbers: its nodes in the order in which they are computed
-  slice_of views;                      // numbers: movement operators between what is stored and its nodes
-  slice_of outputs;                    // numbers: the values it stores
+  mapping type = mapping::one_to_one;     // of its operators together
+  slice_of operators;                     // numbers: its nodes in the order in which they are computed
+  slice_of views;                         // numbers: movement operators between what is stored and its nodes
+  slice_of outputs;                       // numbers: the values it stores
   dim bytes_read = 0, bytes_written = 0;  // each element once; of one that indices pick from, as many as are picked
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/core/printable.hpp"
 
 namespace dnnkit::detail {
 
@@ -43,26 +44,25 @@ constexpr std::size_t first_invalid_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-// `text` as a JSON string with its quotes. Characters outside ASCII stand for themselves; bytes that are no UTF-8,
-// which no JSON text may have, become U+FFFD.
+// `text` as a JSON string with its quotes. Characters outside ASCII stand for themselves, but for those that a terminal
+// acts on; bytes that are no UTF-8, which no JSON text may have, become U+FFFD.
 inline std::string json_string(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   constexpr std::string_view special = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
   std::string out = "\"";
-  std::size_t invalid = first_invalid_utf8(text);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (i == invalid) {
-      out += "\\ufffd";
-      const std::size_t next = first_invalid_utf8(text.substr(i + 1));
-      invalid = next == text.npos ? next : i + 1 + next;
-    } else if (const std::size_t k = special.find(c); k != std::string_view::npos) {
+  for (std::size_t i = 0; i < text.size();) {
+    const utf8_character c = utf8_at(text, i);
+    if (const std::size_t k = special.find(text[i]); k != std::string_view::npos) {
       (out += '\\') += letters[k];
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      ((out += "\\u00") += digits[static_cast<unsigned char>(c) >> 4]) += digits[c & 15];
+    } else if (c.bytes == 0) {
+      out += "\\ufffd";
+    } else if (is_control(c.code)) {
+      out += "\\u";
+      for (int shift = 12; shift >= 0; shift -= 4) out += digits[c.code >> shift & 15];
     } else {
-      out += c;
+      out += text.substr(i, c.bytes);
     }
+    i += c.bytes == 0 ? 1 : c.bytes;
   }
   return out + '"';
 }

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// What the passes made of a model and why, as one JSON object for programs to read: kernels, decisions, totals. What is
+// not known is null; a size that symbols decide is a text, the expression.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "dnnkit/inspect/json_writer.hpp"
+#include "dnnkit/inspect/logged_network.hpp"
+#include "dnnkit/inspect/names.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit {
+
+namespace detail {
+
+class json_explanation {
+ public:
+  explicit json_explanation(logged_network& net) : net_(net), plan_(net.plan()), sizes_(net.in_numbers()) {}
+
+  std::string run() {
+    json_.object([&] {
+      json_.key("kernels");
+      json_.array([&] {
+        for (const kernel& k : net_.setup_kernels()) add_kernel(k);
+        for (const kernel& k : net_.kernels()) add_kernel(k);
+      });
+      json_.key("decisions");
+      json_.array([&] {
+        for (const decision& d : plan_.decisions) add_decision(d);
+      });
+      json_.key("totals");
+      json_.object([&] { add_totals(); });
+    });
+    return json_.take() + "\n";
+  }
+
+ private:
+  using kernel = logged_network::kernel;
+
+  // A number, an expression, or null.
+  void member(std::string_view name, dim d) {
+    json_.key(name);
+    d = sizes_.value(d);
+    if (d.is_known()) json_.value(d.value());
+    else if (d.is_unknown()) json_.null();
+    else json_.value(sizes_.text(d));
+  }
+  void operators(std::string_view name, std::span<const node_id> nodes) {
+    json_.key(name);
+    json_.array([&] {
+      for (node_id n : nodes) add_operator(n);
+    });
+  }
+  void add_operator(node_id n) {
+    const logged_node& x = net_.node_at(n);
+    json_.object([&] {
+      json_.member("operator", x.op.name);
+      json_.member("name", plan_.text_of(x.name));
+    });
+  }
+
+  // --- kernels
+  void add_kernel(const kernel& k) {
+    const kernel_choice* const choice = choice_of(k.runs);
+    json_.object([&] {
+      json_.member("name", plan_.text_of(k.runs.name));
+      json_.member("setup", k.setup);
+      json_.text_or_null("runs_only_if", conditions_of(plan_, k.runs));
+      json_.key("stages");
+      json_.array([&] { add_stage(k); });
+      json_.text_or_null("family", choice == nullptr ? std::string_view() : choice->family);
+      json_.key("operands");
+      json_.array([&] {
+        for (std::int32_t b : net_.operands(k.runs, false)) add_operand(k, b, choice, false);
+        for (std::int32_t b : net_.operands(k.runs, true)) add_operand(k, b, choice, true);
+      });
+      json_.key("tile");
+      if (choice == nullptr) json_.null();
+      else json_.object([&] { add_tile(choice->tile); });
+      json_.member("layout", describe(net_.buffer_at(net_.operands(k.runs, true)[0]).layout));
+      member("flops", k.runs.flops);
+      member("bytes", sizes_.sum(k.log.bytes_read, k.log.bytes_written));
+      member("bytes_read", k.log.bytes_read);
+      member("bytes_written", k.log.bytes_written);
+      json_.key("predicted_time");
+      if (choice == nullptr) json_.null();
+      else add_cost(choice->cost);
+      json_.text_or_null("reason", choice == nullptr ? std::string_view() : choice->reason);
+      json_.key("alternatives");
+      if (choice == nullptr) json_.null();
+      else json_.array([&] { add_alternatives(*choice); });
+    });
+    if (!k.setup) flops_ = sizes_.sum(flops_, k.runs.flops);
+  }
+  const kernel_choice* choice_of(const step& s) const {
+    return s.kernel < plan_.choices.size() ? &plan_.choices[s.kernel] : nullptr;
+  }
+
+  void add_stage(const kernel& k) {
+    json_.object([&] {
+      json_.member("mapping_type", name_of(k.log.type));
+      operators("operators", net_.operators_of(k));
+      operators("views", net_.views_of(k));
+    });
+  }
+
+  void add_operand(const kernel& k, std::int32_t b, const kernel_choice* choice, bool written) {
+    const buffer& x = net_.buffer_at(b);
+    json_.object([&] {
+      json_.member("name", plan_.text_of(x.name));
+      json_.member("access", std::string_view(written ? "written" : "read"));
+      json_.key("reading");
+      if (const auto reading = written ? std::nullopt : reading_of(k.runs, b, choice)) json_.value(name_of(*reading));
+      else json_.null();
+      json_.member("type", name(x.type.type));
+      json_.key("shape");
+      json_.array([&] {
+        for (dim d : x.type.dims) {
+          d = sizes_.value(d);
+          if (d.is_known()) json_.value(d.value());
+          else json_.value(sizes_.text(d));
+        }
+      });
+      json_.member("storage", name_of(x.where));
+      json_.key("offset");
+      if (x.where == storage::arena && net_.is_placed()) json_.value(net_.offset_of(b));
+      else json_.null();
+      member("bytes", sizes_.stored_bytes(x));
+      json_.member("layout", describe(x.layout));
+    });
+  }
+
+  // How the kernel reads buffer b, where that is an operand of its anchor, or what one is computed from.
+  std::optional<operand_reading> reading_of(const step& s, std::int32_t b, const kernel_choice* choice) const {
+    if (choice == nullptr || choice->operands.empty()) return std::nullopt;
+    const recipe& r = plan_.recipes[s.kernel];
+    const auto inputs = plan_.refs_of(r.anchor_inputs);
+    const auto buffers = plan_.numbers_of(s.operands);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (loads(r, inputs[i], buffers, b))
+        return choice->operands[i < choice->operands.size() ? i : choice->operands.size() - 1];
+    return std::nullopt;
+  }
+  bool loads(const recipe& r, operand_ref from, std::span<const std::int32_t> buffers, std::int32_t b) const {
+    if (from.from == source::load) return buffers[plan_.loads[r.loads.first + from.index].operand] == b;
+    if (from.from != source::node) return false;
+    for (const operand_ref& input : plan_.refs_of(plan_.nodes[r.nodes.first + from.index].inputs))
+      if (loads(r, input, buffers, b)) return true;
+    return false;
+  }
+
+  void add_tile(const kernel_tile& t) {
+    json_.key("along");
+    if (t.along < 0) json_.null();
+    else json_.value(t.along);
+    json_.member("lanes", t.lanes);
+    json_.member("rows", t.rows);
+    json_.member("vectors", t.vectors);
+  }
+  void add_cost(const kernel_cost& c) {
+    json_.object([&] {
+      json_.member("cycles", c.cycles);
+      json_.member("arithmetic_cycles", c.arithmetic);
+      json_.member("bytes", c.bytes);
+    });
+  }
+  void add_alternatives(const kernel_choice& choice) {
+    for (const kernel_alternative& a : plan_.part<kernel_alternative>(plan_.alternatives, choice.alternatives))
+      json_.object([&] {
+        json_.member("family", a.family);
+        json_.member("matches", a.matches);
+        json_.key("predicted_time");
+        if (a.matches) add_cost(a.cost);
+        else json_.null();
+        json_.text_or_null("reason", a.reason);
+      });
+  }
+
+  // --- decisions
+  void add_decision(const decision& d) {
+    json_.object([&] {
+      json_.member("pass", d.pass);
+      json_.member("verdict", d.verdict);
+      json_.member("applied", d.applied);
+      json_.key("nodes");
+      json_.array([&] {
+        for (node_id n : {d.first, d.second})
+          if (n != none) add_operator(n);
+      });
+      json_.text_or_null("value", d.value == none ? std::string_view() : plan_.text_of(net_.value_at(d.value).name));
+      json_.text_or_null("operators", plan_.text_of(d.operators));
+      json_.text_or_null("result", plan_.text_of(d.result));
+      json_.member("reason", d.reason);
+      json_.text_or_null("meaning", d.meaning);
+      json_.text_or_null("rule", d.rule);
+      json_.key("costs");
+      json_.array([&] {
+        for (const compared_cost& c : plan_.part<compared_cost>(plan_.costs, d.costs))
+          json_.object([&] {
+            json_.member("what", c.what);
+            json_.member("amount", c.amount);
+            json_.member("unit", c.unit);
+          });
+      });
+    });
+  }
+
+  // --- totals
+  void add_totals() {
+    const graph_totals* const built = plan_.totals.empty() ? nullptr : &plan_.totals[0];
+    json_.key("operators");
+    if (built == nullptr) json_.null();
+    else json_.value(built->operators);
+    json_.member("kernels", plan_.steps.size());
+    json_.member("setup_kernels", plan_.setup_steps.size());
+    json_.member("distinct_kernels", plan_.recipes.size());
+    json_.key("arena_bytes");
+    if (net_.is_placed()) json_.value(net_.arena_bytes());
+    else json_.null();
+    member("intermediate_bytes", built == nullptr ? dim::unknown() : built->bytes_of_intermediates);
+    member("flops", flops_);
+    member("flops_as_built", built == nullptr ? dim::unknown() : built->flops);
+  }
+
+  logged_network& net_;
+  const plan_view& plan_;
+  sizes& sizes_;
+  dim flops_ = 0;
+  json_writer json_;
+};
+
+}  // namespace detail
+
+// A plan made with a log as a JSON object: `kernels`, those of the setup first, `decisions` in the order in which the
+// passes took them, `totals`. Given the values of all symbols, sizes are numbers. Throws dnnkit::error as explain does
+// (inspect/explain.hpp).
+inline std::string explain_json(const plan_view& plan, std::span<const binding> bindings = {}) {
+  detail::logged_network net(plan, "explain_json", bindings);
+  return detail::json_explanation(net).run();
+}
+
+// The same of Net, a dk::compile<...>.
+template <class Net> std::string explain_json(std::initializer_list<binding> bindings = {}) {
+  return explain_json(Net::logged_plan(), {bindings.begin(), bindings.size()});
+}
+
+// The same of a graph built at run time.
+template <class Pipeline> std::string explain_json(const graph& built, std::span<const binding> bindings = {}) {
+  const plan_draft plan = Pipeline::run_logged(built).plan;
+  return explain_json(view_of(plan), bindings);
+}
+
+}  // namespace dnnkit

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// compare_plans: nothing between a network and itself; with a rule, what it changed.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/inspect/compare_plans.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/graph.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace dk = dnnkit;
+
+namespace {
+
+struct rearranged {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = dk::conv(g.input("x", dk::f32, {1, 1, 8, 8}), g.weight("w", {16, 1, 3, 3}));
+    g.output("y", dk::depth_to_space(y, {.blocksize = 2}) + 1.0);
+  }
+};
+struct movement_stays_out {
+  static constexpr std::string_view name = "movement stays out";
+  static constexpr dk::verdict decide(const dk::passes::fusion_edge&, dk::mapping first, dk::mapping second,
+                                      dk::verdict so_far) {
+    const bool moves = second == dk::mapping::reorganize || second == dk::mapping::shuffle;
+    return first == dk::mapping::many_to_many && moves ? dk::verdict::never : so_far;
+  }
+};
+using usual = dk::compile<rearranged>;
+using apart = dk::compile<rearranged, dk::targets::native, dk::pipeline_with_rules<movement_stays_out>>;
+using row_major = dk::compile<rearranged, dk::targets::native,
+                              dk::without<dk::pipeline_with_rules<movement_stays_out>, dk::passes::select_layouts>>;
+using list = std::vector<dk::plan_differences::difference>;
+
+}  // namespace
+
+TEST_CASE("a network does not differ from itself") {
+  CHECK(dk::compare_plans<usual, usual>().empty());
+  CHECK(dk::compare_plans<usual, usual>().str() == "");
+}
+
+TEST_CASE("what a rule changed") {
+  const dk::plan_differences d = dk::compare_plans<usual, apart>();
+  CHECK(d.kernels == list{{"Conv, DepthToSpace, Add", "1", "-"}, {"Add", "-", "1"}, {"Conv", "-", "1"}});
+  CHECK(d.fusion == list{{"Conv -> Add", "fused, predecessor", "not fused, rule 'movement stays out'"}});
+  CHECK(d.layouts == list{{"Conv", "-", "channels last"}});
+  CHECK(d.totals ==
+        list{{"arena", "0 bytes", "2,304 bytes"}, {"kernels", "1", "2"}, {"kernels to instantiate", "1", "2"}});
+  CHECK(d.str().find("fusion\n  Conv -> Add: fused, predecessor | not fused, rule 'movement stays out'\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("the layouts that a pass chose") {
+  const dk::plan_differences d = dk::compare_plans<apart, row_major>();
+  CHECK(d.kernels.empty());
+  CHECK(d.fusion.empty());
+  CHECK(d.layouts == list{{"Conv", "channels last", "row-major"}});
+}
+
+TEST_CASE("a plan without a log is refused") {
+  CHECK(error_of([] { dk::compare_plans(usual::plan, apart::plan); }) ==
+        "compare_plans: the plan was made without a log");
+}

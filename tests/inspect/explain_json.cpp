@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
+// explain_json: one JSON text whatever the graph and its names are, with the numbers of the plan.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/inspect/explain_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/pass/pipeline.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/hostile_names.hpp"
+#include "tests/support/json_syntax.hpp"
+#include "tests/support/models.hpp"
+#include "tests/support/random_graph.hpp"
+
+namespace dk = dnnkit;
+using digits = dk::compile<models::digits>;
+
+namespace {
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// The line of `text` that has all of `parts`; empty when none has.
+std::string line_with(const std::string& text, std::vector<std::string_view> parts) {
+  for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+    end = text.find('\n', begin);
+    const std::string line = text.substr(begin, end - begin);
+    std::size_t found = 0;
+    for (std::string_view part : parts) found += has(line, part);
+    if (found == parts.size()) return line;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the writer's text is JSON") {
+  dk::detail::json_writer j;
+  j.object([&] {
+    j.member("a", std::string_view("b\"\x1b"));
+    j.key("list");
+    j.array([&] {
+      j.value(-1);
+      j.null();
+      j.object([] {});
+      j.array([] {});
+      j.object([&] { j.member("x", 0.5); });
+      j.value(true);
+    });
+    j.text_or_null("none", "");
+    j.key("last");
+    j.object([&] { j.member("y", std::int64_t{1} << 40); });
+  });
+  const std::string text = j.take();
+  CHECK(json_syntax::valid(text));
+  CHECK(has(text, "\"a\": \"b\\\"\\u001b\""));
+  CHECK(has(text, "\"y\": 1099511627776"));
+}
+
+TEST_CASE("digits: a line for each kernel and decision, and the totals") {
+  const std::string text = dk::explain_json<digits>();
+  CHECK(json_syntax::valid(text));
+  const std::string conv1 = line_with(text, {"\"name\": \"conv1\"", "\"setup\": false"});
+  CHECK(has(conv1, "\"operators\": [{\"operator\": \"Conv\", \"name\": \"conv1\"}, {\"operator\": \"Relu\""));
+  CHECK(has(conv1, "\"flops\": 19456, \"bytes\": 4992, \"bytes_read\": 896, \"bytes_written\": 4096"));
+  CHECK(has(conv1, "\"layout\": \"channels last, halo axis 2: 1+1 axis 3: 1+1\""));
+  CHECK(has(conv1, "\"name\": \"x\", \"access\": \"read\""));
+  CHECK(has(conv1, "\"type\": \"f32\", \"shape\": [1, 1, 8, 8], \"storage\": \"graph input\", \"offset\": null"));
+  CHECK(line_with(text, {"\"verdict\": \"folded\"", "\"operators\": \"Mul 'bn1'\"", "\"result\": \"Conv 'conv1'\""}) !=
+        "");
+  CHECK(line_with(text, {"\"pass\": \"plan fusion\"", "\"verdict\": \"not fused\"",
+                         "\"reason\": \"one anchor a kernel\"", "\"meaning\": \"an anchor is"}) != "");
+  CHECK(line_with(text, {"\"pass\": \"select layouts\"", "\"verdict\": \"halo\"", "\"value\": \"MaxPool\""}) != "");
+  CHECK(line_with(text, {"\"pass\": \"make plan\"", "\"what\": \"offset\"", "\"unit\": \"bytes\""}) != "");
+  for (const std::string& total :
+       {std::string("\"operators\": 13"), "\"kernels\": " + std::to_string(digits::kernels),
+        "\"distinct_kernels\": " + std::to_string(digits::distinct_kernels),
+        "\"arena_bytes\": " + std::to_string(digits::arena_bytes), std::string("\"intermediate_bytes\": 46080"),
+        std::string("\"flops\": 911882"), std::string("\"flops_as_built\": 915456")})
+    CHECK_MESSAGE(line_with(text, {total}).size() == total.size() + (total.ends_with("915456") ? 4 : 5), total);
+}
+
+TEST_CASE("sizes are expressions, and numbers when the symbols have values") {
+  const dk::graph g = dk::graph_of<models::wdsr>();
+  const std::string text = dk::explain_json<dk::default_pipeline>(g);
+  CHECK(json_syntax::valid(text));
+  CHECK(has(text, "\"flops_as_built\": \"180159*H*W\""));
+  CHECK(has(text, "\"arena_bytes\": null"));
+  CHECK(has(text, "\"shape\": [1, 3, \"2*H\", \"2*W\"]"));
+  const std::vector<dk::binding> bindings{{"H", 10}, {"W", 100}};
+  const std::string bound = dk::explain_json<dk::default_pipeline>(g, bindings);
+  CHECK(json_syntax::valid(bound));
+  CHECK(has(bound, "\"flops_as_built\": 180159000"));
+  CHECK_FALSE(has(bound, "\"arena_bytes\": null"));
+}
+
+TEST_CASE("the text is JSON for 300 random graphs and for hostile names") {
+  for (const std::uint64_t seed : harness::seeds(0, 300)) {
+    dk::builder b;
+    random_graph(b, seed, {.least_operators = 2, .most_operators = 12, .symbols = seed % 2 == 1}).build();
+    const std::string text = dk::explain_json<dk::default_pipeline>(b.value());
+    CHECK_MESSAGE(json_syntax::valid(text), "seed " << seed << ": " << text);
+  }
+  for (const std::string_view name : dk::tests::hostile_names) {
+    dk::builder b;
+    b.output(name, b.named(name, dk::relu(b.input(name, dk::f32, {2}))) + b.weight(name, {2}));
+    const std::string text = dk::explain_json<dk::default_pipeline>(b.value());
+    CHECK_MESSAGE(json_syntax::valid(text), text);
+    CHECK_MESSAGE(has(text, "\"name\": " + dk::detail::json_string(name)), text);
+    for (char c : text) CHECK((static_cast<unsigned char>(c) >= 0x20 || c == '\n'));
+  }
+}
+
+TEST_CASE("a graph of which no plan can be made, and a plan without a log, are refused") {
+  dk::builder b;
+  b.output("y", b.input("x", dk::f32, {2, 3}) + b.input("z", dk::f32, {4}));
+  CHECK(error_of([&] { dk::explain_json<dk::default_pipeline>(b.value()); }).find("cannot be planned") !=
+        std::string::npos);
+  CHECK(error_of([] { dk::explain_json(digits::plan); }) == "explain_json: the plan was made without a log");
+}
