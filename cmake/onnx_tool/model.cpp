@@ -14,6 +14,7 @@
 #include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/plan_ahead.hpp"
 #include "dnnkit/reference/evaluator.hpp"
+#include "dnnkit/reference/plan_executor.hpp"
 #include "dnnkit/reference/symbol_values.hpp"
 #include "dnnkit/weights/host_bytes.hpp"
 #include "dnnkit/weights/npy.hpp"
@@ -184,8 +185,10 @@ model load_compilable(const cxxopts::ParseResult& arguments, const tensors& give
 
 dnnkit::graph rewritten(const dnnkit::graph& g) { return onnx::rewritten(g); }
 
-std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensors& given,
-                                  const std::function<void(value_id, const host_tensor&)>& observe) {
+namespace {
+
+// The values of the inputs of `g`, in its order.
+std::vector<host_tensor> values_of_inputs(const dnnkit::graph& g, const tensors& given) {
   std::vector<host_tensor> inputs;
   for (value_id v : g.inputs) {
     const auto found = given.find(g.name_of(v));
@@ -193,6 +196,20 @@ std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensor
       throw error("no value was given", fmt::format("input '{}'", g.name_of(v)), "--input NAME=FILE.npy");
     inputs.push_back(found->second);
   }
+  return inputs;
+}
+
+}  // namespace
+
+std::vector<host_tensor> execute(model& m, const dnnkit::graph& g, const tensors& given) {
+  const plan_draft plan = onnx::planned(g);
+  if (!plan.error.empty()) throw refused(error(plan.error.str(), "--executor plan"));
+  return dnnkit::execute(view_of(plan), values_of_inputs(g, given), onnx::weights_of(*m.file, m.imported));
+}
+
+std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensors& given,
+                                  const std::function<void(value_id, const host_tensor&)>& observe) {
+  const std::vector<host_tensor> inputs = values_of_inputs(g, given);
   std::size_t done = 0;
   bool shown = false;
   auto last = std::chrono::steady_clock::now();

@@ -57,6 +57,10 @@ dnnkit::graph rewritten(const dnnkit::graph& g);
 std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensors& given,
                                   const std::function<void(value_id, const host_tensor&)>& observe = {});
 
+// Runs the plan of `g`, behind all passes, in its own buffers (reference/plan_executor.hpp); raises `refused` with the
+// reason where there is none.
+std::vector<host_tensor> execute(model& m, const dnnkit::graph& g, const tensors& given);
+
 host_tensor read_npy(const std::filesystem::path& path);
 void write_npy(const std::filesystem::path& path, const host_tensor& t);
 

@@ -21,16 +21,23 @@ int run(int argc, char** argv) {
   add_input_option(options);
   options.add_options()("output", "folder for the outputs", cxxopts::value<std::string>()->default_value("."))(
       "passes", "on: run the graph that the rewriting passes leave; off: the graph as imported",
-      cxxopts::value<std::string>()->default_value("on"));
+      cxxopts::value<std::string>()->default_value("on"))(
+      "executor", "graph: operator by operator; plan: the kernels of the plan that compile<> makes, in its own buffers",
+      cxxopts::value<std::string>()->default_value("graph"));
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   const std::string passes = (*arguments)["passes"].as<std::string>();
   if (passes != "on" && passes != "off") throw error("is neither on nor off", "--passes", "on or off", passes);
+  const std::string executor = (*arguments)["executor"].as<std::string>();
+  const bool plans = executor == "plan";
+  if (!plans && executor != "graph") throw error("is neither of them", "--executor", "graph or plan", executor);
+  if (plans && passes == "off")
+    throw error("a plan is made behind the passes", "--executor plan", "--passes on", "off");
   const tensors given = inputs_of(*arguments);
   model m = load_to_run(*arguments, given);
-  if (passes == "on") m.imported.graph = rewritten(m.imported.graph);
+  if (passes == "on" && !plans) m.imported.graph = rewritten(m.imported.graph);
   const dnnkit::graph& g = m.imported.graph;
-  const std::vector<host_tensor> outputs = evaluate(m, g, given);
+  const std::vector<host_tensor> outputs = plans ? execute(m, g, given) : evaluate(m, g, given);
   const std::filesystem::path folder = (*arguments)["output"].as<std::string>();
   std::filesystem::create_directories(folder);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

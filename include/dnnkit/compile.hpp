@@ -63,7 +63,10 @@ template <class Model, class Target, class Pipeline> struct make_plan_of {
   }
 };
 template <class Model, class Target, class Pipeline> struct make_logged_plan_of {
-  constexpr plan_draft operator()() const { return Pipeline::template run_logged<Target>(build_graph<Model>()).plan; }
+  constexpr plan_draft operator()() const {
+    return Pipeline::template run_logged<Target>(build_graph<Model>(), decltype(cpu::families_of_model<Model>())::table)
+        .plan;
+  }
 };
 
 // What is wrong with a plan of Model: what was wrong with the graph, or an operator no kernel can be made of.

@@ -76,6 +76,16 @@ for passes in on off; do
   holds $passes/y.npy $wanted
 done
 
+for executor in graph plan; do
+  says 0 "y: f32 [1,2]" "$tool" run "$small" --input x=x.npy --output "$executor" --executor $executor
+  holds $executor/y.npy $wanted
+done
+says 2 "is neither of them" "$tool" run "$small" --input x=x.npy --executor kernels
+says 2 "a plan is made behind the passes" "$tool" run "$small" --input x=x.npy --executor plan --passes off
+says 2 "input 'x': no value was given" "$tool" run "$small" --executor plan
+npy chosen.npy "4," 0 1 2 3
+says 1 "NonZero 'chosen': the extents of its output depend" "$tool" run "$selecting" --input x=chosen.npy --executor plan
+
 says 0 '\x1b: f32 [1,2] -> hostile/%1B.npy' "$tool" run hostile.onnx --input x=x.npy --output hostile
 ! grep -q $'\x1b' said.txt || fail "dnnkit run prints a control character"
 holds hostile/%1B.npy $wanted

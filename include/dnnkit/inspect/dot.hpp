@@ -156,7 +156,7 @@ template <class Net> std::string dot() { return dot(Net::logged_plan()); }
 
 // The same of a graph built at run time.
 template <class Pipeline> std::string dot(const graph& built) {
-  const plan_draft plan = Pipeline::run_logged(built).plan;
+  const plan_draft plan = Pipeline::run_logged(built, cpu::default_families.table).plan;
   return dot(view_of(plan));
 }
 

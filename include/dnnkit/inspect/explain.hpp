@@ -175,7 +175,7 @@ template <class Net> std::string explain(std::initializer_list<binding> bindings
 
 // The same of a graph built at run time, an imported model for instance.
 template <class Pipeline> std::string explain(const graph& built, std::span<const binding> bindings = {}) {
-  const plan_draft plan = Pipeline::run_logged(built).plan;
+  const plan_draft plan = Pipeline::run_logged(built, cpu::default_families.table).plan;
   return explain(view_of(plan), bindings);
 }
 
