@@ -185,3 +185,42 @@ TEST_CASE("a graph of many branches is planned in a runnable order") {
   b.output("y", x);
   CHECK(dk::verify(dk::default_pipeline::run(b.value())).str() == "");
 }
+
+// x -> transpose(x) + x, many times: computed in one kernel, each would be computed twice by the next.
+static dk::tensor doubled(dk::tensor x, int times) {
+  for (int i = 0; i < times; ++i) x = dk::transpose(x) + x;
+  return x;
+}
+static bool has_reason(const dk::schedule& s, dk::fusion_reason reason) {
+  for (const dk::fusion_decision& d : s.fusion.decisions)
+    if (d.reason == reason) return true;
+  return false;
+}
+
+TEST_CASE("what is read through several views is stored where it would be computed again and again") {
+  dk::builder alone, behind, in_front;
+  alone.output("y", doubled(alone.input("x", f32, {3, 3}), 12));
+  const dk::tensor w = behind.weight("w", {3, 3}), x = behind.input("x", f32, {3, 3});
+  behind.output("y", dk::matmul(x, w) + doubled(x, 12));
+  in_front.output("y", dk::matmul(doubled(in_front.input("x", f32, {3, 3}), 12), in_front.weight("w", {3, 3})));
+  for (dk::builder* b : {&alone, &behind, &in_front}) {
+    const dk::schedule s = dk::default_pipeline::run(b->value());
+    CHECK(dk::verify(s).str() == "");
+    CHECK(s.plan.nodes.size() <= 12 * dk::fusion_blocks::most_evaluations + 1);
+    CHECK(s.plan.steps.size() <= 8);
+    CHECK(has_reason(s, dk::fusion_reason::too_many_evaluations));
+  }
+}
+
+TEST_CASE("a value that is read twice at each of many levels is seen to once at each") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", f32, {4, 6});
+  const auto twice = [](dk::tensor y, int times) {
+    for (int i = 0; i < times; ++i) y = y + y;
+    return y;
+  };
+  b.output("y", twice(dk::transpose(dk::matmul(x, b.weight("w", {6, 6}))), 14) + twice(b.input("z", f32, {6, 4}), 14));
+  const dk::schedule s = dk::default_pipeline::run(b.value());
+  CHECK(dk::verify(s).str() == "");
+  CHECK(s.plan.nodes.size() == 29);
+}

@@ -8,14 +8,16 @@
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/pass/epilogue.hpp"
 #include "dnnkit/tensor/view.hpp"
 
 namespace dnnkit {
 
-// Inside(node) says whether a node is a member of the kernel.
-template <class Inside> class epilogue_views {
+class epilogue_views {
  public:
-  constexpr epilogue_views(graph& g, node_id anchor, Inside inside) : g_(g), anchor_(anchor), inside_(inside) {}
+  // `members`: of the kernel, in topological order. They compute none of their values in many ways (evaluations.hpp).
+  constexpr epilogue_views(graph& g, node_id anchor, const vector<node_id>& members)
+      : g_(g), anchor_(anchor), members_(members), behind_(g, members, anchor) {}
 
   // Can output `o` be stored, and everything it is computed from behind the anchor be loaded, in the anchor's
   // coordinates? Nothing to check when no movement operator lies between.
@@ -24,7 +26,7 @@ template <class Inside> class epilogue_views {
     for (value_id v = o; g_.at(v).producer != anchor_;) {
       const node& n = g_.node_at(g_.at(v).producer);
       if (n.op->kind == form::movement) way.push_back({turn::backward, g_.at(v).producer, none});
-      v = n.op->kind == form::movement ? g_.input_of(n, 0) : behind_anchor(n);
+      v = behind_.input_behind(n);
     }
     return way.empty() || (is_view(o, way) && read(o, way));
   }
@@ -35,6 +37,7 @@ template <class Inside> class epilogue_views {
     turn how;
     node_id n;    // forward, backward
     value_id to;  // expand: to this value's shape
+    friend constexpr bool operator==(const transform&, const transform&) = default;
   };
   using path = vector<transform>;
 
@@ -47,13 +50,16 @@ template <class Inside> class epilogue_views {
       return undone ? read(input, path(way.begin() + 1, way.end()))
                     : read(input, in_front({turn::forward, p, none}, way));
     }
-    if (p == none || !inside_(p)) return is_view(v, way);
+    if (p == none || !is_member(p)) return is_view(v, way);
+    for (const reading& k : known_)
+      if (k.v == v && k.way == way) return true;
+    known_.push_back({v, way});
     for (std::size_t i = 0; i < g_.node_at(p).inputs.count; ++i) {
       const value_id in = g_.input_of(g_.node_at(p), i);
       if (in == none) continue;
       const bool same = g_.at(in).type.dims == g_.at(v).type.dims;
       // Not one call with a conditional argument: GCC 12 destroys such temporaries twice in constant expressions.
-      if (!(same ? read(in, way) : read(in, in_front({turn::expand, none, v}, way)))) return false;
+      if (!(same ? read(in, way) : read(in, in_front(expansion_to(v), way)))) return false;
     }
     return true;
   }
@@ -84,23 +90,30 @@ template <class Inside> class epilogue_views {
     return function && function(g_.attributes_of(n), {algebra, in, out}, x);
   }
 
-  constexpr value_id behind_anchor(const node& n) const {
-    for (std::size_t i = 0; i < n.inputs.count; ++i)
-      if (const value_id v = g_.input_of(n, i); v != none && depends_on_anchor(v)) return v;
-    throw "dnnkit: an output beside the anchor";
+  // The same for all values of one shape, so that equal ways are equal.
+  constexpr transform expansion_to(value_id v) {
+    for (value_id to : expansions_)
+      if (g_.at(to).type.dims == g_.at(v).type.dims) return {turn::expand, none, to};
+    expansions_.push_back(v);
+    return {turn::expand, none, v};
   }
-  constexpr bool depends_on_anchor(value_id v) const {
-    const node_id p = g_.at(v).producer;
-    if (p == anchor_) return true;
-    if (p == none || !inside_(p)) return false;
-    for (std::size_t i = 0; i < g_.node_at(p).inputs.count; ++i)
-      if (const value_id in = g_.input_of(g_.node_at(p), i); in != none && depends_on_anchor(in)) return true;
+  constexpr bool is_member(node_id n) const {
+    for (node_id m : members_)
+      if (m == n) return true;
     return false;
   }
 
+  struct reading {
+    value_id v;
+    path way;
+  };
+
   graph& g_;
   const node_id anchor_;
-  Inside inside_;
+  const vector<node_id>& members_;
+  const epilogue behind_;
+  vector<value_id> expansions_;  // to the shapes of these
+  vector<reading> known_;        // what members compute, in the ways in which that has been seen to
 };
 
 }  // namespace dnnkit

@@ -14,6 +14,7 @@
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/epilogue_views.hpp"
+#include "dnnkit/pass/evaluations.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
 
@@ -22,6 +23,8 @@ namespace dnnkit {
 class fusion_blocks {
  public:
   static constexpr std::size_t most_nodes = 32, most_operands = 16;
+  // of one operator, for readers in differing coordinates: storing its result is as cheap from then on
+  static constexpr std::uint32_t most_evaluations = 4;
 
   constexpr explicit fusion_blocks(graph& g)
       : g_(g),
@@ -109,6 +112,8 @@ class fusion_blocks {
     if (operands_ > most_operands && nodes.count > 1) return fusion_reason::too_many_operands;
     if (outputs_.count == 0) return fusion_reason::nothing_to_store;
     if (leaves_and_returns(nodes.back())) return fusion_reason::path_returns;
+    if (reads_differ(nodes) && !evaluations(g_, nodes, anchor_).are_at_most(most_evaluations, outputs_))
+      return fusion_reason::too_many_evaluations;
     return anchor_ == none ? check_iteration_space(nodes) : check_epilogue(nodes);
   }
 
@@ -182,6 +187,39 @@ class fusion_blocks {
     work_.push_back(n);
   }
 
+  // Is a member read in coordinates that may differ? Each member is given a number for those that it is read in, from
+  // the last member to the first: that of its reader, or a new one where movement or a broadcast lies between.
+  constexpr bool reads_differ(const vector<node_id>& nodes) {
+    constexpr node_id not_read = none;
+    for (std::size_t k = 0; k < nodes.count; ++k) read_in_.items[nodes.items[k]] = not_read;
+    node_id new_number = 1;
+    const auto read = [&](value_id v, node_id number, bool differs) {
+      node_id p = producer(v);
+      for (; p != none && g_.nodes.items[p].op->kind == form::movement; differs = true)
+        p = producer(g_.input_of(g_.nodes.items[p], 0));
+      if (!inside(p) || p == anchor_) return true;
+      if (differs) number = new_number++;
+      node_id& known = read_in_.items[p];
+      const bool same = known == not_read || known == number;
+      known = number;
+      return same;
+    };
+    for (std::size_t k = 0; k < outputs_.count; ++k)
+      if (!read(outputs_.items[k], 0, false)) return true;
+    for (std::size_t k = nodes.count; k-- > 0;) {
+      const node& x = g_.nodes.items[nodes.items[k]];
+      if (x.op->kind == form::movement) continue;
+      const node_id number = read_in_.items[nodes.items[k]];
+      for (std::uint32_t i = x.inputs.first; i < x.inputs.first + x.inputs.count; ++i)
+        if (const value_id v = g_.operands.items[i]; v != none)
+          if (const bool differs = nodes.items[k] == anchor_ ||
+                                   !same_shape(g_.values.items[v].type.dims, g_.values.items[x.output].type.dims);
+              !read(v, number, differs))
+            return true;
+    }
+    return false;
+  }
+
   constexpr fusion_reason check_iteration_space(const vector<node_id>& nodes) const {
     if (outputs_.count == 1) return fusion_reason::nothing;
     const shape& space = g_.values[outputs_[0]].type.dims;
@@ -218,7 +256,7 @@ class fusion_blocks {
     for (std::size_t k = 0; k < outputs_.count; ++k)
       if (read_in_.items[g_.values.items[outputs_.items[k]].producer] == none) return fusion_reason::beside_anchor;
     if (moves) {
-      epilogue_views views(g_, anchor_, [&](node_id n) { return inside(n); });
+      epilogue_views views(g_, anchor_, nodes);
       for (value_id o : outputs_)
         if (!views.exist(o)) return fusion_reason::no_view;
     }
@@ -236,7 +274,8 @@ class fusion_blocks {
   node_id anchor_ = none;
   std::size_t anchors_ = 0, operands_ = 0;
   vector<value_id> outputs_;
-  vector<node_id> work_, reached_nodes_, read_in_;
+  vector<node_id> work_, reached_nodes_;
+  vector<std::int32_t> read_in_;  // of members, while they are checked
 };
 
 }  // namespace dnnkit

@@ -9,6 +9,7 @@
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/epilogue.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/plan/plan.hpp"
 
@@ -211,11 +212,19 @@ class recipe_builder {
       const value_id in = g_.input_of(n, i);
       if (in == none) inputs.push_back({});
       else if (g_.at(in).type.dims == g_.at(v).type.dims) inputs.push_back(resolve(in, way));
-      else inputs.push_back(resolve(in, in_front({turn::expand, none, v, in}, way)));
+      else inputs.push_back(resolve(in, in_front(expansion(in, v), way)));
     }
     p_.nodes.push_back({*n.op, store_attributes(n), store(inputs), g_.at(v).type.type});
     known_.push_back({v, region_, way, number_of_nodes_});
     return {source::node, number_of_nodes_++};
+  }
+
+  // One value broadcast to the shape of another: the same for equal shapes, so that equal ways are equal.
+  constexpr transform expansion(value_id from, value_id to) {
+    for (const transform& t : expansions_)
+      if (g_.at(t.from).type.dims == g_.at(from).type.dims && g_.at(t.to).type.dims == g_.at(to).type.dims) return t;
+    expansions_.push_back({turn::expand, none, to, from});
+    return expansions_.back();
   }
 
   constexpr operand_ref load(value_id v, const path& way) {
@@ -256,12 +265,14 @@ class recipe_builder {
 
   constexpr recipe_output make_output(value_id o) {
     path way;
-    if (group_.anchor != none)  // from the output up to the anchor: the movement to be undone
+    if (group_.anchor != none) {  // from the output up to the anchor: the movement to be undone
+      const epilogue behind(g_, group_.nodes, group_.anchor);
       for (value_id v = o; g_.at(v).producer != group_.anchor;) {
         const node& n = g_.node_at(g_.at(v).producer);
         if (n.op->kind == form::movement) way.push_back({turn::backward, g_.at(v).producer, none, none});
-        v = behind_anchor(n);
+        v = behind.input_behind(n);
       }
+    }
     recipe_output r{resolve(o, way), operand(o), g_.at(o).type.type, {}, 0};
     view w = storage_view(o);
     for (const transform& t : way)
@@ -270,21 +281,6 @@ class recipe_builder {
     r.offset = local(w.offset);
     return r;
   }
-  // The input of n that depends on the anchor.
-  constexpr value_id behind_anchor(const node& n) const {
-    for (std::size_t i = 0; i < n.inputs.count; ++i)
-      if (const value_id v = g_.input_of(n, i); v != none && depends_on_anchor(v)) return v;
-    throw "dnnkit: an output beside the anchor";
-  }
-  constexpr bool depends_on_anchor(value_id v) const {
-    const node_id p = g_.at(v).producer;
-    if (p == group_.anchor) return true;
-    if (p == none || !inside(p)) return false;
-    for (std::size_t i = 0; i < g_.node_at(p).inputs.count; ++i)
-      if (const value_id in = g_.input_of(g_.node_at(p), i); in != none && depends_on_anchor(in)) return true;
-    return false;
-  }
-
   // --- sharing: the number of an equal recipe, or of this one, now kept
   constexpr std::uint32_t shared(const recipe& r, const table_sizes& before) {
     for (std::size_t k = 0; k < p_.recipes.size(); ++k)
@@ -363,6 +359,7 @@ class recipe_builder {
   step_recipe made_;
   std::size_t region_ = 0;  // 0: iteration space; i + 1: coordinates of anchor input i
   vector<known_node> known_;
+  vector<transform> expansions_;
   std::uint16_t number_of_loads_ = 0, number_of_nodes_ = 0, number_of_constants_ = 0;
 };
 
