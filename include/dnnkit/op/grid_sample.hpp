@@ -22,7 +22,8 @@ namespace op {
 
 // X [N, C, spatial...], grid [N, spatial of the output..., 2 or 3] -> [N, C, spatial of the output...]: two or three
 // spatial axes, and in the grid places (x, y or x, y, z: the last axis first) between -1 and 1, the middles of the
-// corners (align_corners) or the image's outer edges. A place that is no number is the first one, -1.
+// corners (align_corners) or the image's outer edges. A place that is no number is the first one, -1. What is sampled
+// from an image without elements is 0.
 struct grid_sample {
   grid_sample_mode mode = grid_sample_mode::bilinear;
   grid_padding padding_mode = grid_padding::zeros;
@@ -81,7 +82,7 @@ struct grid_sample {
       bool there = true;
       for (std::size_t d = 0; d < axes; ++d) {
         const std::int64_t p = first[d] + k[d], n = c.in(0, d + 2);
-        there = there && (padding_mode != grid_padding::zeros || (p >= 0 && p < n));
+        there = there && n > 0 && (padding_mode != grid_padding::zeros || (p >= 0 && p < n));
         i[d + 2] = inside<real>(p, n);
       }
       if (there) sum += w * static_cast<real>(x(i));

@@ -26,7 +26,7 @@ namespace op {
 
 // X [N, C, H, W], rois [R, 4] (x1, y1, x2, y2, times spatial_scale), batch_indices [R] -> [R, C, height, width]: every
 // region divided into bins, a bin sampled at sampling_ratio x sampling_ratio places (0: as many as elements it spans,
-// 2^31 at most). Samples outside the image count as 0.
+// 2^31 at most). Samples outside the image count as 0, and so do those whose place is no number.
 struct roi_align {
   roi_coordinates coordinate_transformation_mode = roi_coordinates::half_pixel;
   roi_pooling mode = roi_pooling::average;
@@ -132,7 +132,8 @@ struct roi_align {
   template <class T>
   static corners<T> sampled(const auto& c, std::int64_t image, std::int64_t channel, T py, T px, const auto& x) {
     const std::int64_t height = c.in(0, 2), width = c.in(0, 3);
-    if (py < -1 || py > static_cast<T>(height) || px < -1 || px > static_cast<T>(width)) return {};
+    const bool near = py >= -1 && py <= static_cast<T>(height) && px >= -1 && px <= static_cast<T>(width);
+    if (!near || height == 0 || width == 0) return {};  // nor is a place that is no number near
     const auto clamped = [](T p, std::int64_t n) {
       return p < 0 ? T(0) : p > static_cast<T>(n - 1) ? static_cast<T>(n - 1) : p;
     };
