@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -520,6 +521,41 @@ TEST_CASE("what an observer throws leaves run, which can be called again") {
   CHECK_THROWS_WITH_AS(s.run(x, y, sum), "enough", std::runtime_error);
   s.observer().step = 99;
   CHECK(s.run(x, y, sum));
+}
+
+namespace {
+struct calls_before {
+  const std::function<void()>* call;
+  bool before(const dk::plan_view&, std::size_t) const {
+    (*call)();
+    return true;
+  }
+  static void after(const dk::plan_view&, std::size_t) {}
+};
+}  // namespace
+
+TEST_CASE("an observer cannot change the session that is running") {
+  using session = dk::session<sized_net, calls_before>;
+  const prepared<sized_net> p;
+  std::function<void()> call = [] {};
+  session s(p.weights(), calls_before{&call});
+  s.bind({{"H", 5}, {"W", 6}});
+  const std::vector<float> x = floats(picture(5, 6));
+  std::vector<float> y(12);
+  const auto refusal = [&](auto&& called) {
+    call = called;
+    return error_of([&] { s.run(x, y); });
+  };
+  const std::string under_way = " while a run is under way (by its observer)";
+  CHECK(refusal([&] { s.bind({{"H", 40}, {"W", 30}}); }) == "session: bind() is called" + under_way);
+  CHECK(refusal([&] { s.load(p.weights()); }) == "session: load() is called" + under_way);
+  CHECK(refusal([&] { s.run(x, y); }) == "session: run() is called" + under_way);
+  CHECK(refusal([&] { s.run({{"picture", x}}, {{"y", y}}); }) == "session: run() is called" + under_way);
+  call = [&] { const session other = std::move(s); };
+  CHECK(last_words([&] { s.run(x, y); }) == "session: it is moved" + under_way);
+  call = [] {};
+  CHECK(s.run(x, y));  // as if nothing had happened
+  check_near(y, p.expected(picture(5, 6), 0));
 }
 
 TEST_CASE("a caller's loop is used, whatever it does with the order") {

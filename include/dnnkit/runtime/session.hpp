@@ -18,6 +18,7 @@
 #include "dnnkit/cpu/kernels.hpp"
 #include "dnnkit/runtime/execution.hpp"
 #include "dnnkit/runtime/run_argument.hpp"
+#include "dnnkit/runtime/run_flag.hpp"
 #include "dnnkit/weights/safetensors.hpp"
 
 namespace dnnkit {
@@ -61,6 +62,8 @@ inline constexpr bool ranges_without_loop<First, Ranges...> = ranges<First, Rang
 // Observer: see the concept of that name; inspect/trace.hpp has one that times every kernel.
 //
 // A session that has been moved from raises dnnkit::error at whatever is asked of it, until another is assigned to it.
+// An observer must leave the session that is running as it is: bind(), bind_to(), load() and run() raise dnnkit::error
+// then, and moving it ends the program with such a message.
 template <class Net, class Observer = no_observer> class session {
   static_assert(observer<Observer>,
                 "dnnkit: an observer has before(const plan_view&, std::size_t), which returns a bool, and "
@@ -84,13 +87,17 @@ template <class Net, class Observer = no_observer> class session {
   // Other weights, from the next run on; symbols keep their values. What was there stays when anything is thrown, as it
   // is for the same reasons as when a session is made; sessions that share the old weights keep them.
   void load(weight_file file) { load(packed_weights<Net>(std::move(file))); }
-  void load(const packed_weights<Net>& weights) { execution_.load(weights.tables()); }
+  void load(const packed_weights<Net>& weights) {
+    running_.require_off("load() is called");
+    execution_.load(weights.tables());
+  }
 
   // Values of all symbols, before run() and whenever they change: s.bind({{"H", 480}, {"W", 640}}). May allocate.
   // An observer with a member bound(std::span<const std::int64_t>) is told the values, in the order of the plan's
   // symbols.
   void bind(std::initializer_list<binding> bindings) { bind(std::span(bindings.begin(), bindings.size())); }
   void bind(std::span<const binding> bindings) {
+    running_.require_off("bind() is called");
     execution_.bind(bindings);
     if constexpr (requires { observer_.bound(execution_.values()); }) observer_.bound(execution_.values());
   }
@@ -105,6 +112,7 @@ template <class Net, class Observer = no_observer> class session {
         ((extents[I] = detail::memory_of(range_of<I, Inputs...>(all)).extents), ...);
       }
       (std::make_index_sequence<input_count>{});
+      running_.require_off("bind_to() is called");
       execution_.bind_to(extents);
     }
   }
@@ -129,7 +137,7 @@ template <class Net, class Observer = no_observer> class session {
   requires(detail::ranges<Ranges...>) bool run(const parallel_for& loop,
                                                Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
     if constexpr (check_arguments<input_count + output_count, Ranges...>()) {
-      execution_.require_bound();
+      require_ready();
       const std::tuple<Ranges&...> all(ranges...);
       std::array<detail::argument_memory, input_count + output_count> memory;
       [&]<std::size_t... I>(std::index_sequence<I...>) { ((memory[I] = checked<I>(range_of<I, Ranges...>(all))), ...); }
@@ -154,7 +162,7 @@ template <class Net, class Observer = no_observer> class session {
     return run(serial, inputs, outputs);
   }
   bool run(const parallel_for& loop, std::span<const input_argument> inputs, std::span<const output_argument> outputs) {
-    execution_.require_bound();
+    require_ready();
     std::array<detail::argument_memory, input_count + output_count> memory;
     std::array<bool, input_count + output_count> given{};
     detail::place_arguments(Net::plan, inputs, true, std::span(memory), std::span(given));
@@ -267,9 +275,16 @@ template <class Net, class Observer = no_observer> class session {
       backend::is_nothrow&& nothrow_observer<Observer>) {
     std::array<std::byte*, input_count + output_count> pointers;
     for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data;
+    const detail::run_flag::scope running(running_);
     return execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_);
   }
 
+  void require_ready() const {
+    running_.require_off("run() is called");
+    execution_.require_bound();
+  }
+
+  detail::run_flag running_;
   typename backend::execution execution_;
   [[no_unique_address]] Observer observer_;
 };
