@@ -57,7 +57,7 @@ int generate(int argc, char** argv) {
   dk::onnx::file file(model, linked);
   const dk::onnx::import_result imported = dk::onnx::import_model(file, options);
   if (!imported.ok()) {
-    std::cerr << model.string() << ": " << imported.problems.size() << " problems\n";
+    std::cerr << model.string() << ": " << imported.problems.size() + imported.problems_left_out << " problems\n";
     for (const dk::onnx::import_problem& p : imported.problems) std::cerr << "  " << p.describe() << "\n";
     return 1;
   }

@@ -38,7 +38,9 @@ int check(int argc, char** argv) {
   if (!m.imported.ok()) {
     for (const std::string& name : m.imported.inputs_to_bind)
       fmt::print("the value of input '{0}' decides shapes: give it by --input {0}=FILE.npy\n", printable(name));
-    fmt::print("{} problem{}\n", m.imported.problems.size(), m.imported.problems.size() == 1 ? "" : "s");
+    if (m.imported.problems_left_out > 0) fmt::print("and {} more\n", m.imported.problems_left_out);
+    const std::size_t all = m.imported.problems.size() + m.imported.problems_left_out;
+    fmt::print("{} problem{}\n", all, all == 1 ? "" : "s");
     return 1;
   }
   const dnnkit::graph& g = m.imported.graph;

@@ -207,6 +207,69 @@ TEST_CASE("functions of the model are inlined, with attributes and defaults") {
   CHECK(problems(import(m)).find("functions are nested too deeply, or call themselves") != std::string::npos);
 }
 
+TEST_CASE("a problem is said once for each function, however often that is called") {
+  graph_of g;
+  g.input("x", f32, {2}).output("y").node("f0", {"x"}, {"y"}, {}, "call");
+  g.g.nodes[0].domain = "local";
+  auto m = model_of(g);
+  m.opset_imports.push_back({"local", 1});
+  std::deque<std::string> functions;
+  for (int k = 0; k <= 40; ++k) functions.push_back("f" + std::to_string(k));
+  const auto define = [&](std::size_t count, std::string_view last) {
+    m.functions.clear();
+    for (std::size_t k = 0; k < count; ++k) {  // each calls the next twice
+      const std::string_view next = k + 1 < count ? std::string_view(functions[k + 1]) : last;
+      graph_of inner;
+      inner.node(next, {"v"}, {"w"}, {}, "a").node(next, {"w"}, {"z"}, {}, "b");
+      onnx::function f;
+      f.name = functions[k];
+      f.domain = "local";
+      f.inputs = {"v"};
+      f.outputs = {"z"};
+      f.opset_imports = {{"", 17}, {"local", 1}};
+      f.nodes = inner.g.nodes;
+      if (k + 1 < count)
+        for (onnx::node& n : f.nodes) n.domain = "local";
+      m.functions.push_back(f);
+    }
+  };
+  define(20, "Frobnicate");
+  CHECK(import(m).problems.size() == 2);  // the two nodes of the last function
+  define(41, "Relu");
+  CHECK(import(m).problems.size() == 2);  // the two calls that are nested too deeply
+  define(10, "Relu");
+  CHECK(problems(import(m)) == "");
+}
+
+TEST_CASE("the first hundred problems are listed, the others counted") {
+  graph_of g;
+  std::deque<std::string> names;
+  g.input("x", f32, {2}).output("y");
+  for (int k = 0; k < 250; ++k) g.node("Frobnicate", {"x"}, {names.emplace_back("v" + std::to_string(k))});
+  g.node("Relu", {"x"}, {"y"});
+  const auto r = import(g);
+  CHECK(r.problems.size() == 100);
+  CHECK(r.problems_left_out == 150);
+  CHECK_THROWS_WITH_AS(r.value(), doctest::Contains("\n  and 150 more"), error);
+}
+
+TEST_CASE("extents that are computed to be negative are problems of the node") {
+  const auto refused = [](std::string_view op, names inputs, std::vector<std::int64_t> list, attributes more = {}) {
+    graph_of g;
+    g.input("x", f32, {2, 3, 4, 4}).output("y").node(op, std::move(inputs), {"y"}, std::move(more));
+    const auto n = static_cast<std::int64_t>(list.size());
+    g.initializer(numbers("n", std::move(list), {n}));
+    return problems(import(g));
+  };
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  CHECK(refused("TopK", {"x", "n"}, {-1}) == "TopK 'y': TopK 'y': k is -1, which is negative\n");
+  CHECK(refused("TopK", {"x", "n"}, {least}).find("k is -9223372036854775808, which is negative") != std::string::npos);
+  CHECK(refused("Resize", {"x", "", "", "n"}, {2, 3, -1, 4}).find("a size is -1, which is negative") !=
+        std::string::npos);
+  CHECK(refused("Expand", {"x", "n"}, {-1, 3, 4, 4}) != "");
+  CHECK(refused("Split", {"x", "n"}, {-1, 3}, {integer("axis", 0)}) != "");
+}
+
 namespace {
 
 // v0 -> Relu -> v1 -> Relu ... -> y. The model views the names.

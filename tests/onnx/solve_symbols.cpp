@@ -5,6 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <deque>
+#include <string>
+#include <string_view>
+
 #include "tests/support/onnx_models.hpp"
 
 using namespace dnnkit;
@@ -141,6 +145,28 @@ TEST_CASE("two halvings and doublings: extents are multiples of four") {
   CHECK(dims_of(4, 8) == std::vector<std::int64_t>{1, 1, 4, 8});
   CHECK(dims_of(12, 4) == std::vector<std::int64_t>{1, 1, 12, 4});
   CHECK_THROWS_AS(dims_of(6, 8), error);
+}
+
+TEST_CASE("thousands of symbols are solved in a few rounds") {
+  constexpr int count = 1000;
+  graph_of g;
+  std::deque<std::string> texts;
+  const auto text = [&](const char* prefix, int k) -> std::string_view {
+    return texts.emplace_back(prefix + std::to_string(k));
+  };
+  std::string_view sum;
+  for (int k = 0; k < count; ++k) {
+    const std::string_view x = text("x", k), s = text("S", k), t = text("T", k);
+    g.input(x, f32, {s.data(), t.data()});
+    const std::string_view next = k + 1 == count ? std::string_view("y") : text("a", k);
+    if (k == 0) sum = x;
+    else g.node("Add", {sum, x}, {next}), sum = next;
+  }
+  g.output("y");
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_output(r.graph) == "[S0, T0]");
+  CHECK(r.graph.symbols.symbols.size() == 2);
 }
 
 TEST_CASE("what cannot be solved is said") {

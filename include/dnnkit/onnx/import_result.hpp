@@ -49,20 +49,35 @@ struct import_problem {
   }
 };
 
+// Problems in the order in which they were met: the first of them, and how many there were besides.
+struct import_problems {
+  static constexpr std::size_t most = 100;
+
+  std::vector<import_problem> first;
+  std::size_t left_out = 0;
+
+  void add(import_problem p) {
+    if (first.size() < most) first.push_back(std::move(p));
+    else ++left_out;
+  }
+};
+
 struct import_result {
-  dnnkit::graph graph;  // empty when there are problems
-  std::vector<import_problem> problems;
+  dnnkit::graph graph;                      // empty when there are problems
+  std::vector<import_problem> problems;     // the first import_problems::most or so
+  std::size_t problems_left_out = 0;        // how many there are besides
   std::vector<std::string> inputs_to_bind;  // inputs whose values decide shapes or attributes
   std::map<std::string, const tensor_data*, std::less<>>
       weights;                                           // of the graph, by name: where their elements are stored
   std::map<std::string, value_id, std::less<>> tensors;  // ONNX's tensors that are values of the graph
 
   bool ok() const { return problems.empty(); }
-  // The graph; raises dnnkit::error with all problems, one a line, when there are any.
+  // The graph; raises dnnkit::error with the problems, one a line, when there are any.
   const dnnkit::graph& value() const {
     if (ok()) return graph;
     std::string all;
     for (const import_problem& p : problems) all += "\n  " + p.describe();
+    if (problems_left_out > 0) all += "\n  and " + std::to_string(problems_left_out) + " more";
     throw error("the model cannot be imported:" + all, "ONNX import");
   }
 };

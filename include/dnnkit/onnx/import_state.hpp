@@ -87,7 +87,7 @@ class import_state {
   const onnx::model& model;
   const import_options& options;
   builder graph;
-  std::vector<import_problem> problems;
+  import_problems problems;
   std::set<std::string> inputs_to_bind;
   std::map<std::string, const tensor_data*, std::less<>> weights;
   std::map<std::string, value_reference, std::less<>> tensors;

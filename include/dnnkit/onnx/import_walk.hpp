@@ -64,11 +64,14 @@ class import_walk {
   static constexpr std::size_t most_nodes = 200'000;  // with functions inlined, and rounds of loops
   static constexpr std::size_t most_depth = 32;       // of functions and subgraphs in each other
 
+  // A node of a function or of a loop's body, which is met many times, says the same once.
   void report(const onnx::node& n, const scope& names, std::string message) {
-    report(names.prefix + std::string(name_of(n)), std::string(n.op_type), std::move(message));
+    if (!said_.emplace(&n, message).second) ++failures_;
+    else report(names.prefix + std::string(name_of(n)), std::string(n.op_type), std::move(message));
   }
   void report(std::string node, std::string type, std::string message) {
-    state_.problems.push_back({std::move(node), std::move(type), std::move(message)});
+    ++failures_;
+    state_.problems.add({std::move(node), std::move(type), std::move(message)});
   }
   static std::string_view name_of(const onnx::node& n) {
     if (!n.name.empty()) return n.name;
@@ -228,7 +231,7 @@ class import_walk {
   }
 
   void import_node(scope& names, const onnx::node& n) {
-    const std::size_t problems = state_.problems.size();
+    const std::size_t failures = failures_;
     std::vector<value_reference> results;
     if (are_too_many(1)) {
       if (!std::exchange(said_too_many_, true)) report(n, names, too_many());
@@ -238,8 +241,10 @@ class import_walk {
       results = convert(names, n);
     } catch (const refusal& r) { report(n, names, r.message); } catch (const error& e) {
       report(n, names, e.what());
-    } catch (const std::length_error&) { report(n, names, "a list is longer than supported"); }
-    if (state_.problems.size() != problems) results.clear();
+    } catch (const std::length_error&) {
+      report(n, names, "a list is longer than supported");
+    } catch (const std::invalid_argument&) { report(n, names, "an extent is negative"); }
+    if (failures_ != failures) results.clear();
     results.resize(n.outputs.size());
     for (std::size_t i = 0; i < n.outputs.size(); ++i) {
       if (n.outputs[i].empty()) continue;
@@ -346,7 +351,9 @@ class import_walk {
     return nullptr;
   }
 
+  // What a function has a problem with is looked at once, not at every call.
   std::vector<value_reference> inline_function(scope& names, const onnx::node& n, const onnx::function& f) {
+    if (failed_.contains(&f)) return ++failures_, std::vector<value_reference>{};
     if (names.depth >= most_depth) throw refusal{"functions are nested too deeply, or call themselves"};
     scope inner;
     inner.opsets = &f.opset_imports;
@@ -361,7 +368,9 @@ class import_walk {
     if (n.inputs.size() > f.inputs.size()) throw refusal{"has more inputs than its function"};
     for (std::size_t i = 0; i < f.inputs.size() && i < n.inputs.size(); ++i)
       if (!n.inputs[i].empty()) define(inner, f.inputs[i], names.find(n.inputs[i]), "function");
+    const std::size_t failures = failures_;
     import_nodes(inner, f.nodes);
+    if (failures_ != failures) failed_.insert(&f);
     return taken(inner, f.outputs, n.outputs.size());
   }
 
@@ -415,6 +424,9 @@ class import_walk {
   import_state state_;
   solved_symbols solutions_;
   std::size_t nodes_ = 0;
+  std::size_t failures_ = 0;  // problems that were met, whether they were said or not
+  std::set<std::pair<const onnx::node*, std::string>> said_;
+  std::set<const onnx::function*> failed_;
   bool said_too_many_ = false;
 };
 
@@ -451,24 +463,22 @@ template <class Walk> import_result importer<Walk>::run(const onnx::model& m, im
     symbol_table& table = s.graph.value().symbols;
     bool learnt = false;
     std::vector<equation> open;
+    symbol_solver solver(table, solutions);
     for (const equation& e : table.equations) {
-      const symbol_solver solver(table, solutions);
-      symbol_table t = table;
-      if (t.sub(e.left, e.right) == dim(0)) continue;
-      if (solver.solve(e)) {
-        learnt = true;
-        break;  // the others may mean something else now
-      }
-      if (!e.follows) open.push_back(e);
+      if (solver.holds(e) || solver.mentions_solved(e)) continue;
+      if (solver.solve(e)) learnt = true;
+      else if (!e.follows) open.push_back(e);
     }
     if (learnt && round < most_rounds) continue;
+    if (learnt) s.problems.add({"", "", "extents that must be equal lead to ever new ones"});
     for (const equation& e : open)
-      s.problems.push_back({"", "",
-                            "extents that must be equal cannot be shown to be: " + table.print(e.left).str() + " and " +
-                                table.print(e.right).str()});
+      s.problems.add({"", "",
+                      "extents that must be equal cannot be shown to be: " + table.print(e.left).str() + " and " +
+                          table.print(e.right).str()});
     import_result result;
     result.problems = unknown;
-    result.problems.insert(result.problems.end(), s.problems.begin(), s.problems.end());
+    result.problems.insert(result.problems.end(), s.problems.first.begin(), s.problems.first.end());
+    result.problems_left_out = s.problems.left_out;
     result.inputs_to_bind.assign(s.inputs_to_bind.begin(), s.inputs_to_bind.end());
     if (!result.ok()) return result;
     table.collects_equations = false;

@@ -95,24 +95,33 @@ class solved_symbols {
   std::map<std::string, dim, std::less<>> known_;  // in the one table that all calls are given
 };
 
+// Solves the equations of one table, one after the other. What it makes of them is one more table, which all solutions
+// share.
 class symbol_solver {
  public:
-  symbol_solver(const symbol_table& table, symbol_solutions& solutions) : table_(table), solutions_(solutions) {}
+  symbol_solver(const symbol_table& table, symbol_solutions& solutions)
+      : table_(table), scratch_(std::make_shared<symbol_table>(table)), solutions_(solutions) {}
 
   // Whether `e` could be solved, or says nothing new.
-  bool solve(const equation& e) const {
-    symbol_table t = table_;
-    const dim difference = t.sub(e.left, e.right);
-    if (difference == dim(0)) return true;
+  bool solve(const equation& e) {
+    if (holds(e)) return true;
+    const dim difference = scratch_->sub(e.left, e.right);
     if (!difference.is_expression()) return false;
-    return by_isolation(t, without_common_factors(t, difference)) || by_bounds(e) || by_divisibility(e);
+    return by_isolation(*scratch_, without_common_factors(*scratch_, difference)) || by_bounds(e) || by_divisibility(e);
+  }
+  bool holds(const equation& e) const { return scratch_->sub(e.left, e.right) == dim(0); }
+  // Does `e` mention a symbol that has been solved? It may mean something else then, once the solution is put in.
+  // Solutions so mention no symbol that was solved before them, and there is no circle of them.
+  bool mentions_solved(const equation& e) const {
+    return std::any_of(solved_.begin(), solved_.end(),
+                       [&](std::size_t i) { return table_.uses(e.left, i) || table_.uses(e.right, i); });
   }
 
  private:
   // d = 0 without the symbols that all its terms have, none of which is 0.
   static dim without_common_factors(symbol_table& t, dim d) {
     for (std::size_t i = 0; i < t.symbols.size(); ++i) {
-      if (t.symbols[i].limits.min < 1) continue;
+      if (t.symbols[i].limits.min < 1 || !t.uses(d, i)) continue;
       const dim s = t.symbol_named(t.symbols[i].name.view(), {});
       for (dim rest = t.exact_div(d, s); rest.is_expression(); rest = t.exact_div(d, s)) d = rest;
     }
@@ -120,7 +129,7 @@ class symbol_solver {
   }
 
   // A symbol that stands alone in one term c * s and occurs nowhere else, c = 1, -1 or a divisor of a constant rest.
-  bool by_isolation(symbol_table& t, dim difference) const {
+  bool by_isolation(symbol_table& t, dim difference) {
     const polynomial p = t.polynomials[difference.expression()];
     for (std::size_t i = t.symbols.size(); i-- > 0;) {  // later symbols give way to earlier ones
       const monomial* alone = nullptr;
@@ -139,25 +148,23 @@ class symbol_solver {
       else continue;
       const bounds r = t.range(rest), limits = t.symbols[i].limits;
       if (rest.is_unknown() || r.max < limits.min || r.min > limits.max) return false;
-      solutions_[t.symbols[i].name.str()] = {std::make_shared<const symbol_table>(t), rest, limits};
-      return true;
+      return note(i, {scratch_, rest, limits});
     }
     return constant_multiple(t, p);
   }
   // c * s + k = 0
-  bool constant_multiple(symbol_table& t, const polynomial& p) const {
+  bool constant_multiple(const symbol_table& t, const polynomial& p) {
     if (p.size() != 2 || !p[0].factors.empty() || p[1].factors.size() != 1) return false;
     const atom& a = t.atoms[p[1].factors[0]];
     if (a.kind != atom_kind::symbol || p[0].coefficient % p[1].coefficient != 0) return false;
     const std::int64_t value = -(p[0].coefficient / p[1].coefficient);
     const symbol& s = t.symbols[static_cast<std::size_t>(a.a.value())];
     if (value < s.limits.min || value > s.limits.max) return false;
-    solutions_[s.name.str()] = {std::make_shared<const symbol_table>(t), value, s.limits};
-    return true;
+    return note(static_cast<std::size_t>(a.a.value()), {scratch_, value, s.limits});
   }
 
   // m * floor(s / m) = s says that m divides s: s becomes m times another symbol.
-  bool by_divisibility(const equation& e) const {
+  bool by_divisibility(const equation& e) {
     std::vector<const atom*> quotients;
     collect(e.left, atom_kind::floor_div, quotients);
     collect(e.right, atom_kind::floor_div, quotients);
@@ -165,7 +172,7 @@ class symbol_solver {
       if (!q->b.is_known()) continue;
       for (std::size_t i = 0; i < table_.symbols.size(); ++i) {
         if (!table_.uses(q->a, i)) continue;
-        const std::string name = table_.symbols[i].name.str(), part = name + "/" + std::to_string(q->b.value());
+        const std::string part = table_.symbols[i].name.str() + "/" + std::to_string(q->b.value());
         const bounds limits = table_.symbols[i].limits;
         symbol_table t;
         const auto replaced = [&](std::size_t k) {
@@ -179,8 +186,7 @@ class symbol_solver {
             nullptr,
             dim::unknown(),
             {std::max<std::int64_t>(1, (limits.min + q->b.value() - 1) / q->b.value()), limits.max / q->b.value()}};
-        solutions_[name] = {std::make_shared<const symbol_table>(t), value, limits};
-        return true;
+        return note(i, {std::make_shared<const symbol_table>(t), value, limits});
       }
     }
     return false;
@@ -188,7 +194,7 @@ class symbol_solver {
 
   // min(s, c) = s says s <= c, and max(s, c) = s says s >= c; where neither does, min(s, c) = c and max(s, c) = c say
   // the opposite.
-  bool by_bounds(const equation& e) const {
+  bool by_bounds(const equation& e) {
     for (const bool opposite : {false, true})
       for (const atom_kind kind : {atom_kind::min, atom_kind::max}) {
         std::vector<const atom*> extrema;
@@ -200,7 +206,7 @@ class symbol_solver {
     return false;
   }
   // Whether e holds once one side of `x` is at most (min) or at least (max) the other side, a number.
-  bool by_bound(const equation& e, const atom& x, atom_kind side) const {
+  bool by_bound(const equation& e, const atom& x, atom_kind side) {
     const bool first = x.a.is_known();
     const dim limit = first ? x.a : x.b, other = first ? x.b : x.a;
     for (std::size_t i = 0; limit.is_known() && i < table_.symbols.size(); ++i) {
@@ -212,8 +218,7 @@ class symbol_solver {
         return t.symbol_named(table_.symbols[k].name.view(), k == i ? limits : table_.symbols[k].limits);
       });
       if (!(copy(e.left) == copy(e.right))) continue;
-      solutions_[table_.symbols[i].name.str()] = {nullptr, dim::unknown(), limits};
-      return true;
+      return note(i, {nullptr, dim::unknown(), limits});
     }
     return false;
   }
@@ -263,8 +268,17 @@ class symbol_solver {
     return t.uses(a.a, i) || t.uses(a.b, i);
   }
 
+  // Symbol i is solved.
+  bool note(std::size_t i, symbol_solution solution) {
+    solutions_[table_.symbols[i].name.str()] = std::move(solution);
+    solved_.push_back(i);
+    return true;
+  }
+
   const symbol_table& table_;
+  std::shared_ptr<symbol_table> scratch_;  // `table_`, and what is computed in it
   symbol_solutions& solutions_;
+  std::vector<std::size_t> solved_;
 };
 
 }  // namespace dnnkit::onnx
