@@ -111,6 +111,9 @@ TEST_CASE("printed as a user would write it") {
   CHECK(t.print(t.sub(w, h)).view() == "W-H");
   CHECK(t.print(t.floor_div(t.add(h, 1), 2)).view() == "floor_div(H+1, 2)");
   CHECK(t.print(t.sub(dim(1), dim(4))).view() == "-3");
+  CHECK(t.print(t.sub(dim(0), h)).view() == "-H");
+  CHECK(t.print(t.add(t.mul(t.sub(dim(0), h), 3), 5)).view() == "-3*H+5");
+  CHECK(t.print(t.add(dim(0), std::numeric_limits<std::int64_t>::min())).view() == "-9223372036854775808");
   CHECK(t.print(dim::unknown()).view() == "?");
 }
 

@@ -11,6 +11,7 @@
 
 #include "dnnkit/onnx/convert_movement.hpp"
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/op/scalar.hpp"
 
 namespace dnnkit::onnx::detail {
 
@@ -60,7 +61,7 @@ inline void keep_aspect_ratio(node_context& c, op::resize& r) {
   }
   for (std::size_t d = 0; d < rank; ++d) {
     r.scales.push_back(named[d] ? scale : 1);
-    if (named[d]) r.sizes[d] = static_cast<std::int64_t>(std::round(scale * extent(d)));
+    if (named[d]) r.sizes[d] = to_integer(std::round(scale * extent(d)));
   }
 }
 

@@ -83,7 +83,7 @@ inline void convert_one_hot(node_context& c) {
 // k is an attribute up to opset 9.
 inline void convert_top_k(node_context& c) {
   op::top_k top;
-  if (c.opset < 10) top.k = c.integer("k");
+  if (c.opset < 10) top.k = c.arithmetic.to_dim(known_element::of_number(c.integer("k")));
   else top.k = c.extent(1, "k");
   top.axis = c.integer("axis", -1);
   top.largest = c.flag("largest", true);

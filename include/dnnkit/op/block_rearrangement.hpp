@@ -51,7 +51,7 @@ struct depth_to_space {
 
   constexpr void infer(inference& c) const {
     if (!c.require_rank(0, 4, 4)) return;
-    if (!c.require(blocksize > 0, "blocksize must be positive")) return;
+    if (!c.require(blocksize > 0 && blocksize < 65536, "blocksize must be positive and below 65536")) return;
     const dim depth = c.table().exact_div(c.in(0)[1], dim(blocksize * blocksize));
     if (!c.require(!depth.is_unknown(), "blocksize squared does not divide the channels")) return;
     c.out(c.type(0), {c.in(0)[0], depth, c.size(0, 2) * blocksize, c.size(0, 3) * blocksize});
@@ -95,7 +95,7 @@ struct space_to_depth {
 
   constexpr void infer(inference& c) const {
     if (!c.require_rank(0, 4, 4)) return;
-    if (!c.require(blocksize > 0, "blocksize must be positive")) return;
+    if (!c.require(blocksize > 0 && blocksize < 65536, "blocksize must be positive and below 65536")) return;
     const dim height = c.table().exact_div(c.in(0)[2], dim(blocksize));
     const dim width = c.table().exact_div(c.in(0)[3], dim(blocksize));
     if (!c.require(!height.is_unknown() && !width.is_unknown(), "blocksize does not divide height and width")) return;

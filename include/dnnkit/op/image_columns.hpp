@@ -105,6 +105,8 @@ struct affine_grid {
   constexpr void infer(inference& c) const {
     if (!c.require_rank(0, 3, 3) || !c.require(size.size() == 4 || size.size() == 5, "size must name 4 or 5 extents"))
       return;
+    for (dim d : size)
+      if (!c.require_extent(d, "an extent of size")) return;
     const auto axes = static_cast<std::int64_t>(size.size()) - 2;
     if (!c.require_equal(c.in(0)[0], "the number of maps", size[0], "that of images") ||
         !c.require_equal(c.in(0)[1], "the rows of a map", axes, "the number of spatial axes") ||

@@ -32,7 +32,16 @@ class inference {
   constexpr symbol_table& table() const { return *table_; }
 
   // --- what it says
-  constexpr void out(dtype t, const shape& s) { outputs_.push_back({t, s}); }
+  // An output; fails when an extent of it is negative whatever the symbols are.
+  constexpr void out(dtype t, const shape& s) {
+    for (std::size_t d = 0; d < s.count; ++d)
+      if (is_negative(s.items[d])) {
+        text message;
+        fail(message << "extent " << d << " of the result is " << table_->print(s.items[d]) << ", which is negative");
+        return;
+      }
+    outputs_.push_back({t, s});
+  }
   constexpr bool fail(const text& message) {
     if (error_.empty()) error_ = message;
     return false;
@@ -47,6 +56,13 @@ class inference {
     t << least;
     if (most != least) t << " to " << most;
     return fail(t);
+  }
+  // An extent or a position that an attribute gives: known or symbolic, and not negative whatever the symbols are.
+  constexpr bool require_extent(dim d, std::string_view name) {
+    if (d.is_known()) return true;
+    text t;
+    if (d.is_unknown()) return fail(t << name << " is not known, or is -1, which no extent is");
+    return !is_negative(d) || fail(t << name << " is " << table_->print(d) << ", which is negative");
   }
   // Dimensions that must agree; two different symbols do not, unless the table collects equations.
   constexpr bool require_equal(dim a, const char* name_of_a, dim b, const char* name_of_b) {
@@ -106,6 +122,8 @@ class inference {
   }
 
  private:
+  constexpr bool is_negative(dim d) const { return d.is_expression() && table_->range(d).max < 0; }
+
   symbol_table* table_;
   vector<const tensor_type*> inputs_;  // null for one left out
   static_vector<tensor_type, 1> outputs_;

@@ -161,8 +161,10 @@ struct max_unpool {
     if (!c.require_rank(0, 3, 5) || !over().check(c, c.rank(0) - 2)) return;
     if (!c.require_rank(1, c.rank(0), c.rank(0))) return;
     if (!output_shape.empty()) {
-      if (c.require(output_shape.size() == c.rank(0), "output_shape must name every extent"))
-        c.out(c.type(0), output_shape);
+      if (!c.require(output_shape.size() == c.rank(0), "output_shape must name every extent")) return;
+      for (dim d : output_shape)
+        if (!c.require_extent(d, "an extent of output_shape")) return;
+      c.out(c.type(0), output_shape);
       return;
     }
     shape s{c.in(0)[0], c.in(0)[1]};

@@ -31,7 +31,7 @@ struct range {
   constexpr void infer(inference& c) const {
     for (std::size_t i = 0; i < 2; ++i)
       if (!c.require_equal(c.count(i), "the number of elements of start or delta", 1, "expected")) return;
-    c.out(c.type(0), {count});
+    if (c.require_extent(count, "the number of elements")) c.out(c.type(0), {count});
   }
   constexpr auto at(const auto&, const coordinates& o, auto start, auto delta) const {
     using T = decltype(start(o));
@@ -112,7 +112,9 @@ struct one_hot {
 
   constexpr void infer(inference& c) const {
     std::int64_t a = axis;
-    if (!c.require_rank(0, 0, max_rank - 1) || !c.normalise_axis(a, c.rank(0) + 1)) return;
+    if (!c.require_rank(0, 0, max_rank - 1) || !c.normalise_axis(a, c.rank(0) + 1) ||
+        !c.require_extent(depth, "the depth"))
+      return;
     if (!c.require_rank(1, 1, 1) || !c.require_equal(c.in(1)[0], "the number of values", 2, "expected")) return;
     shape s = c.in(0);
     s.insert(static_cast<std::size_t>(a), depth);

@@ -75,6 +75,8 @@ struct resize {
       return;
     for (float x : roi)
       if (!c.require(x > -65536 && x < 65536, "the numbers of roi must lie between -65536 and 65536")) return;
+    for (dim d : sizes)
+      if (!c.require_extent(d, "a size")) return;
     shape s = sizes;
     for (std::size_t d = 0; d < rank; ++d) {
       if (!scales.empty() && !c.require(scales[d] > 0 && scales[d] < 65536, "scales must be positive and below 65536"))

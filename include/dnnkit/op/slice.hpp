@@ -138,6 +138,7 @@ struct split {
     std::int64_t a = axis;
     if (!c.normalise_axis(a, c.rank(0))) return;
     const auto d = static_cast<std::size_t>(a);
+    if (!c.require_extent(begin, "the begin") || !c.require_extent(size, "the size")) return;
     const extent end = c.number(begin) + c.number(size);
     if (c.table().range(c.size(0, d) - end).max < 0) {
       text t;

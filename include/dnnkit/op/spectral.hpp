@@ -47,7 +47,9 @@ struct dft {
 
   constexpr void infer(inference& c) const {
     std::int64_t a = axis;
-    if (!c.require_rank(0, 2, max_rank) || !c.normalise_axis(a, c.rank(0))) return;
+    if (!c.require_rank(0, 2, max_rank) || !c.normalise_axis(a, c.rank(0)) ||
+        !c.require_extent(dft_length, "dft_length"))
+      return;
     const dim parts = c.in(0)[c.rank(0) - 1];
     if (!c.require(parts == dim(1) || parts == dim(2), "the last extent must be 1 or 2") ||
         !c.require(static_cast<std::size_t>(a) + 1 < c.rank(0), "the axis must not be the last one") ||
@@ -169,7 +171,9 @@ template <class Terms> struct cosine_window {
     visit("to", self.to);
   }
 
-  constexpr void infer(inference& c) const { c.out(to, {size}); }
+  constexpr void infer(inference& c) const {
+    if (c.require_extent(size, "the size")) c.out(to, {size});
+  }
   double at(const auto& c, const coordinates& o) const {
     const double n = static_cast<double>(periodic ? c.out(0) : c.out(0) - 1);
     const double angle = n > 0 ? 2 * std::numbers::pi * static_cast<double>(o[0]) / n : 0;

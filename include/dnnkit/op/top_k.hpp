@@ -42,7 +42,7 @@ struct top_k {
 
   constexpr void infer(inference& c) const {
     std::int64_t a = axis;
-    if (!c.normalise_axis(a, c.rank(0))) return;
+    if (!c.normalise_axis(a, c.rank(0)) || !c.require_extent(k, "k")) return;
     const auto along = static_cast<std::size_t>(a);
     if (!c.require(c.table().range(c.table().sub(k, c.in(0)[along])).min <= 0, "k is more than there are elements"))
       return;

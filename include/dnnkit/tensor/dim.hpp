@@ -497,13 +497,13 @@ class symbol_table {
     }
     const polynomial& p = polynomials[d.expression()];
     for (std::size_t i = p.size(); i-- > 0;) {
-      std::int64_t c = p[i].coefficient;
-      if (i + 1 < p.size()) t << (c < 0 ? "-" : "+");
+      const std::int64_t c = p[i].coefficient;
+      const bool is_one = (c == 1 || c == -1) && !p[i].factors.empty();
+      if (c >= 0 && i + 1 < p.size()) t << "+";
+      if (!is_one) t << c;
       else if (c < 0) t << "-";
-      if (c < 0) c = -c;
-      if (c != 1 || p[i].factors.empty()) t << c;
       for (std::size_t f = 0; f < p[i].factors.size(); ++f) {
-        if (f > 0 || c != 1) t << "*";
+        if (f > 0 || !is_one) t << "*";
         print(t, atoms[p[i].factors[f]]);
       }
     }
