@@ -13,6 +13,7 @@
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/compiler.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 #include "dnnkit/onnx/plan_ahead.hpp"
 
@@ -65,6 +66,9 @@ int build(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   if (!arguments->count("output")) throw error("is missing", "--output");
+  const path program = (*arguments)["output"].as<std::string>();
+  if (!program.has_filename() || is_directory(program))
+    throw error("is a folder", "--output", "a file", program.string());
   const std::size_t jobs = (*arguments)["jobs"].as<std::size_t>();
   if (jobs == 0) throw error("is no number of compilers", "--jobs", "at least 1", "0");
   const model m = load_compilable(*arguments, inputs_of(*arguments));
@@ -73,8 +77,7 @@ int build(int argc, char** argv) {
                                        ? std::max<std::size_t>(1, (*arguments)["kernel-parts"].as<std::size_t>())
                                        : onnx::kernel_parts_that_pay(onnx::planned(g).recipes.size(), jobs);
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
-  const path file = (*arguments)["model"].as<std::string>(), program = (*arguments)["output"].as<std::string>(),
-             folder = program.string() + ".source";
+  const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
   const std::vector<std::string> units = write_sources(g, file, folder, kernel_parts, linked_data_of(*arguments));
 
   const path log = folder / "compiler.log";
@@ -94,8 +97,8 @@ int build(int argc, char** argv) {
   for (const std::string& w : {std::string("-o"), absolute(program).string(), std::string("-pthread")})
     link.words.push_back(w);
   run_compilers(compilations, jobs, fmt::format("compiling {}", onnx::model_name(file)));
-  run_compilers({link}, 1, fmt::format("linking {}", program.string()));
-  std::cout << program.string() << "\n";
+  run_compilers({link}, 1, fmt::format("linking {}", printable(program.string())));
+  std::cout << printable(program.string()) << "\n";
   return 0;
 }
 

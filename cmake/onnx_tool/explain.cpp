@@ -80,7 +80,7 @@ int explain(int argc, char** argv) {
   onnx::name_layers(m.imported.graph);
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("json") != 0) {
-    const plan_draft plan = onnx::logged_plan(std::move(m.imported.graph));
+    const plan_draft plan = planned_or_refused([&] { return onnx::logged_plan(std::move(m.imported.graph)); });
     std::cout << explain_json(view_of(plan));
     return 0;
   }
@@ -91,7 +91,7 @@ int explain(int argc, char** argv) {
   }
   if (all || counts) print_kinds(*m.file, g);
   if (!all) return 0;
-  const plan_draft plan = onnx::logged_plan(g);
+  const plan_draft plan = planned_or_refused([&] { return onnx::logged_plan(g); });
   std::cout << printable(dnnkit::explain(view_of(plan)), line_feeds::kept);
   return 0;
 }

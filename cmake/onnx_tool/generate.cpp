@@ -4,6 +4,7 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 
 namespace dnnkit::tool {
@@ -28,7 +29,7 @@ int generate(int argc, char** argv) {
   onnx::write_if_changed(folder / (name + "_weights.hpp"),
                          onnx::weights_header(name, path, linked_data_of(*arguments)));
   onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, path, linked_data_of(*arguments)));
-  std::cout << (folder / (name + ".hpp")).string() << "\n";
+  std::cout << printable((folder / (name + ".hpp")).string()) << "\n";
   return 0;
 }
 

@@ -70,6 +70,8 @@ std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, c
     return std::nullopt;
   }
   if (!arguments.count("model")) throw error("no model was named", "command line", "MODEL.onnx");
+  if (const std::vector<std::string>& more = arguments.unmatched(); !more.empty())
+    throw error("takes one model", "command line", {}, fmt::format("'{}' as well", more.front()));
   return arguments;
 }
 

@@ -43,7 +43,7 @@ int run(int argc, char** argv) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::filesystem::path path = folder / npy_name(g.text_of(g.output_names[i]));
     write_npy(path, outputs[i]);
-    fmt::print("{}: {} -> {}\n", printable(g.text_of(g.output_names[i])), outputs[i], path.string());
+    fmt::print("{}: {} -> {}\n", printable(g.text_of(g.output_names[i])), outputs[i], printable(path.string()));
   }
   return 0;
 }

@@ -36,6 +36,14 @@ says 0 "dnnkit operators" "$tool" operators --help
 says 2 "no command 'frob',usage" "$tool" frob "$small"
 says 2 "no model was named" "$tool" check
 says 2 "absent.onnx" "$tool" check absent.onnx
+for command in check run compare explain dot "generate -o unused" "build -o unused"; do
+  says 2 "command line: takes one model, found 'second.onnx' as well" "$tool" $command "$small" second.onnx
+done
+says 2 "--output: is a folder" "$tool" build "$small" -o .
+[ ! -e ..source ] || fail "build wrote sources before it refused its output"
+for command in explain dot; do
+  says 1 "NonZero 'chosen': the extents of its output depend" "$tool" $command "$selecting"
+done
 
 says 0 "input x: f32 [1, 2, 4, 4],output y: f32 [1, 2],5 operators of 5 kinds, all supported" "$tool" check "$small"
 says 1 "Frobnicate 'first',Wobble 'third',2 problems" "$tool" check "$unsupported"
