@@ -37,11 +37,14 @@ constexpr std::size_t end_of_piece(std::string_view message, std::size_t first) 
   return space == message.npos || space <= first ? first + longest_piece : space + 1;
 }
 
-template <class Model> constexpr graph build_graph() {
+enum class purpose : std::uint8_t { evaluation, compilation };
+
+template <class Model, purpose Purpose> constexpr graph build_graph() {
   builder b;
   graph& g = b.value();
   if constexpr (requires { Model::build(b); }) Model::build(b);
   else g.error = said_by_compiler;
+  if constexpr (Purpose == purpose::compilation) b.require_known_inputs();
   if (g.error.empty() && g.outputs.empty())
     g.error = "the model names no output, unless the compiler has left out a statement that it reports as an error";
   if (!g.error_place.empty() && g.error.view() != said_by_compiler) {
@@ -54,20 +57,39 @@ template <class Model> constexpr graph build_graph() {
 }
 
 template <class Model, class Pipeline> struct rewrite_graph_of {
-  constexpr graph operator()() const { return rewriting_of<Pipeline>::run(build_graph<Model>()).g; }
+  constexpr graph operator()() const {
+    return rewriting_of<Pipeline>::run(build_graph<Model, purpose::compilation>()).g;
+  }
 };
 
 template <class Model, class Target, class Pipeline> struct make_plan_of {
   constexpr plan_draft operator()() const {
-    return Pipeline::template run<Target>(build_graph<Model>(), decltype(cpu::families_of_model<Model>())::table).plan;
+    return Pipeline::template run<Target>(build_graph<Model, purpose::compilation>(), decltype(cpu::families_of_model<Model>())::table).plan;
   }
 };
 template <class Model, class Target, class Pipeline> struct make_logged_plan_of {
   constexpr plan_draft operator()() const {
-    return Pipeline::template run_logged<Target>(build_graph<Model>(), decltype(cpu::families_of_model<Model>())::table)
+    return Pipeline::template run_logged<Target>(build_graph<Model, purpose::compilation>(), decltype(cpu::families_of_model<Model>())::table)
         .plan;
   }
 };
+
+// The value of a constant expression is not needed, only that it is one.
+constexpr bool evaluated(const auto&) { return true; }
+
+// Where build() cannot be evaluated the compiler says here at what, or that build() is not declared constexpr.
+template <class Model> struct build_must_be_a_constant_expression {
+  static constexpr bool holds = evaluated(build_graph<Model, purpose::compilation>());
+};
+template <class Model>
+concept builds_constant = requires {
+  typename std::bool_constant<evaluated(build_graph<Model, purpose::compilation>())>;
+};
+// Where Make is no constant expression: why.
+template <class Model, class Make> constexpr bool say_what_is_no_constant() {
+  if constexpr (builds_constant<Model>) return std::bool_constant<evaluated(Make{}())>::value;
+  else return build_must_be_a_constant_expression<Model>::holds;
+}
 
 // What is wrong with a plan of Model: what was wrong with the graph, or an operator no kernel can be made of.
 template <class Model> constexpr text problem_of(const plan_view& plan) {
@@ -91,22 +113,28 @@ template <class Model> constexpr text problem_of(const plan_view& plan) {
 
 template <class Model, class Make> inline constexpr text problem = problem_of<Model>(view_of(freeze<Make>::value));
 
-// Says a message by the assertion in model_error, unless it is empty or another assertion has said it. Message: a
+// Says a message by the assertion in model_error, or another template of that kind, unless it is empty or another assertion has said it. Message: a
 // constant with a member view().
-template <const auto& Message, std::size_t First = 0, fixed_string... Pieces> constexpr auto say() {
+template <const auto& Message, template <fixed_string...> class Error = model_error, std::size_t First = 0,
+          fixed_string... Pieces>
+constexpr auto say() {
   constexpr std::string_view message = Message.view();
   if constexpr (First < message.size() && message != said_by_compiler) {
     constexpr std::size_t end = end_of_piece(message, First);
-    return say<Message, end, Pieces..., to_fixed<end - First>(message.substr(First))>();
+    return say<Message, Error, end, Pieces..., to_fixed<end - First>(message.substr(First))>();
   } else if constexpr (sizeof...(Pieces) != 0) {
-    return model_error<Pieces...>{};
+    return Error<Pieces...>{};
   }
+}
+template <class Model, class Make> constexpr auto say_problem() {
+  if constexpr (makes_constant<Make>) return say<problem<Model, Make>>();
+  else return say_what_is_no_constant<Model, Make>();
 }
 
 }  // namespace detail
 
 // The graph as the model builds it: for printing, for the reference evaluator.
-template <class Model> constexpr graph graph_of() { return detail::build_graph<Model>(); }
+template <class Model> constexpr graph graph_of() { return detail::build_graph<Model, detail::purpose::evaluation>(); }
 
 // The graph behind the rewriting passes, whose nodes the plan's steps number; at run time too the one the compiler
 // made.
@@ -132,7 +160,7 @@ template <class Model, class Target = targets::native, class Pipeline = default_
 
   // Of a model that is wrong, whose plan is empty, nothing else is said.
   static constexpr bool is_right = detail::problem<Model, make>.empty();
-  using problem = decltype(detail::say<detail::problem<Model, make>>());
+  using problem = decltype(detail::say_problem<Model, make>());
 
   static constexpr plan_view plan = is_right ? view_of(frozen) : plan_view{};
   // The plan's record alone, and behind the plan: for the compiler and for printers.

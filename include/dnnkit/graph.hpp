@@ -2,9 +2,9 @@
 // dnnkit's front door: build a graph, compile it, run it on the CPU.
 #pragma once
 
-#if __cplusplus < 202002L
-#error "dnnkit needs C++20: compile with -std=c++20 or later (in CMake: target_compile_features(... cxx_std_20))"
-#else
+#include "dnnkit/core/language.hpp"
+
+#ifdef DNNKIT_LANGUAGE_SUFFICES
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/op/builtin.hpp"

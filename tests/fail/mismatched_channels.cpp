@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A convolution whose weight has another number of input channels than its input.
 // EXPECT: channel count is 3, but the weight
-// EXPECT: Conv 'Conv' (node 0, weight 'w'):
+// EXPECT: Conv (node 0, weight 'w'):
 // EXPECT: mismatched_channels.cpp:18:
 #include <dnnkit/graph.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Running a network of floats on doubles.
-// EXPECT: run() got a range of another element type than the network's input or output has
+// EXPECT: input 'x' is of f32, its range of f64
 #include <dnnkit/graph.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Running a network with one input by name and one by position.
-// EXPECT: dnnkit: ranges are given by position or by name, not some so and some so
+// EXPECT: ranges are given by position or by name, not some so and some so
 #include <dnnkit/graph.hpp>
 
 #include <array>

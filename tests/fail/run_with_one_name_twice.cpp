@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Running a network with one input twice and another one not at all.
-// EXPECT: dnnkit: an input or output is given no range, and another one two
+// EXPECT: input 'ids' is given two ranges
 #include <dnnkit/graph.hpp>
 
 #include <array>

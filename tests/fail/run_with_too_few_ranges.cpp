@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Running a network without a range for one of its outputs.
-// EXPECT: run() takes one range for each input and one for each output of the network
+// EXPECT: run() takes one range for each input and one for each output: 3, not 2
 #include <dnnkit/graph.hpp>
 
 #include <vector>

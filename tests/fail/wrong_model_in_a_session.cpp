@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A model that is wrong, where it is used: one message, which names the node, its weight and the line.
-// EXPECT: wrong_model_in_a_session.cpp:20: Add 'Add' (node 1, weight 'bias'):
+// EXPECT: wrong_model_in_a_session.cpp:20: Add (node 1, weight 'bias'):
 // EXPECT: shapes [1, 8, 6, 6] and [7] do not broadcast
 #include <dnnkit/graph.hpp>
 

@@ -59,9 +59,9 @@ template <class Build> constexpr text error_of_building(Build build) {
 }
 static_assert(error_of_building([](builder& g) {
                 conv(tensor{}, g.weight("w", {1, 1, 1, 1}));
-              }) == "Conv 'Conv' (node 0, weight 'w'): input 0 is left out");
+              }) == "Conv (node 0, weight 'w'): x is left out");
 static_assert(error_of_building([](builder& g) { apply(op::add{}, tensor{}, g.input("x", f32, {4})); }) ==
-              "Add 'Add' (node 0): input 0 is left out");
+              "Add (node 0): input 0 is left out");
 static_assert(error_of_building([](builder& g) { g.input("x", f32, {4}).size(1); }) ==
               "size: 'x' has no axis 1, its rank is 1");
 static_assert(error_of_building([](builder& g) { g.input("x", f32, {4}).size(-2); }) ==
@@ -110,7 +110,7 @@ constexpr text error_of_strangers(int where) {
   if (where == 2) g.named("y", y);
   return g.value().error;
 }
-static_assert(error_of_strangers(0) == "Add 'Add' (node 0): input 1 belongs to another graph");
+static_assert(error_of_strangers(0) == "Add (node 0): input 1 belongs to another graph");
 static_assert(error_of_strangers(1) == "output 'y': the tensor belongs to another graph");
 static_assert(error_of_strangers(2) == "named 'y': the tensor belongs to another graph");
 

@@ -329,7 +329,7 @@ TEST_CASE("an input that must be there and is left out is an error") {
     g.input("x", f32, {2, 2}).output("y").node(op, std::move(inputs), {"y"}, std::move(list));
     return problems(import(g));
   };
-  CHECK(of("Gemm", {"x", "", "x"}) == "Gemm 'y': input 1 is left out\n");
+  CHECK(of("Gemm", {"x", "", "x"}) == "Gemm 'y': b is left out\n");
   CHECK(of("Gemm", {"x"}) == "Gemm 'y': has 1 input, takes 2 to 3\n");
   CHECK(of("Sum", {"x", "", "x"}) == "Sum 'y': input 1 is missing\n");
   CHECK(of("Mean", {"", "x"}) == "Mean 'y': input 0 is missing\n");

@@ -20,17 +20,17 @@ static_assert(inferred([](builder& g) {
 static_assert(inferred([](builder& g) { return -g.input("x", i64, {L}) * 2.0 - 1.0; }) == "i64 [L]");
 static_assert(inferred([](builder& g) { return 1.0 / g.input("x", f32, {}); }) == "f32 []");
 static_assert(inferred([](builder& g) { return add(g.input("x", f32, {2}), g.input("y", i64, {2})); }) ==
-              "Add 'Add': input 0 is f32, input 1 is i64");
+              "Add: input 0 is f32, input 1 is i64");
 static_assert(inferred([](builder& g) {
                 return add(g.input("x", f32, {2, 3}), g.input("y", f32, {2}));
-              }) == "Add 'Add': shapes [2, 3] and [2] do not broadcast");
+              }) == "Add: shapes [2, 3] and [2] do not broadcast");
 static_assert(inferred([](builder& g) { return mul(g.input("x", f32, {L}), g.input("y", f32, {sym{"M"}})); }) ==
-              "Mul 'Mul': shapes [L] and [M] do not broadcast");
+              "Mul: shapes [L] and [M] do not broadcast");
 static_assert(inferred([](builder& g) { return add(g.input("x", boolean, {2}), g.input("y", boolean, {2})); }) ==
-              "Add 'Add': input 0 is bool, expected a number");
+              "Add: input 0 is bool, expected a number");
 static_assert(inferred([](builder& g) { return dnnkit::floor(g.input("x", i64, {2})); }) ==
-              "Floor 'Floor': input 0 is i64, expected a floating-point type");
-static_assert(inferred([](builder& g) { return add(g.input("x", f32, {2})); }) == "Add 'Add': has 1 input, takes 2");
+              "Floor: input 0 is i64, expected a floating-point type");
+static_assert(inferred([](builder& g) { return add(g.input("x", f32, {2})); }) == "Add: has 1 input, takes 2");
 
 // NaN goes through minimum and maximum whichever side it is on.
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();

@@ -21,9 +21,9 @@ static_assert(inferred([](builder& g) {
                 return g.apply(op::real_of_bits{f32}, {g.input("x", i32, {2, L})});
               }) == "f32 [2, L]");
 static_assert(inferred([](builder& g) { return g.apply(op::bits_of_real{f64}, {g.input("x", f32, {2})}); }) ==
-              "BitCast.BitsOfReal 'BitCast.BitsOfReal': the input is of another type than the attribute says");
+              "BitCast.BitsOfReal: the input is of another type than the attribute says");
 static_assert(inferred([](builder& g) { return g.apply(op::real_of_bits{f16}, {g.input("x", i16, {2})}); }) ==
-              "BitCast.RealOfBits 'BitCast.RealOfBits': only 32 and 64-bit floats are supported");
+              "BitCast.RealOfBits: only 32 and 64-bit floats are supported");
 
 TEST_CASE("bit_cast: numpy's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("bit_cast", 0);

@@ -24,10 +24,10 @@ static_assert(
     }) == "f32 [1, 12, H, W]");
 static_assert(inferred([](builder& g) {
                 return depth_to_space(g.input("x", f32, {1, 6, H, W}), {.blocksize = 2});
-              }) == "DepthToSpace 'DepthToSpace': blocksize squared does not divide the channels");
+              }) == "DepthToSpace: blocksize squared does not divide the channels");
 static_assert(inferred([](builder& g) {
                 return space_to_depth(g.input("x", f32, {1, 6, H, W}), {.blocksize = 2});
-              }) == "SpaceToDepth 'SpaceToDepth': blocksize does not divide height and width");
+              }) == "SpaceToDepth: blocksize does not divide height and width");
 
 TEST_CASE("block_rearrangement: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("block_rearrangement");

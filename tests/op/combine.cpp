@@ -19,13 +19,13 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [2, L]");
 static_assert(inferred([](builder& g) {
                 return combine(g.input("c", boolean, {2}), g.input("x", f32, {2}), g.input("y", f32, {2}));
-              }) == "If 'If': the number of elements of the condition is 2, but expected is 1");
+              }) == "If: the number of elements of the condition is 2, but expected is 1");
 static_assert(inferred([](builder& g) {
                 return combine(g.input("c", boolean, {}), g.input("x", f32, {2}), g.input("y", f32, {1}));
-              }) == "If 'If': an extent of what one branch gives is 2, but that of the other is 1");
+              }) == "If: an extent of what one branch gives is 2, but that of the other is 1");
 static_assert(inferred([](builder& g) {
                 return combine(g.input("c", boolean, {1}), g.input("x", f32, {}), g.input("y", f32, {}));
-              }) == "If 'If': the condition has more axes than the branches' results");
+              }) == "If: the condition has more axes than the branches' results");
 
 TEST_CASE("combine: the branch that is taken") {
   const auto outcome = operator_cases::run("combine");

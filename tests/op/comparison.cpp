@@ -25,12 +25,12 @@ static_assert(inferred([](builder& g) {
               }) == "i64 [L, 4]");
 static_assert(inferred([](builder& g) {
                 return where(g.input("c", f32, {4}), g.input("x", f32, {4}), g.input("y", f32, {4}));
-              }) == "Where 'Where': input 0 is f32, expected bool");
+              }) == "Where: condition is f32, expected bool");
 static_assert(inferred([](builder& g) {
                 return where(g.input("c", boolean, {4}), g.input("x", f32, {4}), g.input("y", i64, {4}));
-              }) == "Where 'Where': input 1 is f32, input 2 is i64");
+              }) == "Where: a is f32, b is i64");
 static_assert(inferred([](builder& g) { return logical_and(g.input("x", f32, {4}), g.input("y", f32, {4})); }) ==
-              "And 'And': input 0 is f32, expected bool");
+              "And: input 0 is f32, expected bool");
 
 TEST_CASE("comparison: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("comparison");

@@ -22,10 +22,10 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [H+L+1, 3]");
 static_assert(inferred([](builder& g) {
                 return concat({g.input("x", f32, {2, 3}), g.input("y", f32, {3, 3})}, {.axis = 1});
-              }) == "Concat 'Concat': an extent of input 0 is 2, but that of another input is 3");
+              }) == "Concat: an extent of input 0 is 2, but that of another input is 3");
 static_assert(inferred([](builder& g) {
                 return concat({g.input("x", f32, {2}), g.input("y", i32, {2})});
-              }) == "Concat 'Concat': input 0 is f32, input 1 is i32");
+              }) == "Concat: input 0 is f32, input 1 is i32");
 
 TEST_CASE("concat: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("concat");

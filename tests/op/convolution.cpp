@@ -26,19 +26,19 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [1, 8, 218]");
 static_assert(inferred([](builder& g) {
                 return conv(g.input("x", f32, {1, 3, H, W}), g.weight("w", {8, 4, 3, 3}));
-              }) == "Conv 'Conv': the input's channel count is 3, but the weight's input channels times group is 4");
+              }) == "Conv: the input's channel count is 3, but the weight's input channels times group is 4");
 static_assert(inferred([](builder& g) {
                 return conv(g.input("x", f32, {1, 3, 2, 2}), g.weight("w", {8, 3, 3, 3}));
-              }) == "Conv 'Conv': a window of 3 does not fit a padded extent of 2");
+              }) == "Conv: a window of 3 does not fit a padded extent of 2");
 static_assert(inferred([](builder& g) {
                 return conv(g.input("x", f32, {1, 3, H, W}), g.weight("w", {8, 3, 3, 3}), {.strides = {2}});
-              }) == "Conv 'Conv': kernel_shape, strides, pads and dilations must fit the number of spatial axes");
+              }) == "Conv: kernel_shape, strides, pads and dilations must fit the number of spatial axes");
 static_assert(inferred([](builder& g) {
                 return conv(g.input("x", f32, {1, 3, H, W}), g.weight("w", {8, 3, 3, 3}), g.weight("b", {7}));
-              }) == "Conv 'Conv': the bias's length is 7, but the weight's output channels is 8");
+              }) == "Conv: the bias's length is 7, but the weight's output channels is 8");
 static_assert(inferred([](builder& g) {
                 return conv(g.input("x", f32, {1, 4, H, W}), g.weight("w", {6, 1, 3, 3}), {.group = 4});
-              }) == "Conv 'Conv': group does not divide the output channels");
+              }) == "Conv: group does not divide the output channels");
 
 constexpr bool counts_operations() {
   builder g;

@@ -23,7 +23,7 @@ constexpr tensor sizes_of(builder& g) {
 static_assert(inferred([](builder& g) { return sizes_of(g); }) == "i64 [4]");
 static_assert(inferred([](builder& g) {
                 return g.apply(op::dims{{3, dim::unknown()}}, {});
-              }) == "Dims 'Dims': a value is not known");
+              }) == "Dims: a value is not known");
 
 TEST_CASE("dims: numbers") {
   const auto outcome = operator_cases::run("dims");

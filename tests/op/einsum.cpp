@@ -27,9 +27,9 @@ constexpr bool says(std::string_view equation, std::string_view expected) {
 static_assert(says("bij,bjk->bik", "f32 [2, L, 5]"));
 static_assert(says("bij,bjk", "f32 [L, 5]"));
 static_assert(says("...ij,...jk", "f32 [2, L, 5]"));
-static_assert(says("bij,bjk->biq", "Einsum 'Einsum': the output names an axis that no input has"));
-static_assert(says("bij,bj->bi", "Einsum 'Einsum': a term of the equation does not have as many axes as its tensor"));
-static_assert(says("bij,ijk->bk", "Einsum 'Einsum': an axis of one name is 2, but another of that name is L"));
+static_assert(says("bij,bjk->biq", "Einsum: the output names an axis that no input has"));
+static_assert(says("bij,bj->bi", "Einsum: a term of the equation does not have as many axes as its tensor"));
+static_assert(says("bij,ijk->bk", "Einsum: an axis of one name is 2, but another of that name is L"));
 
 TEST_CASE("einsum: results from elsewhere, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("einsum");

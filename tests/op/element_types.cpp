@@ -29,15 +29,15 @@ static_assert(operands_of<op::conv> == "x, weight, bias" && operands_of<op::relu
 static_assert(inferred([](builder& g) {
                 const tensor x = g.input("x", f32, {3, 8});
                 return g.apply(op::gemm{}, {x});
-              }) == "Gemm 'Gemm': has 1 input, takes 2 to 3");
+              }) == "Gemm: has 1 input, takes 2 to 3");
 static_assert(inferred([](builder& g) {
                 const tensor x = g.input("x", f32, {1, 3, 8, 8});
                 return g.apply(op::conv{}, {x});
-              }) == "Conv 'Conv': has 1 input, takes 2 to 3");
+              }) == "Conv: has 1 input, takes 2 to 3");
 static_assert(inferred([](builder& g) {
                 const tensor x = g.input("x", f32, {1, 3, 8, 8});
                 return g.apply(op::conv{}, {x, tensor{}});
-              }) == "Conv 'Conv': input 1 is left out");
+              }) == "Conv: weight is left out");
 static_assert(inferred([](builder& g) {
                 const tensor x = g.input("x", f32, {1, 3, 8, 8});
                 return g.apply(op::conv{}, {x, g.weight("w", {4, 3, 1, 1}), tensor{}});
@@ -45,7 +45,7 @@ static_assert(inferred([](builder& g) {
 static_assert(inferred([](builder& g) {
                 const tensor x = g.input("x", i32, {1, 3, 8, 8});
                 return g.apply(op::softmax{}, {x});
-              }) == "Softmax 'Softmax': input 0 is i32, expected a floating-point type");
+              }) == "Softmax: input 0 is i32, expected a floating-point type");
 
 TEST_CASE("the assertions above are the test") {}
 

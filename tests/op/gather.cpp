@@ -22,7 +22,7 @@ static_assert(inferred([](builder& g) { return take(g.input("x", f32, {2, L, 64}
 static_assert(inferred([](builder& g) { return take(g.input("x", f32, {2, L, 64}), -1, 1); }) == "f32 [2, 64]");
 static_assert(inferred([](builder& g) {
                 return gather(g.weight("words", {30000, 64}), g.input("ids", f32, {1, L}));
-              }) == "Gather 'Gather': input 1 is f32, expected i64 or i32");
+              }) == "Gather: indices is f32, expected i64 or i32");
 
 TEST_CASE("gather: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("gather");
@@ -38,7 +38,7 @@ TEST_CASE("an index outside raises an error") {
   const auto of = [](std::int64_t a, std::int64_t b) { return host_tensor::of_integers(i64, {2}, {a, b}); };
   CHECK(evaluate(g.value(), std::vector{x, of(-3, 2)})[0].reals == std::vector<double>{1, 3});
   CHECK_THROWS_WITH_AS(evaluate(g.value(), std::vector{x, of(0, 3)}),
-                       "Gather 'Gather': index is out of range, expected -3 to 2, found 3", error);
+                       "Gather: index is out of range, expected -3 to 2, found 3", error);
   CHECK_THROWS_AS(evaluate(g.value(), std::vector{x, of(-4, 0)}), error);
 }
 

@@ -23,12 +23,12 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [2, 4, L]");
 static_assert(inferred([](builder& g) {
                 return gather_nd(g.input("x", f32, {7, L}), g.input("i", i64, {2, 3}));
-              }) == "GatherND 'GatherND': batch_dims and the last extent of indices exceed data's rank");
+              }) == "GatherND: batch_dims and the last extent of indices exceed data's rank");
 
 static_assert(inferred([](builder& g) {
                 return gather_elements(g.input("x", f32, {2, 2}), g.input("i", i64, {3, 2}), {.axis = 1});
               }) ==
-              "GatherElements 'GatherElements': indices are longer than data in an axis that is not the one they "
+              "GatherElements: indices are longer than data in an axis that is not the one they "
               "count along");
 
 TEST_CASE("a symbol that makes indices longer than data raises an error") {
@@ -51,8 +51,7 @@ TEST_CASE("a sequence length that the sequence does not have raises an error, as
   };
   CHECK(evaluate(g.value(), of(0, 3))[0].reals == std::vector<double>{1, 6, 3, 4, 5, 2});
   const auto refused = [&](std::int64_t n) {
-    return "ReverseSequence 'ReverseSequence': sequence length is out of range, expected 0 to 3, found " +
-           std::to_string(n);
+    return "ReverseSequence: sequence length is out of range, expected 0 to 3, found " + std::to_string(n);
   };
   CHECK_THROWS_WITH_AS(evaluate(g.value(), of(4, 1)), refused(4).c_str(), error);
   CHECK_THROWS_WITH_AS(evaluate(g.value(), of(1, -1)), refused(-1).c_str(), error);

@@ -22,13 +22,13 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [2, 3]");
 static_assert(inferred([](builder& g) {
                 return matmul(g.input("x", f32, {L, 4}), g.weight("w", {5, 3}));
-              }) == "MatMul 'MatMul': the inner extent of A is 4, but that of B is 5");
+              }) == "MatMul: the inner extent of A is 4, but that of B is 5");
 static_assert(inferred([](builder& g) {
                 return gemm(g.input("x", f32, {L, 4}), g.weight("w", {3, 4}), g.weight("b", {3}), {.trans_b = true});
               }) == "f32 [L, 3]");
 static_assert(inferred([](builder& g) {
                 return gemm(g.input("x", f32, {L, 4}), g.weight("w", {4, 3}), g.weight("b", {2}));
-              }) == "Gemm 'Gemm': shapes [L, 3] and [2] do not broadcast");
+              }) == "Gemm: shapes [L, 3] and [2] do not broadcast");
 
 constexpr bool counts_operations() {
   builder g;

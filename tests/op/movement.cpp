@@ -29,17 +29,17 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [L, 2, 6]");
 static_assert(inferred([](builder& g) {
                 return reshape(g.input("x", f32, {2, 3}), {4, 2});
-              }) == "Reshape 'Reshape': [2, 3] has 6 elements, which do not fit shape [4, 2]");
+              }) == "Reshape: [2, 3] has 6 elements, which do not fit shape [4, 2]");
 static_assert(inferred([](builder& g) {
                 return reshape(g.input("x", f32, {L, 3}), {2, -1});
-              }) == "Reshape 'Reshape': [L, 3] has 3*L elements, which do not fit shape [2, ?]");
+              }) == "Reshape: [L, 3] has 3*L elements, which do not fit shape [2, ?]");
 static_assert(inferred([](builder& g) {
                 return reshape(g.input("x", f32, {4}), {-1, -1});
-              }) == "Reshape 'Reshape': more than one -1 in the shape");
+              }) == "Reshape: more than one -1 in the shape");
 // extents whose product no integer holds
 static_assert(inferred([](builder& g) {
                 return reshape(g.input("x", f32, {3, 4}), {5'000'000'000, 7'000'000'000});
-              }) == "Reshape 'Reshape': [3, 4] has 12 elements, which do not fit shape [5000000000, 7000000000]");
+              }) == "Reshape: [3, 4] has 12 elements, which do not fit shape [5000000000, 7000000000]");
 static_assert(inferred([](builder& g) { return reshape(g.input("x", f32, {0, 3}), {0, 3}); }) == "f32 [0, 3]");
 static_assert(inferred([](builder& g) { return reshape(g.input("x", f32, {0, 3}), {3, -1}); }) == "f32 [3, 0]");
 static_assert(inferred([](builder& g) { return flatten(g.input("x", f32, {2, 3, H, 4})); }) == "f32 [2, 12*H]");
@@ -48,7 +48,7 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [1, L]");
 static_assert(inferred([](builder& g) {
                 return squeeze(g.input("x", f32, {1, L, 2}), {.axes = {2}});
-              }) == "Squeeze 'Squeeze': the extent of an axis to squeeze is 2, but what it must be is 1");
+              }) == "Squeeze: the extent of an axis to squeeze is 2, but what it must be is 1");
 static_assert(inferred([](builder& g) {
                 return unsqueeze(g.input("x", f32, {L}), {.axes = {0, -1}});
               }) == "f32 [1, L, 1]");
@@ -57,7 +57,7 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [1, 12, 64, L]");
 static_assert(inferred([](builder& g) {
                 return transpose(g.input("x", f32, {1, L}), {.perm = {0, 0}});
-              }) == "Transpose 'Transpose': perm names an axis twice");
+              }) == "Transpose: perm names an axis twice");
 static_assert(inferred([](builder& g) { return identity(g.input("x", boolean, {L})); }) == "bool [L]");
 
 TEST_CASE("movement: ONNX Runtime's results, with known and with symbolic extents") {

@@ -33,10 +33,10 @@ static_assert(inferred([](builder& g) {
 static_assert(inferred([](builder& g) {
                 return group_normalization(g.input("x", f32, {1, 8, H}), g.weight("s", {8}), g.weight("b", {8}),
                                            {.num_groups = 3});
-              }) == "GroupNormalization 'GroupNormalization': num_groups does not divide the channels");
+              }) == "GroupNormalization: num_groups does not divide the channels");
 static_assert(inferred([](builder& g) {
                 return layer_normalization(g.input("x", f32, {1, L, 64}), g.weight("s", {32}));
-              }) == "LayerNormalization 'LayerNormalization': shapes [1, L, 64] and [32] do not broadcast");
+              }) == "LayerNormalization: shapes [1, L, 64] and [32] do not broadcast");
 static_assert(inferred([](builder& g) {
                 return batch_normalization(g.input("x", f32, {1, 8, H, H}), g.batch_norm("bn", 4));
               }) == "BatchNormalization 'bn': the input's channel count is 8, but a parameter's length is 4");

@@ -21,15 +21,15 @@ static_assert(inferred([](builder& g) {
 static_assert(inferred([](builder& g) { return pad(g.input("x", f32, {4}), {.pads = {-1, -1}}); }) == "f32 [2]");
 static_assert(inferred([](builder& g) {
                 return pad(g.input("x", f32, {4}), {.pads = {-3, -2}});
-              }) == "Pad 'Pad': pads take away more than there is");
+              }) == "Pad: pads take away more than there is");
 static_assert(inferred([](builder& g) { return pad(g.input("x", f32, {4}), {.pads = {1}}); }) ==
-              "Pad 'Pad': pads must name two numbers for each axis");
+              "Pad: pads must name two numbers for each axis");
 static_assert(inferred([](builder& g) {
                 return pad(g.input("x", f32, {4}), {.pads = {-1, 2}, .mode = pad_mode::edge});
               }) == "f32 [5]");
 static_assert(inferred([](builder& g) {
                 return pad(g.input("x", f32, {4}), {.pads = {-4, 1}, .mode = pad_mode::reflect});
-              }) == "Pad 'Pad': there is no element to repeat");
+              }) == "Pad: there is no element to repeat");
 static_assert(inferred([](builder& g) {
                 return pad(g.input("x", f32, {0, 4}), {.pads = {0, 1, 0, 1}, .mode = pad_mode::reflect});
               }) == "f32 [0, 6]");

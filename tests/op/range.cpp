@@ -21,7 +21,7 @@ static_assert(inferred([](builder& g) {
                 return one_hot(g.input("i", i64, {3, L}), g.weight("v", {2}), {.depth = 7, .axis = 1});
               }) == "f32 [3, 7, L]");
 static_assert(inferred([](builder& g) { return eye_like(g.input("x", f32, {L})); }) ==
-              "EyeLike 'EyeLike': input 0 has rank 1 (shape [L]), expected 2");
+              "EyeLike: input 0 has rank 1 (shape [L]), expected 2");
 
 TEST_CASE("range: results from elsewhere, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("range");

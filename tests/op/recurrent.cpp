@@ -22,7 +22,7 @@ static_assert(inferred([](builder& g) {
 static_assert(inferred([](builder& g) {
                 return g.apply(op::gru{.output = 1},
                                {g.input("x", f32, {L, 2, 5}), g.weight("w", {1, 9, 5}), g.weight("r", {1, 12, 3})});
-              }) == "GRU 'GRU': the second extent of a weight is 12, but gates times units is 9");
+              }) == "GRU: the second extent of a weight is 12, but gates times units is 9");
 
 TEST_CASE("a sequence length that the sequence does not have raises an error, as in ONNX Runtime") {
   builder g;
@@ -33,8 +33,8 @@ TEST_CASE("a sequence length that the sequence does not have raises an error, as
     return std::vector{host_tensor({3, 1, 1}, {1, 2, 3}), one, one, host_tensor::of_integers(i64, {1}, {length})};
   };
   CHECK(evaluate(g.value(), of(1))[0].reals[1] == 0);
-  CHECK_THROWS_WITH_AS(evaluate(g.value(), of(4)),
-                       "RNN 'RNN': sequence length is out of range, expected 0 to 3, found 4", error);
+  CHECK_THROWS_WITH_AS(evaluate(g.value(), of(4)), "RNN: sequence length is out of range, expected 0 to 3, found 4",
+                       error);
   CHECK_THROWS_AS(evaluate(g.value(), of(-1)), error);
 }
 

@@ -26,10 +26,10 @@ static_assert(inferred([](builder& g) {
               }) == "i64 []");
 static_assert(inferred([](builder& g) {
                 return reduce_min(g.input("x", f32, {2, H}), {.axes = {2}});
-              }) == "ReduceMin 'ReduceMin': axis 2 is outside a tensor of rank 2");
+              }) == "ReduceMin: axis 2 is outside a tensor of rank 2");
 static_assert(inferred([](builder& g) {
                 return reduce_l2(g.input("x", i64, {2, H}));
-              }) == "ReduceL2 'ReduceL2': input 0 is i64, expected a floating-point type");
+              }) == "ReduceL2: input 0 is i64, expected a floating-point type");
 
 TEST_CASE("reduction: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("reduction");

@@ -24,10 +24,10 @@ static_assert(
     }) == "f32 [1, 3, A, B]");
 static_assert(inferred([](builder& g) {
                 return resize(g.input("x", f32, {1, 3, H, W}), {.scales = {1, 1, 0.3f, 2}});
-              }) == "Resize 'Resize': an extent that is a symbol needs a scale that is a multiple of 1/64, or sizes");
+              }) == "Resize: an extent that is a symbol needs a scale that is a multiple of 1/64, or sizes");
 static_assert(inferred([](builder& g) {
                 return resize(g.input("x", f32, {1, 3}), {.scales = {1}});
-              }) == "Resize 'Resize': scales, sizes or both must name one number for each axis");
+              }) == "Resize: scales, sizes or both must name one number for each axis");
 
 static_assert(inferred([](builder& g) {
                 return resize(g.input("x", f32, {4, 6}), {.scales = {1.3f, 1.3f}, .sizes = {5, 8}});

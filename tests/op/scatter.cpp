@@ -22,13 +22,13 @@ static_assert(
 static_assert(
     inferred([](builder& g) {
       return scatter_nd(g.input("x", f32, {7, 4, L}), g.input("i", i64, {2, 1}), g.input("u", f32, {2, 3, L}));
-    }) == "ScatterND 'ScatterND': an extent of updates is 3, but that of data is 4");
+    }) == "ScatterND: an extent of updates is 3, but that of data is 4");
 
 static_assert(inferred([](builder& g) {
                 return scatter_elements(g.input("x", f32, {2, 2}), g.input("i", i64, {3, 2}), g.input("u", f32, {3, 2}),
                                         {.axis = 1});
               }) ==
-              "ScatterElements 'ScatterElements': indices are longer than data in an axis that is not the one "
+              "ScatterElements: indices are longer than data in an axis that is not the one "
               "they count along");
 
 TEST_CASE("scatter: results from elsewhere, with known and with symbolic extents") {

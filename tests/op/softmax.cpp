@@ -17,7 +17,7 @@ constexpr sym L{"L", {1, 512}};
 static_assert(inferred([](builder& g) { return softmax(g.input("x", f32, {12, L, L})); }) == "f32 [12, L, L]");
 static_assert(inferred([](builder& g) {
                 return log_softmax(g.input("x", f32, {12, L}), {.axis = 2});
-              }) == "LogSoftmax 'LogSoftmax': axis 2 is outside a tensor of rank 2");
+              }) == "LogSoftmax: axis 2 is outside a tensor of rank 2");
 
 TEST_CASE("softmax: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("softmax");

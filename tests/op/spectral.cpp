@@ -25,10 +25,10 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [2, 9, 1]");
 static_assert(inferred([](builder& g) {
                 return dft(g.input("x", f32, {2, 5, 2}), {.onesided = true});
-              }) == "DFT 'DFT': onesided needs real elements, or complex ones for the inverse transform");
+              }) == "DFT: onesided needs real elements, or complex ones for the inverse transform");
 static_assert(inferred([](builder& g) {
                 return dft(g.input("x", f32, {2, 1, 2}), {.inverse = true, .onesided = true});
-              }) == "DFT 'DFT': half a transform has two elements at least");
+              }) == "DFT: half a transform has two elements at least");
 static_assert(inferred([](builder& g) {
                 return stft(g.input("x", f32, {2, L}), {.frame_step = 4, .frame_length = 8});
               }) == "f32 [2, floor_div(L, 4)-1, 5, 2]");

@@ -19,13 +19,13 @@ static_assert(inferred([](builder& g) {
               }) == "i64 [3, L]");
 static_assert(inferred([](builder& g) {
                 return top_k(g.input("x", f32, {7, L}), {.k = 9, .axis = 0});
-              }) == "TopK 'TopK': k is more than there are elements");
+              }) == "TopK: k is more than there are elements");
 static_assert(inferred([](builder& g) {
                 return top_k(g.input("x", f32, {7, L}), {.k = -1, .axis = 0});
-              }) == "TopK 'TopK': k is not known, or is -1, which no extent is");
+              }) == "TopK: k is not known, or is -1, which no extent is");
 static_assert(inferred([](builder& g) {
                 return top_k(g.input("x", f32, {7, L}), {.k = g.size({"L"}) - 600, .axis = 0});
-              }) == "TopK 'TopK': k is L-600, which is negative");
+              }) == "TopK: k is L-600, which is negative");
 
 TEST_CASE("top_k: results from elsewhere, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("top_k");

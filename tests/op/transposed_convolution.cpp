@@ -24,11 +24,10 @@ static_assert(inferred([](builder& g) {
               }) == "f32 [1, 8, 2*H, 2*W]");
 static_assert(inferred([](builder& g) {
                 return conv_transpose(g.input("x", f32, {1, 8, 4}), g.weight("w", {4, 4, 2}));
-              }) ==
-              "ConvTranspose 'ConvTranspose': the input's channel count is 8, but the weight's input channels is 4");
+              }) == "ConvTranspose: the input's channel count is 8, but the weight's input channels is 4");
 static_assert(inferred([](builder& g) {
                 return conv_transpose(g.input("x", f32, {1, 8, 4}), g.weight("w", {8, 4, 2}), {.output_padding = {1}});
-              }) == "ConvTranspose 'ConvTranspose': output_padding must be less than the stride or the dilation");
+              }) == "ConvTranspose: output_padding must be less than the stride or the dilation");
 
 TEST_CASE("transposed_convolution: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("transposed_convolution");

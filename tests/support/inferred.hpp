@@ -6,7 +6,7 @@
 #include "dnnkit/graph/builder.hpp"
 
 // The element type and shape of the tensor that `build` returns, or the error of the graph without the words that say
-// where that is: "Conv 'Conv': what is wrong".
+// where that is: "Conv: what is wrong".
 constexpr dnnkit::text inferred(auto build) {
   dnnkit::builder g;
   const dnnkit::tensor y = build(g);

@@ -101,13 +101,31 @@ class builder {
       if (const value_id other = graph_.inputs.items[i]; graph_.name_of(other) == name)
         disagree("input", name, "two inputs have this name", graph_.at(other).type, graph_.at(t.id()).type);
     graph_.inputs.push_back(t.id());
+    if (open_input_ == none && has_unknown(graph_.at(t.id()).type.dims)) {
+      open_input_ = t.id();
+      line_of_open_input_ = caller;
+    }
     return t;
   }
-  // The tensor `prefix + suffix` of the weight file; asking twice gives the same tensor, and must be for the same type.
+  // What is compiled, rather than evaluated, needs to know each extent of its inputs, as a number or by name: notes the
+  // first that is neither.
+  constexpr void require_known_inputs() {
+    if (open_input_ == none || !graph_.error.empty()) return;
+    const error_line line(graph_, line_of_open_input_);
+    const shape& dims = graph_.at(open_input_).type.dims;
+    std::size_t axis = 0;
+    while (!dims[axis].is_unknown()) ++axis;
+    graph_.error << "input '" << graph_.name_of(open_input_) << "': extent " << axis
+                 << " is not known; name it with dk::sym{\"N\"}";
+  }
+  // The tensor `prefix + suffix` of the weight file, whose extents are numbers; asking twice gives the same tensor, and
+  // must be for the same type.
   constexpr tensor weight(std::string_view prefix, std::string_view suffix, shape_argument dims, dtype type = f32,
                           std::source_location caller = std::source_location::current()) {
     const error_line line(graph_, caller);
     const shape s = to_shape(dims);
+    if (!is_known(s) && graph_.error.empty())
+      graph_.error << "weight '" << prefix << suffix << "': its shape must be known, not " << print(graph_.symbols, s);
     vector<value_id>& bucket = weights_[bucket_of(prefix, suffix)];
     const std::size_t length = prefix.size() + suffix.size();
     for (std::size_t i = 0; i < bucket.count; ++i)
@@ -207,15 +225,14 @@ class builder {
     slice_of outer_;
   };
 
-  // A symbol to compute shapes with: const auto h = g.size({"H"}); ... {1, 64, h / 2, w / 2}
+  // A symbol to compute shapes with: const auto h = g.size("H"); ... {1, 64, h / 2, w / 2}
   constexpr extent size(const sym& s) { return {&graph_.symbols, symbol(s)}; }
   // The same name always means the same symbol; its bounds are given where it is mentioned first, and need not be said
   // again.
   constexpr dim symbol(const sym& s) {
     const std::size_t known = graph_.symbols.symbols.size();
     const dim d = graph_.symbols.symbol_named(s.name, s.limits);
-    constexpr bounds unsaid = sym{}.limits;
-    if (known == graph_.symbols.symbols.size() && !(s.limits == unsaid) && graph_.error.empty())
+    if (known == graph_.symbols.symbols.size() && !(s.limits == sym::unsaid) && graph_.error.empty())
       for (const dnnkit::symbol& other : graph_.symbols.symbols)
         if (other.name.view() == s.name && !(other.limits == s.limits))
           graph_.error << "symbol '" << s.name << "': it is given the bounds " << other.limits.min << " to "
@@ -342,6 +359,8 @@ class builder {
   vector<value_id> weights_[buckets];      // by a hash of their names
   vector<named_operator> operator_names_;  // of operators that have no other
   slice_of scope_name_;
+  value_id open_input_ = none;  // the first input of which some extent is neither known nor named, and its line
+  std::source_location line_of_open_input_;
 };
 
 constexpr const tensor_type& tensor::in_graph() const { return owner().value().at(id_).type; }

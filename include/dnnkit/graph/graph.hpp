@@ -70,6 +70,14 @@ struct graph {
   }
   constexpr std::string_view name_of(value_id v) const { return text_of(at(v).name); }
 
+  // "Conv 'conv1'"; "Conv" where the node has no other name.
+  constexpr text label_of(const node& n) const {
+    text label = n.op->name;
+    if (const std::string_view name = text_of(n.name); !name.empty() && name != n.op->name)
+      label << " '" << name << "'";
+    return label;
+  }
+
   constexpr value& at(value_id v) { return values.items[v]; }
   constexpr const value& at(value_id v) const { return values.items[v]; }
   constexpr node& node_at(node_id n) { return nodes.items[n]; }
@@ -142,7 +150,7 @@ struct graph {
   constexpr void refuse(const node& n, node_id k, std::string_view reason) {
     if (error.length != 0) return;
     wrong = k;
-    error << n.op->name << " '" << text_of(n.name) << "' (node " << k;
+    error << label_of(n) << " (node " << k;
     const char* separator = ", weight '";
     for (std::uint32_t i = 0; i < n.inputs.count; ++i)
       if (const value_id v = input_of(n, i); v != none && at(v).from == origin::weight) {

@@ -32,6 +32,7 @@ class verifier {
     text whole;
     return fail(whole << kind << " '" << name << "': " << t);
   }
+  constexpr bool fail_at(const node& n, const text& t) { return fail(g_.label_of(n) << ": " << t); }
   static constexpr bool within(slice_of s, std::size_t pool) { return s.first <= pool && s.count <= pool - s.first; }
   constexpr bool is_value(value_id v) const { return v >= 0 && static_cast<std::size_t>(v) < g_.values.size(); }
 
@@ -97,19 +98,18 @@ class verifier {
       if (x.op->id == operator_id::none) return fail("a node has no operator");
       if (!within(x.name, g_.characters.size()))
         return fail_at("node", x.op->name, "its name lies outside the graph's characters");
-      const std::string_view name = g_.text_of(x.name);
       if (!within(x.attributes, g_.attributes.size()) || !within(x.inputs, g_.operands.size()))
-        return fail_at(x.op->name, name, "its attributes or inputs lie outside the graph's");
+        return fail_at(x, "its attributes or inputs lie outside the graph's");
       if (!is_value(x.output) || g_.at(x.output).from != origin::node ||
           g_.at(x.output).producer != static_cast<node_id>(n))
-        return fail_at(x.op->name, name, "its output is not a value of its own");
+        return fail_at(x, "its output is not a value of its own");
       for (std::size_t i = 0; i < x.inputs.count; ++i) {
         const value_id v = g_.input_of(x, i);
         if (v == none) continue;
         text t;
-        if (!is_value(v)) return fail_at(x.op->name, name, t << "input " << i << " does not exist");
+        if (!is_value(v)) return fail_at(x, t << "input " << i << " does not exist");
         if (g_.at(v).from == origin::node && g_.at(v).producer >= static_cast<node_id>(n))
-          return fail_at(x.op->name, name, t << "input " << i << " is computed by a node that does not come before it");
+          return fail_at(x, t << "input " << i << " is computed by a node that does not come before it");
       }
     }
     return true;
@@ -189,9 +189,8 @@ class verifier {
         if (const value_id v = g_.input_of(n, i); v == none) c.add_absent_input();
         else c.add_input(g_.at(v).type);
       n.op->infer(g_.attributes_of(n), c);
-      const std::string_view name = g_.text_of(n.name);
-      if (!c.error().empty()) return fail_at(n.op->name, name, c.error());
-      if (c.outputs().size() != 1) return fail_at(n.op->name, name, "shape inference gave no output");
+      if (!c.error().empty()) return fail_at(n, c.error());
+      if (c.outputs().size() != 1) return fail_at(n, "shape inference gave no output");
       const tensor_type &inferred = c.outputs()[0], &said = g_.at(n.output).type;
       bool same = inferred.type == said.type && inferred.dims.size() == said.dims.size();
       for (std::size_t d = 0; same && d < said.dims.size(); ++d)
@@ -199,8 +198,7 @@ class verifier {
       if (same) continue;
       text t;
       t << "its output is said to be " << dnnkit::name(said.type) << " " << print(symbols_, said.dims);
-      return fail_at(n.op->name, name,
-                     t << ", but is " << dnnkit::name(inferred.type) << " " << print(symbols_, inferred.dims));
+      return fail_at(n, t << ", but is " << dnnkit::name(inferred.type) << " " << print(symbols_, inferred.dims));
     }
     return true;
   }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/cpu/families.hpp"
 #include "dnnkit/fmt.hpp"
 #include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"

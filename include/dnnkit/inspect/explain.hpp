@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/cpu/families.hpp"
 #include "dnnkit/fmt.hpp"
 #include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"

@@ -59,13 +59,13 @@ DNNKIT_OWN_CALL(batch_normalization, (dnnkit::batch_normalization(x, x, x, x, x,
                 "batch_normalization(x, scale, bias, mean, variance, {...})")
 DNNKIT_OWN_CALL(sigmoid, dnnkit::sigmoid(x), "sigmoid(x)")
 DNNKIT_OWN_CALL(concat, (dnnkit::concat({x, x}, {.axis = 1})), "concat({x, ...}, {...})")
-DNNKIT_OWN_CALL(einsum, (dnnkit::einsum("ij->ji", vector<tensor>{x})), "einsum(equation, {x, ...})")
+DNNKIT_OWN_CALL(einsum, (dnnkit::einsum("ij,jk->ik", {x, x})), "einsum(equation, {x, ...})")
 DNNKIT_OWN_CALL(expand, (dnnkit::expand(x, {n, 2})), "expand(x, dims)")
 DNNKIT_OWN_CALL(reshape, (dnnkit::reshape(x, {n, 2})), "reshape(x, dims)")
 DNNKIT_OWN_CALL(range, (dnnkit::range(x, x, {.count = n})), "range(start, delta, {...})")
 DNNKIT_OWN_CALL(split, (dnnkit::narrow(x, 1, n, n)), "narrow(x, axis, begin, size)")
-DNNKIT_OWN_CALL(sum, (dnnkit::sum(vector<tensor>{x, x})), "sum({x, ...})")
-DNNKIT_OWN_CALL(mean, (dnnkit::mean(vector<tensor>{x, x})), "mean({x, ...})")
+DNNKIT_OWN_CALL(sum, (dnnkit::sum({x, x})), "sum({x, ...})")
+DNNKIT_OWN_CALL(mean, (dnnkit::mean({x, x})), "mean({x, ...})")
 #undef DNNKIT_FUNCTIONS
 #undef DNNKIT_APPLIED
 #undef DNNKIT_CALL

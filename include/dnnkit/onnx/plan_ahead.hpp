@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "dnnkit/cpu/families.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 
@@ -21,10 +22,10 @@ template <class Pipeline> dnnkit::graph passes_ahead<Pipeline>::rewritten(dnnkit
   return rewriting_of<Pipeline>::run(std::move(g)).g;
 }
 template <class Pipeline> plan_draft passes_ahead<Pipeline>::planned(dnnkit::graph g) {
-  return Pipeline::run(std::move(g)).plan;
+  return Pipeline::run(std::move(g), cpu::default_families.table).plan;
 }
 template <class Pipeline> plan_draft passes_ahead<Pipeline>::logged(dnnkit::graph g) {
-  return Pipeline::run_logged(std::move(g)).plan;
+  return Pipeline::run_logged(std::move(g), cpu::default_families.table).plan;
 }
 #ifdef DNNKIT_ONNX_ELSEWHERE  // a program of several files may compile the passes in one of them
 extern template struct passes_ahead<default_pipeline>;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <source_location>
 #include <string_view>
 #include <utility>
 
@@ -68,15 +69,30 @@ struct any_braces {
   constexpr any_braces(std::initializer_list<any_value>) {}
 };
 
-// The mistake is said here; what follows from it in the model is not said as well.
+// What is neither a tensor, nor the attributes of the operator, nor the line of the program.
+template <class T, class Op>
+concept bare_value =
+    !graph_tensor<T> && !std::convertible_to<const T&, Op> && !std::convertible_to<const T&, std::source_location>;
+
+// A tensor to go on with: the mistake is said by an assertion, and what follows from it in the model is not said as
+// well.
+template <class T> constexpr T refused(any_tensor a) {
+  const T t(a.owner, a.id);
+  t.owner().value().error = said_by_compiler;
+  return t;
+}
+template <class Op, class T> constexpr T refuse_values(any_tensor a) {
+  static_assert(attribute_list<Op>::fit,
+                "dnnkit: attributes stand in braces with their names, as in {.alpha = 0.1f}; attributes_of<...> lists "
+                "those of this operator (a number that is an operand is g.scalar(2))");
+  return refused<T>(a);
+}
 template <class Op, class T> constexpr T refuse_attributes(any_tensor a) {
   static_assert(
       attribute_list<Op>::fit,
       "dnnkit: the braces hold something that is no attribute of this operator, or no value of one, or not in "
       "the order of its attributes, which attributes_of<...> lists");
-  const T t(a.owner, a.id);
-  t.owner().value().error = said_by_compiler;
-  return t;
+  return refused<T>(a);
 }
 
 }  // namespace detail

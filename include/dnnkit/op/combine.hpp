@@ -26,7 +26,7 @@ struct combine {
   static constexpr void infer(inference& c) {
     if (!c.require_equal(c.count(0), "the number of elements of the condition", 1, "expected")) return;
     if (!c.require(c.rank(0) <= c.rank(1), "the condition has more axes than the branches' results")) return;
-    if (!c.require_rank(2, c.rank(1), c.rank(1))) return;
+    if (!c.require_same_rank(1, 2)) return;
     for (std::size_t d = 0; d < c.rank(1); ++d)
       if (!c.require_equal(c.in(1)[d], "an extent of what one branch gives", c.in(2)[d], "that of the other")) return;
     c.out(c.type(1), c.in(1));

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <source_location>
 #include <string_view>
 
@@ -35,7 +34,7 @@ struct concat {
     const auto joined = static_cast<std::size_t>(a);
     shape s = c.in(0);
     for (std::size_t i = 1; i < c.inputs(); ++i) {
-      if (!c.require_rank(i, s.size(), s.size())) return;
+      if (!c.require_same_rank(0, i)) return;
       for (std::size_t d = 0; d < s.size(); ++d) {
         if (d == joined) s[d] = c.number(s[d]) + c.size(i, d);
         else if (!c.require_equal(s[d], "an extent of input 0", c.in(i)[d], "that of another input")) return;
@@ -63,15 +62,10 @@ struct concat {
 
 }  // namespace op
 
-template <graph_tensor T>
-constexpr T concat(std::initializer_list<T> parts, const op::concat& attributes = {},
+template <graph_tensor T = tensor>
+constexpr T concat(detail::tensor_list<T> parts, const op::concat& attributes = {},
                    std::source_location caller = std::source_location::current()) {
-  return parts.begin()->owner().apply(attributes, parts, caller);
-}
-template <graph_tensor T>
-constexpr T concat(const vector<T>& parts, const op::concat& attributes = {},
-                   std::source_location caller = std::source_location::current()) {
-  return parts.front().owner().apply(attributes, parts, caller);
+  return detail::apply_to_list<T>(attributes, parts, caller);
 }
 
 }  // namespace dnnkit

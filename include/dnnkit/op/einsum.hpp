@@ -297,10 +297,10 @@ struct einsum {
 
 }  // namespace op
 
-template <graph_tensor T>
-constexpr T einsum(std::string_view equation, const vector<T>& inputs,
+template <graph_tensor T = tensor>
+constexpr T einsum(std::string_view equation, detail::tensor_list<T> inputs,
                    std::source_location caller = std::source_location::current()) {
-  return inputs.front().owner().apply(op::einsum{attribute_text(equation.begin(), equation.end())}, inputs, caller);
+  return detail::apply_to_list<T>(op::einsum{attribute_text(equation.begin(), equation.end())}, inputs, caller);
 }
 
 }  // namespace dnnkit

@@ -122,23 +122,25 @@ template <class Op> constexpr bool check_inputs(inference& c) {
   for (std::size_t i = 0; i < n; ++i) {
     const tensor_type* const input = c.input(i);
     if (input == nullptr) {
-      if (i < least || is_variadic<Op> || most == ~std::size_t{0}) return c.fail(t << "input " << i << " is left out");
+      if (i < least || is_variadic<Op> || most == ~std::size_t{0})
+        return c.fail(t << c.name_of_input(i) << " is left out");
       continue;
     }
     const dtype type = input->type;
     switch (element_of<Op>(i)) {
       case element::logical:
-        if (type != boolean) return c.fail(t << "input " << i << " is " << dnnkit::name(type) << ", expected bool");
+        if (type != boolean)
+          return c.fail(t << c.name_of_input(i) << " is " << dnnkit::name(type) << ", expected bool");
         break;
       case element::index:
         if (type != i64 && type != i32)
-          return c.fail(t << "input " << i << " is " << dnnkit::name(type) << ", expected i64 or i32");
+          return c.fail(t << c.name_of_input(i) << " is " << dnnkit::name(type) << ", expected i64 or i32");
         break;
       case element::own:
         break;
       case element::common:
         if (!has(accepts<Op>, kind_of(type))) {
-          t << "input " << i << " is " << dnnkit::name(type) << ", expected ";
+          t << c.name_of_input(i) << " is " << dnnkit::name(type) << ", expected ";
           return c.fail(t << (accepts<Op> == element_kinds::floating   ? "a floating-point type"
                               : accepts<Op> == element_kinds::integral ? "an integer type"
                               : accepts<Op> == element_kinds::logical  ? "bool"
@@ -147,8 +149,8 @@ template <class Op> constexpr bool check_inputs(inference& c) {
         }
         if (first == n) first = i;
         else if (type != c.type(first))
-          return c.fail(t << "input " << first << " is " << dnnkit::name(c.type(first)) << ", input " << i << " is "
-                          << dnnkit::name(type));
+          return c.fail(t << c.name_of_input(first) << " is " << dnnkit::name(c.type(first)) << ", "
+                          << c.name_of_input(i) << " is " << dnnkit::name(type));
     }
   }
   return true;

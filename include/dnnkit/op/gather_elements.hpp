@@ -48,7 +48,7 @@ struct gather_elements {
 
   constexpr void infer(inference& c) const {
     std::int64_t a = axis;
-    if (c.normalise_axis(a, c.rank(0)) && c.require_rank(1, c.rank(0), c.rank(0)) &&
+    if (c.normalise_axis(a, c.rank(0)) && c.require_same_rank(0, 1) &&
         detail::check_indices_fit(c, static_cast<std::size_t>(a)))
       c.out(c.type(0), c.in(1));
   }

@@ -41,7 +41,7 @@ struct grid_sample {
   }
 
   constexpr void infer(inference& c) const {
-    if (!c.require_rank(0, 4, 5) || !c.require_rank(1, c.rank(0), c.rank(0))) return;
+    if (!c.require_rank(0, 4, 5) || !c.require_same_rank(0, 1)) return;
     const std::size_t last = c.rank(0) - 1;
     if (!c.require_equal(c.in(0)[0], "the number of images", c.in(1)[0], "that of grids") ||
         !c.require_equal(c.in(1)[last], "the last extent of the grid", static_cast<std::int64_t>(last) - 1,

@@ -25,6 +25,16 @@ class inference {
   constexpr const shape& in(std::size_t i) const { return inputs_[i]->dims; }
   constexpr dtype type(std::size_t i) const { return inputs_[i]->type; }
   constexpr std::size_t rank(std::size_t i) const { return inputs_[i]->dims.count; }
+  // "weight" where the operator has said what its inputs are called, else "input 1"
+  constexpr text name_of_input(std::size_t i) const {
+    std::string_view rest = names_;
+    for (std::size_t k = 0; k < i && !rest.empty(); ++k) {
+      const std::size_t comma = rest.find(", ");
+      rest = comma == rest.npos ? std::string_view() : rest.substr(comma + 2);
+    }
+    if (rest.empty()) return text("input ") << i;
+    return {rest.substr(0, rest.find(','))};
+  }
   constexpr extent size(std::size_t i, std::size_t d) const { return {table_, in(i)[d]}; }
   constexpr extent number(std::int64_t n) const { return {table_, dim(n)}; }
   constexpr extent number(dim d) const { return {table_, d}; }
@@ -51,9 +61,8 @@ class inference {
   constexpr bool require(bool ok, std::string_view message) { return ok || fail(text(message)); }
   constexpr bool require_rank(std::size_t i, std::size_t least, std::size_t most) {
     if (rank(i) >= least && rank(i) <= most) return true;
-    text t;
-    t << "input " << i << " has rank " << rank(i) << " (shape " << print(in(i)) << "), expected ";
-    t << least;
+    text t = described_rank(i);
+    t << ", expected " << least;
     if (most != least) t << " to " << most;
     return fail(t);
   }
@@ -63,6 +72,10 @@ class inference {
     text t;
     if (d.is_unknown()) return fail(t << name << " is not known, or is -1, which no extent is");
     return !is_negative(d) || fail(t << name << " is " << table_->print(d) << ", which is negative");
+  }
+  // Fails naming both inputs and both ranks.
+  constexpr bool require_same_rank(std::size_t i, std::size_t j) {
+    return rank(i) == rank(j) || fail(described_rank(i) << ", but " << described_rank(j));
   }
   // Dimensions that must agree; two different symbols do not, unless the table collects equations.
   constexpr bool require_equal(dim a, const char* name_of_a, dim b, const char* name_of_b) {
@@ -114,6 +127,7 @@ class inference {
   constexpr void add_input(const tensor_type& t) { inputs_.push_back(&t); }  // t must outlive the inference
   void add_input(tensor_type&&) = delete;
   constexpr void add_absent_input() { inputs_.push_back(nullptr); }
+  constexpr void call_inputs(std::string_view names) { names_ = names; }  // "x, weight, bias" (op/operands.hpp)
   constexpr const text& error() const { return error_; }
   constexpr const auto& outputs() const { return outputs_; }
   // What was inferred: null unless it is one output and no error.
@@ -123,8 +137,13 @@ class inference {
 
  private:
   constexpr bool is_negative(dim d) const { return d.is_expression() && table_->range(d).max < 0; }
+  // "weight has rank 4 (shape [8, 3, 3, 3])"
+  constexpr text described_rank(std::size_t i) const {
+    return name_of_input(i) << " has rank " << rank(i) << " (shape " << print(in(i)) << ")";
+  }
 
   symbol_table* table_;
+  std::string_view names_;
   vector<const tensor_type*> inputs_;  // null for one left out
   static_vector<tensor_type, 1> outputs_;
   text error_;

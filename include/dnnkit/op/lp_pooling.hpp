@@ -159,7 +159,7 @@ struct max_unpool {
   }
   constexpr void infer(inference& c) const {
     if (!c.require_rank(0, 3, 5) || !over().check(c, c.rank(0) - 2)) return;
-    if (!c.require_rank(1, c.rank(0), c.rank(0))) return;
+    if (!c.require_same_rank(0, 1)) return;
     if (!output_shape.empty()) {
       if (!c.require(output_shape.size() == c.rank(0), "output_shape must name every extent")) return;
       for (dim d : output_shape)

@@ -106,6 +106,7 @@ namespace detail {
 // its own broadcasts its inputs; Op::result(type), if there is one, turns the element type of the first into the
 // output's.
 template <class Op> constexpr void infer_of(const Op& op, inference& c) {
+  if constexpr (requires { Op::operands; }) c.call_inputs(Op::operands);
   if (!check_inputs<Op>(c)) return;
   if constexpr (requires { op.infer(c); }) op.infer(c);
   else {

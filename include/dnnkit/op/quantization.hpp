@@ -69,7 +69,7 @@ template <class T> constexpr T for_blocks(T parameter, T x, std::int64_t axis, s
 // Input i has one element for `block` positions of input 0 along `axis`, and as many as that elsewhere.
 constexpr bool require_blocks(inference& c, std::size_t i, std::int64_t axis, std::int64_t block) {
   if (!c.has(i)) return true;
-  if (!c.normalise_axis(axis, c.rank(0)) || !c.require_rank(i, c.rank(0), c.rank(0))) return false;
+  if (!c.normalise_axis(axis, c.rank(0)) || !c.require_same_rank(0, i)) return false;
   for (std::size_t d = 0; d < c.rank(0); ++d) {
     dim expected = c.in(0)[d];
     if (d == static_cast<std::size_t>(axis)) {

@@ -67,9 +67,7 @@ struct scatter_elements {
 
   constexpr void infer(inference& c) const {
     std::int64_t a = axis;
-    if (!c.normalise_axis(a, c.rank(0)) || !c.require_rank(1, c.rank(0), c.rank(0)) ||
-        !c.require_rank(2, c.rank(0), c.rank(0)))
-      return;
+    if (!c.normalise_axis(a, c.rank(0)) || !c.require_same_rank(0, 1) || !c.require_same_rank(0, 2)) return;
     for (std::size_t d = 0; d < c.rank(1); ++d)
       if (!c.require_equal(c.in(1)[d], "an extent of indices", c.in(2)[d], "that of updates")) return;
     if (detail::check_indices_fit(c, static_cast<std::size_t>(a))) c.out(c.type(0), c.in(0));

@@ -45,7 +45,7 @@ struct conv_transpose {
     return w;
   }
   constexpr void infer(inference& c) const {
-    if (!c.require_rank(0, 3, 5) || !c.require_rank(1, c.rank(0), c.rank(0))) return;
+    if (!c.require_rank(0, 3, 5) || !c.require_same_rank(0, 1)) return;
     const std::size_t axes = c.rank(0) - 2;
     if (!c.require(is_known(c.in(1)), "the weight's shape must be known")) return;
     const window w = over([&](std::size_t i) { return c.in(1)[i].value(); }, axes);

@@ -42,13 +42,13 @@ struct mean {
 
 }  // namespace op
 
-template <graph_tensor T>
-constexpr T sum(const vector<T>& inputs, std::source_location caller = std::source_location::current()) {
-  return inputs.front().owner().apply(op::sum{}, inputs, caller);
+template <graph_tensor T = tensor>
+constexpr T sum(detail::tensor_list<T> inputs, std::source_location caller = std::source_location::current()) {
+  return detail::apply_to_list<T>(op::sum{}, inputs, caller);
 }
-template <graph_tensor T>
-constexpr T mean(const vector<T>& inputs, std::source_location caller = std::source_location::current()) {
-  return inputs.front().owner().apply(op::mean{}, inputs, caller);
+template <graph_tensor T = tensor>
+constexpr T mean(detail::tensor_list<T> inputs, std::source_location caller = std::source_location::current()) {
+  return detail::apply_to_list<T>(op::mean{}, inputs, caller);
 }
 
 }  // namespace dnnkit

@@ -18,8 +18,8 @@ struct check_extents {
     for (std::size_t k = 0; k < g.nodes.count; ++k) {
       const node& n = g.nodes.items[k];
       if (!has_unknown(g.values.items[n.output].type.dims)) continue;
-      g.error << n.op->name << " '" << g.text_of(n.name)
-              << "': the extents of its output depend on the elements of its inputs; a compiled network has no room "
+      g.error << g.label_of(n)
+              << ": the extents of its output depend on the elements of its inputs; a compiled network has no room "
                  "for that, the reference evaluator does";
       return;
     }

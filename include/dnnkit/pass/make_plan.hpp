@@ -254,8 +254,8 @@ constexpr text missing_pass(const graph& g) {
   text t;
   for (const node& n : g.nodes)
     if (n.op->kind == form::composite)
-      return t << n.op->name << " '" << g.text_of(n.name)
-               << "' is said in terms of other operators, and no kernel is made of it: the pipeline lacks the pass "
+      return t << g.label_of(n)
+               << " is said in terms of other operators, and no kernel is made of it: the pipeline lacks the pass "
                   "expand_composites";
   const vector<std::uint8_t> setup = setup_values(g);
   for (std::size_t i = 0; i < g.outputs.count; ++i) {

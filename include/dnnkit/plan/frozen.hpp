@@ -75,6 +75,15 @@ inline constexpr std::size_t most_rows = 1 << 22;
 
 template <table_sizes Sizes> using plan_arrays = plan_tables<array_tables<Sizes>::template container>;
 
+inline constexpr std::size_t usual_rows = 1 << 18;
+
+// Whether the plan can be made in a constant expression. Where the compiler would make it once more to find that out, it
+// says so itself.
+template <class Make>
+concept makes_constant = makes_constants_again || requires {
+  typename std::bool_constant<roomy_plan_of<Make, usual_rows>().fits>;
+};
+
 // Which tables a frozen plan has; the others are empty.
 enum class frozen_part : std::uint8_t { run, record };
 constexpr table_sizes sizes_of_part(table_sizes sizes, frozen_part kept) {
@@ -85,7 +94,7 @@ constexpr table_sizes sizes_of_part(table_sizes sizes, frozen_part kept) {
 
 // The plan is made once, into more room than it needs, and copied to its exact size. The roomy one is a constant of
 // this function, which is never called in a program: a static variable might be kept in the object file.
-template <class Make, frozen_part Part, std::size_t Capacity = 1 << 18> constexpr auto make_frozen_plan() {
+template <class Make, frozen_part Part, std::size_t Capacity = usual_rows> constexpr auto make_frozen_plan() {
   constexpr roomy_plan<Capacity> roomy = roomy_plan_of<Make, Capacity>();
   if constexpr (!roomy.fits && Capacity < most_rows) {
     return make_frozen_plan<Make, Part, most_rows>();
@@ -107,6 +116,14 @@ template <class Make, frozen_part Part, std::size_t Capacity = 1 << 18> constexp
     return result;
   }
 }
+
+struct no_frozen_plan {
+  static constexpr auto value = [] {
+    plan_arrays<table_sizes{}> none{};
+    none.error = said_by_compiler;
+    return none;
+  }();
+};
 }  // namespace detail
 
 // Make{}() is a constant expression giving a plan; the results are constants of the smallest size that holds it: what a
@@ -116,6 +133,13 @@ template <class Make> struct freeze {
 };
 template <class Make> struct freeze_record {
   static constexpr auto value = detail::make_frozen_plan<Make, detail::frozen_part::record>();
+};
+// Where it is no constant expression, as compile.hpp says, they are empty.
+template <class Make>
+requires(!detail::makes_constant<Make>) struct freeze<Make> : detail::no_frozen_plan {
+};
+template <class Make>
+requires(!detail::makes_constant<Make>) struct freeze_record<Make> : detail::no_frozen_plan {
 };
 
 // A view of both.

@@ -147,9 +147,7 @@ class evaluation {
  private:
   host_tensor& at(value_id v) { return values_[static_cast<std::size_t>(v)]; }
   node_id& last_use(value_id v) { return last_use_[static_cast<std::size_t>(v)]; }
-  std::string where(const node& n) const {
-    return std::string(n.op->name) + " '" + std::string(graph_.text_of(n.name)) + "'";
-  }
+  std::string where(const node& n) const { return graph_.label_of(n).str(); }
 
   // f(), whose errors say at which node they are raised.
   template <class F> auto naming(const node& n, F f) const {

@@ -24,8 +24,8 @@ class extents_to_symbols {
   extents_to_symbols(const plan_view& plan, const symbol_table& table)
       : plan_(plan), table_(table), values_(plan.symbols.size()) {}
 
-  // Throws dnnkit::error naming the input when an extent cannot be what it should be, or a symbol that none of them
-  // gives a value.
+  // Throws dnnkit::error naming the input when an extent is not what it should be, or a symbol that none of them gives a
+  // value.
   std::vector<binding> solve(std::span<const extent_list> inputs) {
     for (bool learnt = true; learnt;) {
       learnt = false;
@@ -38,6 +38,11 @@ class extents_to_symbols {
         throw error("the inputs' sizes do not say its value; call bind()",
                     "symbol '" + plan_.symbols[i].name.str() + "'");
       bindings.push_back({plan_.symbols[i].name.view(), *values_[i]});
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      static_vector<std::int64_t, max_rank> dims;
+      for (dim d : buffer_of_port(plan_, i).type.dims) dims.push_back(*value_of(d));
+      check_extents(plan_, i, dims, inputs[i]);
     }
     return bindings;
   }

@@ -15,6 +15,7 @@
 
 #include "dnnkit/core/element.hpp"
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/core/joined.hpp"
 #include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -70,6 +71,12 @@ constexpr named_argument<Name, false, std::remove_reference_t<Range>> out(Range&
 }
 
 namespace detail {
+
+// Why the ranges of a call do not fit the network, as model_error (compile.hpp) says of models.
+template <fixed_string... Message> struct range_error {
+  static_assert(sizeof...(Message) == 0,
+                "dnnkit: these ranges do not fit the network; the reason is the text in range_error<...>");
+};
 
 using extent_list = static_vector<std::int64_t, max_rank + 1>;
 
@@ -155,10 +162,21 @@ constexpr const buffer& buffer_of_port(const plan_view& plan, std::size_t port) 
   const std::size_t inputs = plan.inputs.size();
   return plan.buffers[static_cast<std::size_t>(port < inputs ? plan.inputs[port] : plan.results[port - inputs])];
 }
-// "input 'x'"
+// "input 'x'"; the latter of a name of any length
+constexpr text label_of_port(const plan_view& plan, std::size_t port) {
+  return text(port < plan.inputs.size() ? "input '" : "output '")
+         << plan.text_of(buffer_of_port(plan, port).name) << "'";
+}
 inline std::string name_of_port(const plan_view& plan, std::size_t port) {
-  return std::string(port < plan.inputs.size() ? "input '" : "output '") +
-         std::string(plan.text_of(buffer_of_port(plan, port).name)) + "'";
+  return joined(
+      {port < plan.inputs.size() ? "input '" : "output '", plan.text_of(buffer_of_port(plan, port).name), "'"});
+}
+// "'x', 'y'"
+constexpr text names_of_ports(const plan_view& plan, bool inputs) {
+  text names;
+  for (std::int32_t b : inputs ? plan.inputs : plan.results)
+    names << (names.empty() ? "'" : ", '") << plan.text_of(plan.buffers[static_cast<std::size_t>(b)].name) << "'";
+  return names;
 }
 
 inline constexpr std::size_t no_port = std::numeric_limits<std::size_t>::max();
@@ -182,11 +200,13 @@ constexpr extent_list grouped(const static_vector<std::int64_t, max_rank>& dims,
   return list;
 }
 
-inline std::string text_of(const extent_list& extents) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < extents.size(); ++i) text += (i ? ", " : "") + std::to_string(extents[i]);
-  return text + "]";
+// "[2, 3]"
+constexpr text print(const auto& extents) {
+  text t = "[";
+  for (std::size_t i = 0; i < extents.size(); ++i) t << (i ? ", " : "") << extents[i];
+  return t << "]";
 }
+inline std::string text_of(const extent_list& extents) { return print(extents).str(); }
 
 // Throws dnnkit::error when the argument for a port with these extents is of another size or shape.
 inline void check_extents(const plan_view& plan, std::size_t port, const static_vector<std::int64_t, max_rank>& dims,
@@ -194,8 +214,8 @@ inline void check_extents(const plan_view& plan, std::size_t port, const static_
   const extent_list expected = grouped(dims, found.size());
   if (expected == found) return;
   if (found.size() == 1)
-    throw error("range has the wrong size", name_of_port(plan, port), std::to_string(expected[0]) + " elements",
-                std::to_string(found[0]));
+    throw error("range has the wrong size", name_of_port(plan, port),
+                joined({std::to_string(expected[0]), " elements"}), std::to_string(found[0]));
   throw error("range has the wrong shape", name_of_port(plan, port),
               text_of(expected.empty() ? extent_list{dims.begin(), dims.end()} : expected), text_of(found));
 }
@@ -207,7 +227,7 @@ inline void check_apart(const plan_view& plan, std::span<const argument_memory> 
       const auto a = reinterpret_cast<std::uintptr_t>(memory[i].data),
                  b = reinterpret_cast<std::uintptr_t>(memory[k].data);
       if (a < b + memory[k].bytes && b < a + memory[i].bytes)
-        throw error("ranges share memory", name_of_port(plan, k) + " and " + name_of_port(plan, i));
+        throw error("ranges share memory", joined({name_of_port(plan, k), " and ", name_of_port(plan, i)}));
     }
 }
 
@@ -219,13 +239,9 @@ void place_arguments(const plan_view& plan, std::span<const Argument> arguments,
   const std::size_t first = are_inputs ? 0 : plan.inputs.size(), end = are_inputs ? plan.inputs.size() : memory.size();
   for (const Argument& a : arguments) {
     const std::size_t port = port_named(plan, a.name(), are_inputs);
-    if (port == no_port) {
-      std::string known;
-      for (std::size_t i = first; i < end; ++i)
-        known += (i == first ? "'" : ", '") + std::string(plan.text_of(buffer_of_port(plan, i).name)) + "'";
-      throw error(std::string("no ") + (are_inputs ? "input" : "output") + " has this name", "run", known,
-                  "'" + std::string(a.name()) + "'");
-    }
+    if (port == no_port)
+      throw error(are_inputs ? "no input has this name" : "no output has this name", "run",
+                  names_of_ports(plan, are_inputs).str(), joined({"'", a.name(), "'"}));
     if (given[port]) throw error("it is given two ranges", name_of_port(plan, port));
     if (const dtype type = buffer_of_port(plan, port).type.type; type != a.memory().type)
       throw error("range has another element type", name_of_port(plan, port), std::string(name(type)),

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/compile.hpp"
 #include "dnnkit/cpu/kernels.hpp"
 #include "dnnkit/runtime/execution.hpp"
 #include "dnnkit/runtime/run_argument.hpp"
@@ -193,39 +194,44 @@ template <class Net, class Observer = no_observer> class session {
                                      ((detail::known_size<std::remove_reference_t<Ranges>> != std::dynamic_extent) &&
                                       ...);
 
-  // Whether there is one argument for each of the first `Ports` ports; where not, one assertion fails, unless the model
-  // is wrong, of which something else is said.
+  // What is wrong with a call of run() or bind_to(), which takes one argument for each of the first `Ports` ports; empty
+  // when nothing is. Of a network whose model is wrong something else is said.
+  template <std::size_t Ports, class... Arguments> static constexpr text find_problem_of_call() {
+    constexpr std::size_t count = sizeof...(Arguments), named = (std::size_t{traits_of<Arguments>::is_named} + ... + 0);
+    text problem;
+    if (!Net::is_right) return problem << said_by_compiler;
+    if (named != 0 && named != count)
+      return problem << "ranges are given by position or by name, not some so and some so";
+    std::array<bool, Ports + 1> given{};
+    if constexpr (named != 0) (give<std::remove_cvref_t<Arguments>>(problem, given), ...);
+    for (std::size_t i = 0; named != 0 && i < Ports && problem.empty(); ++i)
+      if (!given[i]) problem << detail::label_of_port(Net::plan, i) << " is given no range";
+    if (count != Ports && problem.empty())
+      problem << (Ports == input_count ? "bind_to() takes one range for each input: "
+                                       : "run() takes one range for each input and one for each output: ")
+              << Ports << ", not " << count;
+    return problem;
+  }
+  template <std::size_t Ports, class... Arguments>
+  static constexpr text problem_of_call = find_problem_of_call<Ports, Arguments...>();
+  // Notes the range for a named port, or what is wrong with the name.
+  template <class Argument, std::size_t Room> static constexpr void give(text& problem, std::array<bool, Room>& given) {
+    constexpr std::size_t port = port_of<Argument>;
+    if (!problem.empty()) return;
+    if (port == detail::no_port)
+      problem << "the network has no " << (Argument::is_input ? "input" : "output") << " '" << Argument::name
+              << "'; it has " << detail::names_of_ports(Net::plan, Argument::is_input);
+    else if (port >= Room - 1) problem << "bind_to() takes no range for an output";
+    else if (given[port]) problem << detail::label_of_port(Net::plan, port) << " is given two ranges";
+    else given[port] = true;
+  }
+  // False after an assertion that says what is wrong.
   template <std::size_t Ports, class... Arguments> static constexpr bool check_arguments() {
-    constexpr bool counted = Net::is_right && sizeof...(Arguments) == Ports;
-    static_assert(counted || !Net::is_right,
-                  "dnnkit: run() takes one range for each input and one for each output of the network, bind_to() one "
-                  "for each input");
-    constexpr std::size_t named = (std::size_t{traits_of<Arguments>::is_named} + ... + 0);
-    constexpr bool alike = !counted || named == 0 || named == Ports;
-    static_assert(alike, "dnnkit: ranges are given by position or by name, not some so and some so");
-    if constexpr (!counted || !alike) {
-      return false;
-    } else if constexpr (named == 0) {
-      return true;
-    } else {
-      constexpr bool exist = (check_name<std::remove_cvref_t<Arguments>>() && ...);
-      constexpr bool each = !exist || [] {
-        std::array<bool, Ports> given{};
-        for (std::size_t port : {port_of<std::remove_cvref_t<Arguments>>...})
-          if (port < Ports) given[port] = true;
-        return std::ranges::all_of(given, std::identity{});
-      }();
-      static_assert(each, "dnnkit: an input or output is given no range, and another one two");
-      return exist && each;
-    }
+    detail::say<problem_of_call<Ports, Arguments...>, detail::range_error>();
+    return problem_of_call<Ports, Arguments...>.empty();
   }
   template <class Argument>
   static constexpr std::size_t port_of = detail::port_named(Net::plan, Argument::name, Argument::is_input);
-  template <class Argument> static constexpr bool check_name() {
-    constexpr bool exists = port_of<Argument> != detail::no_port;
-    static_assert(exists, "dnnkit: the network has no input (dk::in) or output (dk::out) of this name");
-    return exists;
-  }
   template <class Argument> using traits_of = detail::argument_traits<std::remove_reference_t<Argument>>;
 
   // The range that is given for port I.
@@ -246,23 +252,38 @@ template <class Net, class Observer = no_observer> class session {
 
   template <std::size_t I> static constexpr const buffer& buffer_of = detail::buffer_of_port(Net::plan, I);
 
+  // What the compiler can tell to be wrong with a range for port I; empty when it can tell nothing.
+  template <std::size_t I, class Range> static constexpr text find_problem_of_range() {
+    using access = argument_access<Range>;
+    constexpr std::optional<dtype> type = dtype_of_type<typename access::element>;
+    const tensor_type& expected = buffer_of<I>.type;
+    text problem;
+    if (type && *type != expected.type)
+      problem << detail::label_of_port(Net::plan, I) << " is of " << name(expected.type) << ", its range of "
+              << name(*type);
+    if constexpr (Net::is_static && detail::known_size<Range> != std::dynamic_extent) {
+      static_vector<std::int64_t, max_rank> dims;
+      for (dim d : expected.dims) dims.push_back(d.value());
+      const detail::extent_list found(access::known_extents.begin(), access::known_extents.end()),
+          fitting = detail::grouped(dims, found.size());
+      if (problem.empty() && !(fitting == found)) {
+        problem << detail::label_of_port(Net::plan, I) << " has ";
+        if (found.size() == 1) problem << fitting[0] << " elements, its range " << found[0];
+        else problem << "the shape " << detail::print(dims) << ", its range " << detail::print(found);
+      }
+    }
+    return problem;
+  }
+  template <std::size_t I, class Range> static constexpr text problem_of_range = find_problem_of_range<I, Range>();
+
   template <std::size_t I, class Range>
   detail::argument_memory checked(Range& range) const
       noexcept(Net::is_static&& detail::known_size<Range> != std::dynamic_extent) {
     using access = argument_access<Range>;
-    constexpr dtype type = buffer_of<I>.type.type;
-    static_assert(dtype_of_type<typename access::element> == type,
-                  "dnnkit: run() got a range of another element type than the network's input or output has");
     static_assert(I < input_count || !std::is_const_v<typename access::element>,
                   "dnnkit: run() cannot write an output to a constant range");
+    detail::say<problem_of_range<I, Range>, detail::range_error>();
     if constexpr (Net::is_static && detail::known_size<Range> != std::dynamic_extent) {
-      constexpr bool fits = [] {
-        static_vector<std::int64_t, max_rank> dims;
-        for (dim d : buffer_of<I>.type.dims) dims.push_back(d.value());
-        const auto& known = access::known_extents;
-        return detail::grouped(dims, known.size()) == detail::extent_list(known.begin(), known.end());
-      }();
-      static_assert(fits, "dnnkit: run() got a range of another size than the network's input or output has");
       return detail::memory_of(range);
     } else {
       const detail::argument_memory memory = detail::memory_of(range);

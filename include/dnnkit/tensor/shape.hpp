@@ -75,11 +75,17 @@ constexpr dim element_count(symbol_table& table, const shape& s) {
 
 // A dimension given by name: its value arrives with the input, between `limits.min` and `limits.max`.
 struct sym {
+  static constexpr bounds unsaid{1, bounds{}.max};
+
+  constexpr sym() = default;
+  constexpr sym(std::string_view s, bounds within = unsaid) : name(s), limits(within) {}
+  constexpr sym(const char* s, bounds within = unsaid) : sym(std::string_view(s), within) {}
+
   std::string_view name;
-  bounds limits{1, bounds{}.max};
+  bounds limits = unsaid;
 };
 
-// One entry of a shape as a user writes it: 3, sym("H"), or x.size(2).
+// One entry of a shape as a user writes it: 3, "H", sym("H", {1, 640}), or x.size(2).
 struct dim_argument {
   constexpr dim_argument(std::integral auto n) {
     if (const auto extent = static_cast<std::int64_t>(n); extent >= -1) known = extent;
@@ -88,6 +94,7 @@ struct dim_argument {
   constexpr dim_argument(dim d) : known(d) {}
   constexpr dim_argument(extent e) : known(e.d) {}
   constexpr dim_argument(sym s) : symbol(s), is_symbol(true) {}
+  constexpr dim_argument(const char* name) : dim_argument(sym(name)) {}
   dim known = 0;
   sym symbol{};
   bool is_symbol = false;
