@@ -73,14 +73,14 @@ TEST_CASE("digits: each kernel with its operators, place, cost and reasons") {
   CHECK(has(first, "mapping type  Many-to-Many\n"));
   CHECK(has(first, "reads         x: f32 [1, 1, 8, 8], graph input\n"));
   CHECK(has(first, "halo axis 2: 1+1 axis 3: 1+1"));
-  // 16 channels of 10x10 with the halo, 8x8 without; 3x3 multiply-adds and one maximum for each of the latter
+  // 16 channels of 10x10 with the halo, 8x8 without; 3x3 multiply-adds, a bias and one maximum for each of the latter
   CHECK(has(first, "(6,400 bytes)"));
-  CHECK(has(first, "cost          19,456 FLOPs, 896 bytes read, 4,096 bytes written"));
+  CHECK(has(first, "cost          20,480 FLOPs, 896 bytes read, 4,096 bytes written"));
   CHECK(has(first, "fused         Conv 'conv1' -> Relu: predecessor"));
 
   const std::string second = block(text, "kernel 2: conv2");
   CHECK(has(second, "not fused     Relu -> Conv 'conv2': one anchor a kernel\n"));
-  CHECK(has(second, "cost          591,872 FLOPs"));
+  CHECK(has(second, "cost          593,920 FLOPs"));
 
   const std::string last = block(text, "kernel 6: fc");
   CHECK(has(last, "operators     MatMul 'fc', Add 'fc'\n"));
@@ -140,9 +140,10 @@ TEST_CASE("of what is picked from a table, as much is counted as is read") {
 TEST_CASE("digits: totals") {
   const std::string text = dk::explain<digits>();
   CHECK(total(text, "operators, kernels") == pair{"13", "6"});
-  // convolutions 18,432 + 589,824 + 294,912, pools 2,048 + 512, fully connected 2,560; element-wise 3 x (1,024 + 2,048
-  // + 512) before and 1,024 + 2,048 + 512 after; the bias of the last layer is an Add of its own
-  CHECK(total(text, "FLOPs") == pair{"915,456", "911,882"});
+  // convolutions 18,432 + 589,824 + 294,912 and their biases 1,024 + 2,048 + 512, pools 2,048 + 512, fully connected
+  // 2,560; element-wise 3 x (1,024 + 2,048 + 512) before and 1,024 + 2,048 + 512 after; the bias of the last layer is
+  // an Add of its own
+  CHECK(total(text, "FLOPs") == pair{"919,040", "915,466"});
   CHECK(total(text, "bytes moved")[1] == "95,440");
   // 3 x 4,096 + 3 x 8,192 + 2,048 + 3 x 2,048 + 512 + 512
   CHECK(total(text, "bytes of intermediates, arena")[0] == "46,080");
@@ -172,13 +173,13 @@ TEST_CASE("wdsr: sizes are expressions, and numbers when the symbols have values
   CHECK(has(text, "f32 [1, 3, 2*H, 2*W], graph output"));
   CHECK(has(text, "DepthToSpace"));
   CHECK(total(text, "operators, kernels") == pair{"48", "27"});
-  // a pixel: head 1,296, eight times 6,912 + 144 + 5,760 + 8,640 + 24, tail 5,184, skip 1,800, Sub 3, and 12 for each
-  // of Add, Add and Clip; the Sub is computed by both of its readers
-  CHECK(total(text, "FLOPs") == pair{"180159*H*W", "180162*H*W"});
+  // a pixel: head 1,296, eight times 6,912 + 144 + 5,760 + 8,640 + 24, tail 5,184, skip 1,800, biases 24 + 8 x 188 + 12
+  // + 12, Sub 3, and 12 for each of Add, Add and Clip; the Sub is computed by both of its readers
+  CHECK(total(text, "FLOPs") == pair{"181711*H*W", "181714*H*W"});
   CHECK(has(text, "planned when the symbols have values"));
 
   const std::string bound = dk::explain<wdsr>({{"H", 10}, {"W", 100}});
-  CHECK(total(bound, "FLOPs") == pair{"180,159,000", "180,162,000"});
+  CHECK(total(bound, "FLOPs") == pair{"181,711,000", "181,714,000"});
   CHECK(has(bound, "f32 [1, 3, 20, 200], graph output"));
   CHECK_FALSE(has(bound, "H"));  // no symbol is left
 }

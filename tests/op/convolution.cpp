@@ -42,8 +42,11 @@ static_assert(inferred([](builder& g) {
 
 constexpr bool counts_operations() {
   builder g;
-  conv(g.input("x", f32, {1, 3, H, W}), g.weight("w", {8, 3, 3, 3}), {.pads = {1, 1, 1, 1}});
-  return g.value().symbols.print(g.value().flops_of(g.value().nodes[0])).view() == "432*H*W";
+  const auto x = g.input("x", f32, {1, 3, H, W}), w = g.weight("w", {8, 3, 3, 3});
+  conv(x, w, {.pads = {1, 1, 1, 1}});
+  conv(x, w, g.weight("b", {8}), {.pads = {1, 1, 1, 1}});
+  const auto flops = [&](std::size_t n) { return g.value().symbols.print(g.value().flops_of(g.value().nodes[n])); };
+  return flops(0).view() == "432*H*W" && flops(1).view() == "440*H*W";
 }
 static_assert(counts_operations());
 

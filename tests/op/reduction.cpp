@@ -15,6 +15,22 @@ namespace {
 
 constexpr sym H{"H", {1, 512}};
 
+// One that does not say its cost.
+struct of_two_passes {
+  static constexpr std::string_view name = "OfTwoPasses";
+  static constexpr form kind = form::reduction;
+  static constexpr traits properties{.map = mapping::many_to_many};
+  static constexpr std::size_t passes = 2;
+  constexpr axis_set axes(std::size_t rank) const { return axes_of({}, rank); }
+  constexpr void infer(inference& c) const { c.out(c.type(0), {}); }
+};
+constexpr bool counts_what_is_read() {
+  builder g;
+  g.apply(of_two_passes{}, {g.input("x", f32, {H, 7})});
+  return g.value().symbols.print(g.value().flops_of(g.value().nodes[0])).view() == "14*H";
+}
+static_assert(counts_what_is_read());
+
 static_assert(inferred([](builder& g) {
                 return reduce_sum(g.input("x", f32, {2, H, 3}), {.axes = {1}});
               }) == "f32 [2, 1, 3]");

@@ -19,6 +19,14 @@ static_assert(inferred([](builder& g) {
                 return log_softmax(g.input("x", f32, {12, L}), {.axis = 2});
               }) == "LogSoftmax: axis 2 is outside a tensor of rank 2");
 
+// Each of two passes reads the elements, and each is written.
+constexpr bool counts_operations() {
+  builder g;
+  softmax(g.input("x", f32, {2, 7, L}));
+  return g.value().symbols.print(g.value().flops_of(g.value().nodes[0])).view() == "42*L";
+}
+static_assert(counts_operations());
+
 TEST_CASE("softmax: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("softmax");
   CHECK(outcome.cases >= 10);

@@ -108,9 +108,10 @@ struct conv {
     return sum;
   }
   constexpr dim flops(const inference& c) const {
-    extent n{&c.table(), element_count(c.table(), c.outputs()[0].dims)};
-    for (std::size_t i = 1; i < c.rank(1); ++i) n = n * c.size(1, i);
-    return n * 2;
+    extent products = c.number(1);  // summed for one element, which a bias is added to
+    for (std::size_t i = 1; i < c.rank(1); ++i) products = products * c.size(1, i);
+    const extent elements{&c.table(), element_count(c.table(), c.outputs()[0].dims)};
+    return elements * (products * 2 + (c.has(2) ? 1 : 0));
   }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -118,6 +119,17 @@ template <class Op> constexpr void infer_of(const Op& op, inference& c) {
   }
 }
 
+// Of an operator that does not say its cost: none to move elements, one operation for each element that a pass over
+// rows reads, one for each element of the output.
+template <class Op> constexpr dim usual_flops(const inference& c) {
+  if (Op::kind == form::movement) return 0;
+  const extent written{&c.table(), element_count(c.table(), c.outputs()[0].dims)};
+  if constexpr (Op::kind == form::reduction || Op::kind == form::row) {
+    const extent read = c.count(0) * static_cast<std::int64_t>(Op::passes);
+    return Op::kind == form::row ? read + written : read;
+  } else return written;
+}
+
 template <class Op> constexpr auto forward_of() -> decltype(op_info::forward) {
   if constexpr (has_view<Op>)
     return +[](const std::int64_t* a, const movement& m, view& v) { return decode<Op>(a).forward(m, v); };
@@ -147,8 +159,7 @@ inline constexpr op_info info_of{
     .print = [](const std::int64_t* a, const symbol_table& t, text& out) { print_attributes(decode<Op>(a), t, out); },
     .flops = [](const std::int64_t* a, const inference& c) -> dim {
       if constexpr (detail::has_flops<Op>) return decode<Op>(a).flops(c);
-      else if (Op::kind == form::movement) return 0;
-      else return element_count(c.table(), c.outputs()[0].dims);
+      else return detail::usual_flops<Op>(c);
     },
     .symbolic_codes = [](const std::int64_t* a) { return dnnkit::symbolic_codes(decode<Op>(a)); },
     .reads = [](const std::int64_t* a, const inference& c,
