@@ -27,6 +27,13 @@ inline std::string text_of(dim d) {
   if (d.is_known()) return std::to_string(d.value());
   return d.is_unknown() ? "?" : "expression " + std::to_string(d.expression());
 }
+// "H", with its bounds where it has others than every symbol has: "H from 1 to 2160"
+inline std::string text_of(const sym& s) {
+  std::string t(s.name);
+  if (s.limits != sym{}.limits) t += " from " + std::to_string(s.limits.min);
+  if (s.limits.max != sym{}.limits.max) t += " to " + std::to_string(s.limits.max);
+  return t;
+}
 // "[1, 3, ?]"
 inline std::string text_of(const shape& s) {
   std::string t = "[";
@@ -37,7 +44,7 @@ inline std::string text_of(const shape& s) {
 inline std::string text_of(const tensor_type& t) { return std::string(name(t.type)) + " " + text_of(t.dims); }
 // "f32 [16, 3, 3, 3]"
 inline std::string text_of(const host_tensor& t) { return t.describe(); }
-// "'conv1.weight' f32 [16,3,3,3]", as errors name it
+// "'conv1.weight' f32 [16, 3, 3, 3]", as errors name it
 inline std::string text_of(const stored_tensor& t) {
   return dnnkit::detail::quoted(t.name) + " " + tensor_text(t.dtype, t.shape);
 }
@@ -55,6 +62,7 @@ template <> struct fmt::formatter<dnnkit::dtype> : dnnkit::detail::text_formatte
 template <> struct fmt::formatter<dnnkit::text> : dnnkit::detail::text_formatter<dnnkit::text> {};
 template <> struct fmt::formatter<dnnkit::error> : dnnkit::detail::text_formatter<dnnkit::error> {};
 template <> struct fmt::formatter<dnnkit::dim> : dnnkit::detail::text_formatter<dnnkit::dim> {};
+template <> struct fmt::formatter<dnnkit::sym> : dnnkit::detail::text_formatter<dnnkit::sym> {};
 template <> struct fmt::formatter<dnnkit::shape> : dnnkit::detail::text_formatter<dnnkit::shape> {};
 template <> struct fmt::formatter<dnnkit::tensor_type> : dnnkit::detail::text_formatter<dnnkit::tensor_type> {};
 template <> struct fmt::formatter<dnnkit::host_tensor> : dnnkit::detail::text_formatter<dnnkit::host_tensor> {};

@@ -16,6 +16,8 @@ TEST_CASE("element types, extents and shapes") {
   CHECK(fmt::format("{} {}", dk::dim(3), dk::dim::unknown()) == "3 ?");
   CHECK(fmt::format("{}", dk::shape{1, 3, dk::dim::unknown()}) == "[1, 3, ?]");
   CHECK(fmt::format("{}", dk::shape{}) == "[]");
+  CHECK(fmt::format("{}, {}, {}", dk::sym{"H"}, dk::sym{"H", {1, 9}}, dk::sym{"N", {0}}) ==
+        "H, H from 1 to 9, N from 0");
   CHECK(fmt::format("{}", dk::tensor_type{dk::i64, {2, 5}}) == "i64 [2, 5]");
   CHECK(fmt::format("|{:>6}|{:<6}|{:^9}|", dk::f16, dk::dim(7), dk::shape{2, 3}) == "|   f16|7     | [2, 3]  |");
 }
@@ -29,7 +31,7 @@ TEST_CASE("expressions are printed by the table they are in") {
 
 TEST_CASE("tensors") {
   CHECK(fmt::format("{}", dk::host_tensor(dk::i32, {2, 3})) == "i32 [2, 3]");
-  CHECK(fmt::format("{}", dk::stored_tensor{"fc.weight", dk::f16, {10, 128}, {}}) == "'fc.weight' f16 [10,128]");
+  CHECK(fmt::format("{}", dk::stored_tensor{"fc.weight", dk::f16, {10, 128}, {}}) == "'fc.weight' f16 [10, 128]");
 }
 
 TEST_CASE("errors") {

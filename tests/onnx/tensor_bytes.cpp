@@ -152,7 +152,7 @@ TEST_CASE("elements that contradict the dimensions are refused") {
   t.dims = {-1};
   CHECK(complaint(t) == "f, tensor 't': shape is negative or too large, found [-1]");
   t.dims = {1LL << 32, 1LL << 32};
-  CHECK(complaint(t) == "f, tensor 't': shape is negative or too large, found [4294967296,4294967296]");
+  CHECK(complaint(t) == "f, tensor 't': shape is negative or too large, found [4294967296, 4294967296]");
   t.dims = {1LL << 62};
   CHECK(complaint(t).find("shape is negative or too large") != std::string::npos);
   t.dims = {0, 1LL << 62, 1LL << 62};

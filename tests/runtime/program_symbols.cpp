@@ -90,5 +90,5 @@ TEST_CASE("names that stand for nothing, and values out of bounds") {
   CHECK(plain.refusal({}, {101, 3}) ==
         "symbol 'N': is out of its bounds, expected 1 to 100, found 101, from input 'x'");
   CHECK(plain.refusal({}, {7, 4}) ==
-        "input 'x': has another shape than the network's, expected [7,3] (x: f32 [N, 3]), found [7,4]");
+        "input 'x': has another shape than the network's, expected [7, 3] (x: f32 [N, 3]), found [7, 4]");
 }

@@ -147,8 +147,8 @@ TEST_CASE("weights that are missing or differ are all listed") {
   p.file = harness::safetensors_bytes(p.data.weights);
   const std::string message = error_of([&] { return dk::session<fixed_net>(p.weights()).arena_bytes(); });
   CHECK(message.find("weights: 3 of the 3 tensors needed are missing or differ") != std::string::npos);
-  for (const char* part : {"'a': expected f32 [8,3,3,3], found nothing", "'b': expected f32 [8], found f32 [9]",
-                           "'c': expected f32 [2,8,3,3], found i64 [2,8,3,3]"})
+  for (const char* part : {"'a': expected f32 [8, 3, 3, 3], found nothing", "'b': expected f32 [8], found f32 [9]",
+                           "'c': expected f32 [2, 8, 3, 3], found i64 [2, 8, 3, 3]"})
     CHECK_MESSAGE(message.find(part) != std::string::npos, message);
 }
 
@@ -465,8 +465,8 @@ TEST_CASE("weights from memory, by name") {
   const std::string message = error_of([&] {
     return dk::session<fixed_net>(dk::memory_weights{{"a", doubles}, {"b", b}}).arena_bytes();
   });
-  for (const char* part : {"weights in memory: 3 of the 3 tensors", "'a': expected f32 [8,3,3,3], found f64 [216]",
-                           "'b': expected f32 [8], found f32 [7]", "'c': expected f32 [2,8,3,3], found nothing"})
+  for (const char* part : {"weights in memory: 3 of the 3 tensors", "'a': expected f32 [8, 3, 3, 3], found f64 [216]",
+                           "'b': expected f32 [8], found f32 [7]", "'c': expected f32 [2, 8, 3, 3], found nothing"})
     CHECK_MESSAGE(message.find(part) != std::string::npos, message);
 }
 

@@ -29,7 +29,7 @@ TEST_CASE("ranges by name, with the shape that is asked for") {
   CHECK(file.check("one", dk::boolean, {}).data.size() == 1);  // one element of rank 0
   CHECK(error_of([&] {
           return &file.check("w", dk::f32, {2, 4});
-        }) == "weights in memory, tensor 'w': shape differs, expected f32 [2,4], found f32 [6]");
+        }) == "weights in memory, tensor 'w': shape differs, expected f32 [2, 4], found f32 [6]");
   CHECK(error_of([&] { return &file.check("n", dk::i32, {2}); }) ==
         "weights in memory, tensor 'n': dtype differs, expected i32 [2], found i64 [2]");
 }

@@ -55,6 +55,8 @@ TEST_CASE("names like the one that is wanted, the nearest first") {
   CHECK(nearest("conv3.weight", all, 1) == names{"conv1.weight"});
   CHECK(nearest("head.weight", all)[0] == "model.head.weight");
   CHECK(nearest("module.fc.weight", all)[0] == "fc.weight");
+  CHECK(nearest("bn0.weight", all).empty());  // ".weight" makes no two layers alike
+  CHECK(nearest("fc.wieght", all) == names{"fc.weight"});
   CHECK(nearest("embedding", all).empty());
   CHECK(nearest("", all).empty());
   CHECK(nearest("c", {"a", "b"}).empty());  // nothing of them is the same

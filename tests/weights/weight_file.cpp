@@ -56,12 +56,16 @@ TEST_CASE("what is missing or different is an error with its name") {
   CHECK(error_of([&] {
           return named.check_all(misspelt), 0;
         }).ends_with("expected f32 [3], found nothing; the nearest name is 'layer1.conv.weight'"));
+  const dk::required_tensor another[] = {{"layer1.conv.weight", dk::f32, {3}}, {"layer3.conv.weight", dk::f32, {3}}};
+  CHECK(error_of([&] {
+          return named.check_all(another), 0;
+        }).ends_with("expected f32 [3], found nothing; the nearest name is 'layer2.conv.weight'"));
   CHECK(error_of([&] { return &file.at("u"); }) == "list, tensor 'u': cannot be read");
   CHECK(error_of([&] { return &file.check("b", dk::f16, {3}); }) ==
         "list, tensor 'b': dtype differs, expected f16 [3], found f32 [3]");
   CHECK(error_of([&] {
           return &file.check("b", dk::f32, {1, 3});
-        }) == "list, tensor 'b': shape differs, expected f32 [1,3], found f32 [3]");
+        }) == "list, tensor 'b': shape differs, expected f32 [1, 3], found f32 [3]");
   const dk::required_tensor required[] = {
       {"a", dk::f32, {2}}, {"b", dk::f32, {4}}, {"c", dk::i8, {}}, {"u", dk::u8, {}}};
   CHECK(error_of([&] { return file.check_all(required), 0; }) ==

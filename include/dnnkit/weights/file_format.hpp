@@ -2,6 +2,7 @@
 // What a file is, by its first bytes, for readers that are given a file of another format.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,16 @@ inline constexpr std::array<std::pair<std::string_view, file_format>, 5> beginni
     {"version https://git-lfs", {"a pointer of Git LFS instead of the file", "`git lfs pull` fetches it"}},
 }};
 
+// Has it characters, and at its beginning no bytes that texts are without?
+inline bool is_text(std::string_view bytes) {
+  constexpr std::size_t beginning = 512;
+  constexpr std::string_view white("\t\n\v\f\r");
+  return !bytes.empty() && std::ranges::all_of(bytes.substr(0, beginning), [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= ' ' && byte < 0xf8 && byte != 0x7f) || white.find(c) != white.npos;  // none above 0xf7 is in UTF-8
+  });
+}
+
 // The format of these bytes; its name is empty when they are none of those known.
 inline file_format format_of(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -59,6 +70,7 @@ inline file_format format_of(std::span<const std::byte> bytes) {
   constexpr std::string_view next_fields("\x12\x1a\x22\x28\x32\x3a\x42");
   if (byte(0) == 0x08 && byte(1) >= 1 && byte(1) <= 32 && text.size() > 2 && next_fields.find(text[2]) != text.npos)
     return {"an ONNX model", {}};
+  if (is_text(text)) return {"text", {}};
   return {};
 }
 

@@ -38,16 +38,27 @@ inline bool is_prefixed(std::string_view longer, std::string_view name) {
   return longer.size() > name.size() && longer.ends_with(name) && longer[longer.size() - name.size() - 1] == '.';
 }
 
-// At most `count` of `names`, the nearest first and in their order among equals; none that is not like `wanted`: of
-// more than two edits and more than a third of its length.
+// How many characters two names of layers have in common at their end, a dot in front: 7 of "conv1.weight" and
+// "fc.weight".
+inline std::size_t common_ending(std::string_view a, std::string_view b) {
+  std::size_t common = 0;
+  for (std::size_t n = 1; n <= std::min(a.size(), b.size()) && a[a.size() - n] == b[b.size() - n]; ++n)
+    if (a[a.size() - n] == '.') common = n;
+  return common;
+}
+
+// At most `count` of `names`, the nearest first and in their order among equals; none that is not like `wanted`. What
+// makes names alike is what stands before an ending that both have: of that at most a third, or two characters of at
+// least four, may be edited.
 inline std::vector<std::string_view> nearest_names(std::string_view wanted, std::span<const std::string_view> names,
                                                    std::size_t count) {
-  const std::size_t most = std::max<std::size_t>(2, wanted.size() / 3);
   std::vector<std::pair<std::size_t, std::string_view>> near;
   for (const std::string_view name : names) {
     const bool prefixed = !wanted.empty() && (is_prefixed(name, wanted) || is_prefixed(wanted, name));
+    const std::size_t ending = common_ending(wanted, name), length = wanted.size() - ending;
+    const std::size_t most = std::max(length / 3, std::min<std::size_t>(length / 2, 2));
     const std::size_t distance = prefixed ? 1 : edit_distance(wanted, name, most);
-    if (distance <= most && distance < std::max(wanted.size(), name.size())) near.emplace_back(distance, name);
+    if (prefixed || distance <= most) near.emplace_back(distance, name);
   }
   std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string_view>::first);
   if (near.size() > count) near.resize(count);

@@ -99,7 +99,7 @@ class safetensors : public weight_file {
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), 8);
     if (length > largest_header)
-      throw error("header is too large for a safetensors file", name(),
+      throw error("is no safetensors file: its header would be too large", name(),
                   "at most " + std::to_string(largest_header) + " bytes", std::to_string(length));
     if (length > bytes.size() - 8)
       throw error("header is truncated", name(), std::to_string(length) + " bytes after the length",

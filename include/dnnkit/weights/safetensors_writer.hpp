@@ -33,6 +33,13 @@ inline std::size_t safetensors_rank(dtype type) {
   return static_cast<std::size_t>(std::ranges::find(safetensors_order, type) - safetensors_order.begin());
 }
 
+// [2,3]
+inline std::string json_list(std::span<const std::int64_t> numbers) {
+  std::string json = "[";
+  for (std::size_t i = 0; i < numbers.size(); ++i) (json += i ? "," : "") += std::to_string(numbers[i]);
+  return json + "]";
+}
+
 // The header with its length in front, padded with spaces to a multiple of 8 bytes. `tensors` are in the order of data.
 inline std::string safetensors_header(std::span<const stored_tensor* const> tensors, const string_map& metadata) {
   std::string json = "{";
@@ -50,7 +57,7 @@ inline std::string safetensors_header(std::span<const stored_tensor* const> tens
   for (const stored_tensor* tensor : tensors) {
     const std::size_t end = begin + tensor->data.size();
     key(tensor->name);
-    json += "{\"dtype\":" + json_string(info(tensor->dtype).safetensors) + ",\"shape\":" + shape_text(tensor->shape) +
+    json += "{\"dtype\":" + json_string(info(tensor->dtype).safetensors) + ",\"shape\":" + json_list(tensor->shape) +
             ",\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "]}";
     begin = end;
   }

@@ -29,14 +29,14 @@ struct stored_tensor {
 
 namespace detail {
 
-// "[16,3,3,3]"
+// "[16, 3, 3, 3]"
 inline std::string shape_text(std::span<const std::int64_t> extents) {
   std::string text = "[";
-  for (std::size_t i = 0; i < extents.size(); ++i) (text += i ? "," : "") += std::to_string(extents[i]);
+  for (std::size_t i = 0; i < extents.size(); ++i) (text += i ? ", " : "") += std::to_string(extents[i]);
   return text + "]";
 }
 
-// "f32 [16,3,3,3]"
+// "f32 [16, 3, 3, 3]"
 inline std::string tensor_text(dtype type, std::span<const std::int64_t> extents) {
   return std::string(name(type)) + " " + shape_text(extents);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -117,7 +118,7 @@ class weight_file {
                : unreadable ? "one that cannot be read: " + unreadable->problem
                             : "nothing");
       if (!found && !unreadable && wrong <= most_searched)
-        if (const auto nearest = nearest_to(r.name, 1); !nearest.empty())
+        if (const auto nearest = nearest_to(r.name, 1, required); !nearest.empty())
           list += "; the nearest name is " + detail::quoted(nearest[0]);
     }
     if (wrong)
@@ -160,9 +161,14 @@ class weight_file {
     return found != unreadable_.end() ? &*found : nullptr;
   }
 
-  std::vector<std::string_view> nearest_to(std::string_view tensor, std::size_t count) const {
+  // Of the tensors that are not `taken`: what one tensor is called by is not another one misspelt.
+  std::vector<std::string_view> nearest_to(std::string_view tensor, std::size_t count,
+                                           std::span<const required_tensor> taken = {}) const {
+    std::set<std::string_view> others;
+    for (const required_tensor& r : taken) others.insert(r.name);
     std::vector<std::string_view> names;
-    for (std::size_t i : by_name_) names.push_back(name_at(i));
+    for (std::size_t i : by_name_)
+      if (!others.contains(name_at(i))) names.push_back(name_at(i));
     return detail::nearest_names(tensor, names, count);
   }
   // "3 tensors, of which the nearest are 'a', 'b'", or at most eight names if none is near.
