@@ -187,7 +187,7 @@ TEST_CASE("attributes that contradict themselves are refused") {
 }
 
 TEST_CASE("malformed messages are refused with their path") {
-  CHECK(complaint("") == "f, byte 0: file has no graph: it is no ONNX model");
+  CHECK(complaint("") == "f, byte 0: is no ONNX model: it has no graph");
   CHECK(complaint(message::model(wire()).message(7, wire()).bytes()).ends_with("model has two graphs"));
   CHECK(node_complaint(wire().text(1, "x")) == "f, graph.node[0].op_type, byte 13: node has no operator");
   CHECK(node_complaint(wire().integer(4, 1)).starts_with("f, graph.node[0].op_type, byte 11: field is encoded"));

@@ -77,10 +77,16 @@ TEST_CASE("what is no model is refused with its name") {
   const temporary_folder folder;
   write_file(folder / "text", "this is no model");
   CHECK(error_of([&] { return dk::onnx::file(folder / "text"); }) ==
-        (folder / "text").string() + ", byte 1: groups are not supported, found field 14");
+        (folder / "text").string() + ": is a file of another format, expected an ONNX model, found text");
+  write_file(folder / "bytes", "\x73\x01");
+  CHECK(error_of([&] { return dk::onnx::file(folder / "bytes"); }) ==
+        (folder / "bytes").string() + ", byte 1: is no ONNX model: groups are not supported, found field 14");
+  const std::string damaged = message::one_of_everything() + "\x73";
+  CHECK(error_of([&] { return dk::onnx::file::from_memory(as_bytes(damaged), "damaged"); }) ==
+        "damaged, byte " + std::to_string(damaged.size()) + ": groups are not supported, found field 14");
   CHECK(error_of([&] { return dk::onnx::file(folder / "none"); }).find("cannot open file") != std::string::npos);
   CHECK(error_of([&] { return dk::onnx::file::from_memory({}, "nothing"); }) ==
-        "nothing, byte 0: file has no graph: it is no ONNX model");
+        "nothing, byte 0: is no ONNX model: it has no graph");
 }
 
 TEST_CASE("a tensor's own file") {

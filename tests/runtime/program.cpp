@@ -129,7 +129,10 @@ TEST_CASE("what is wrong is said, and the status is 1") {
     CHECK(o.status == 1);
     CHECK_MESSAGE(o.err.find(what) != o.err.npos, o.err);
   };
-  fails({}, "--input x");
+  fails({}, "--input x: no value is given for this input, expected x: f32 [N, 3]");
+  fails({"--input", "y=" + in_folder("x.npy")},
+        "--input y: the network has no input of this name, expected one of\n  input  x");
+  fails({"--explain"}, "--explain: is no option of this program");
   fails({"--input", input("x.npy"), "--input", "u=" + in_folder("x.npy")}, "--input u");
   fails({"--input", input("x.npy"), "--input", input("x.npy")}, "given twice");
   fails({"--input", input("wide.npy")}, "wide.npy");

@@ -379,41 +379,53 @@ inline void read_function(wire_message m, function& f) {
     }
 }
 
+// One field of the outermost message; false for one that a ModelProto does not have.
+inline bool read_model_field(wire_message& m, model& to, bool& has_graph) {
+  switch (m.field()) {
+    case 1:
+      to.ir_version = m.integer("ir_version");
+      return true;
+    case 2:
+      to.producer_name = m.text("producer_name");
+      return true;
+    case 3:
+      to.producer_version = m.text("producer_version");
+      return true;
+    case 4:
+      to.domain = m.text("domain");
+      return true;
+    case 5:
+      to.model_version = m.integer("model_version");
+      return true;
+    case 7:
+      if (std::exchange(has_graph, true)) m.fail("model has two graphs", "graph");
+      read_graph(m.message("graph"), to.graph);
+      return true;
+    case 8:
+      append(m, "opset_import", to.opset_imports, read_opset);
+      return true;
+    case 14:
+      append(m, "metadata_props", to.metadata, read_entry);
+      return true;
+    case 25:
+      append(m, "functions", to.functions, read_function);
+      return true;
+    default:
+      m.skip();
+      return false;
+  }
+}
+
+// What fails before anything of a model was read is no damaged model, but none.
 inline void read_model(wire_message m, model& to) {
-  bool has_graph = false;
-  while (m.next()) switch (m.field()) {
-      case 1:
-        to.ir_version = m.integer("ir_version");
-        break;
-      case 2:
-        to.producer_name = m.text("producer_name");
-        break;
-      case 3:
-        to.producer_version = m.text("producer_version");
-        break;
-      case 4:
-        to.domain = m.text("domain");
-        break;
-      case 5:
-        to.model_version = m.integer("model_version");
-        break;
-      case 7:
-        if (std::exchange(has_graph, true)) m.fail("model has two graphs", "graph");
-        read_graph(m.message("graph"), to.graph);
-        break;
-      case 8:
-        append(m, "opset_import", to.opset_imports, read_opset);
-        break;
-      case 14:
-        append(m, "metadata_props", to.metadata, read_entry);
-        break;
-      case 25:
-        append(m, "functions", to.functions, read_function);
-        break;
-      default:
-        m.skip();
-    }
-  if (!has_graph) m.fail("file has no graph: it is no ONNX model");
+  bool has_graph = false, is_model = false;
+  try {
+    while (m.next()) is_model |= read_model_field(m, to, has_graph);
+  } catch (const error& e) {
+    if (is_model) throw;
+    throw error("is no ONNX model: " + e.problem(), e.where(), e.expected(), e.found());
+  }
+  if (!has_graph) m.fail("is no ONNX model: it has no graph");
 }
 
 }  // namespace dnnkit::onnx::detail

@@ -55,6 +55,9 @@ inline constexpr std::string_view program_usage =
     "  --trace FILE.json       run once more and write the time of every kernel that runs; ui.perfetto.dev shows it\n"
     "  --help                  this text\n";
 
+inline constexpr std::array<std::string_view, 7> options_with_values{"--input",   "--output", "--dim",  "--weights",
+                                                                     "--threads", "--time",   "--trace"};
+
 struct program_arguments {
   std::map<std::string, std::filesystem::path, std::less<>> inputs;
   program_symbols::sizes sizes;
@@ -79,12 +82,15 @@ inline program_arguments parse_program_arguments(std::span<char* const> words) {
       a.help = true;
       continue;
     }
-    std::string_view value;
+    std::optional<std::string_view> given;
     if (const std::size_t equals = option.find('='); option.starts_with("--") && equals != option.npos) {
-      value = option.substr(equals + 1);
+      given = option.substr(equals + 1);
       option = option.substr(0, equals);
-    } else if (i + 1 < words.size()) value = words[++i];
-    else throw error("needs a value; see --help", std::string(option));
+    }
+    if (std::ranges::find(options_with_values, option) == options_with_values.end())
+      throw error("is no option of this program; see --help", std::string(option));
+    if (!given && i + 1 == words.size()) throw error("needs a value; see --help", std::string(option));
+    const std::string_view value = given ? *given : words[++i];
     const auto pair = [&] {
       const std::size_t equals = value.rfind('=');
       if (equals == 0 || equals == value.npos)
@@ -102,8 +108,7 @@ inline program_arguments parse_program_arguments(std::span<char* const> words) {
     else if (option == "--weights") a.weights = value;
     else if (option == "--trace") a.trace = value;
     else if (option == "--threads") a.threads = static_cast<std::size_t>(number_argument(option, value, 1));
-    else if (option == "--time") a.repetitions = static_cast<std::size_t>(number_argument(option, value, 1));
-    else throw error("is no option of this program; see --help", std::string(option));
+    else a.repetitions = static_cast<std::size_t>(number_argument("--time", value, 1));
   }
   return a;
 }
@@ -128,8 +133,7 @@ template <class Net> class network_program {
   }
 
   static std::string usage() {
-    std::string s;
-    for (std::size_t i = 0; i < inputs; ++i) s += "  input  " + describe(plan.inputs[i]) + "\n";
+    std::string s = usage_of_inputs();
     for (std::size_t i = 0; i < outputs; ++i) s += "  output " + describe(plan.results[i]) + "\n";
     return s;
   }
@@ -138,6 +142,11 @@ template <class Net> class network_program {
   static constexpr const plan_view& plan = Net::plan;
   static constexpr std::size_t inputs = Net::plan.inputs.size(), outputs = Net::plan.results.size();
 
+  static std::string usage_of_inputs() {
+    std::string s;
+    for (std::size_t i = 0; i < inputs; ++i) s += "  input  " + describe(plan.inputs[i]) + "\n";
+    return s;
+  }
   static const buffer& at(std::int32_t b) { return plan.buffers[static_cast<std::size_t>(b)]; }
   static std::string name_of(std::int32_t b) { return std::string(plan.text_of(at(b).name)); }
   static std::string describe(std::int32_t b) {
@@ -146,21 +155,22 @@ template <class Net> class network_program {
   }
 
   void read_inputs() {
+    for (const auto& [name, file] : arguments_.inputs) {
+      bool known = false;
+      for (std::size_t i = 0; i < inputs; ++i) known = known || name_of(plan.inputs[i]) == name;
+      if (!known)
+        throw error("the network has no input of this name", "--input " + name, "one of\n" + usage_of_inputs());
+    }
     for (std::size_t i = 0; i < inputs; ++i) {
       const std::string name = name_of(plan.inputs[i]);
       const auto given = arguments_.inputs.find(name);
       if (given == arguments_.inputs.end())
-        throw error("input is missing", "--input " + name, describe(plan.inputs[i]));
+        throw error("no value is given for this input", "--input " + name, describe(plan.inputs[i]));
       files_.emplace_back(given->second);
       const stored_tensor& t = files_.back().tensor();
       if (t.dtype != at(plan.inputs[i]).type.type || t.shape.size() != at(plan.inputs[i]).type.dims.size())
         throw error("has another element type or rank than the input", given->second.string(), describe(plan.inputs[i]),
                     tensor_text(t.dtype, t.shape));
-    }
-    for (const auto& [name, file] : arguments_.inputs) {
-      bool known = false;
-      for (std::size_t i = 0; i < inputs; ++i) known = known || name_of(plan.inputs[i]) == name;
-      if (!known) throw error("the network has no input of this name", "--input " + name, "one of\n" + usage());
     }
   }
   void find_symbols() {
