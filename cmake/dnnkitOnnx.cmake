@@ -2,14 +2,17 @@
 # dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [ALLOW_LINKED_DATA] [DIM SYMBOL=NUMBER...]
 #                 [KERNEL_PARTS N])
 #
-# Turns an ONNX model into a header `name.hpp` with the struct `name` (by default after the file; a name that a type can have) when TARGET is built, and
-# lets TARGET include it, together with `name_weights.hpp`, whose function name_weights() opens the weights:
+# Turns an ONNX model into a header `name.hpp` with the struct `name` when TARGET is built, and lets TARGET include it,
+# together with `name_weights.hpp`, whose function name_weights() opens the weights:
 #
 #   dnnkit_add_onnx(my_app models/resnet50.onnx)
 #
 #   #include "resnet50.hpp"
 #   #include "resnet50_weights.hpp"
 #   dnnkit::session<dnnkit::compile<resnet50>> session(resnet50_weights());
+#
+# The name is that of the file in snake_case, my_net_v2 for My-net.v2.onnx (dnnkit_model_name() below), or NAME; the
+# configuration prints it.
 #
 # The weights stay in the .onnx and its external data, which are mapped when the program runs; with EMBED they become
 # part of the program. DIM gives symbols of the model a value. Where something in the model is not supported, all of it
@@ -23,6 +26,46 @@
 # DNNKIT_ONNX_GENERATOR names another one that exists already: that of another build, or when the build is for another
 # machine, one that runs on this machine.
 set(DNNKIT_ONNX_GENERATOR "" CACHE FILEPATH "The program dnnkit_onnx_generator to use in place of the package's")
+
+# The words that no model is called by: those of this header.
+if(NOT DEFINED dnnkit_include_folder)
+  set(dnnkit_include_folder ${CMAKE_CURRENT_LIST_DIR}/../include)
+endif()
+set_property(GLOBAL PROPERTY dnnkit_identifiers ${dnnkit_include_folder}/dnnkit/onnx/generate/identifiers.hpp)
+
+# dnnkit_is_model_name(VARIABLE NAME): may a struct be called so? As generation::is_type_name() says it.
+function(dnnkit_is_model_name variable name)
+  set(${variable} FALSE PARENT_SCOPE)
+  if(name MATCHES "^[A-Za-z][A-Za-z0-9_]*$" AND NOT name MATCHES "__")
+    get_property(identifiers GLOBAL PROPERTY dnnkit_identifiers)
+    file(STRINGS ${identifiers} reserved REGEX "\"${name}\"")
+    if(NOT reserved)
+      set(${variable} TRUE PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
+# dnnkit_model_name(VARIABLE FILE): what the model in FILE is called, by the rule that the tool `dnnkit` follows
+# (onnx::model_name()): the file's name up to its last dot in snake_case, of letters, digits and single underscores.
+function(dnnkit_model_name variable file)
+  cmake_path(GET file STEM LAST_ONLY name)
+  string(REGEX REPLACE "([a-z0-9])([A-Z])" "\\1_\\2" name "${name}")
+  string(REGEX REPLACE "[^A-Za-z0-9]+" "_" name "${name}")
+  string(REGEX REPLACE "^_" "" name "${name}")
+  string(SUBSTRING "${name}" 0 60 name)
+  string(REGEX REPLACE "_$" "" name "${name}")
+  string(TOLOWER "${name}" name)
+  if(name MATCHES "^[0-9]")
+    string(PREPEND name model_)
+  elseif(name STREQUAL "")
+    set(name model)
+  endif()
+  dnnkit_is_model_name(is_name ${name})
+  if(NOT is_name)
+    string(APPEND name _model)
+  endif()
+  set(${variable} ${name} PARENT_SCOPE)
+endfunction()
 
 # dnnkit_onnx_generator(VARIABLE): the target of that program.
 function(dnnkit_onnx_generator variable)
@@ -93,14 +136,17 @@ function(dnnkit_add_onnx target model)
   if(model MATCHES "[;\n\r\\]")
     message(FATAL_ERROR "dnnkit_add_onnx: a path with this character is beyond build tools: ${model}")
   endif()
-  if(NOT arg_NAME)
-    cmake_path(GET model STEM arg_NAME)
+  if(arg_NAME)
+    set(name "${arg_NAME}")
+    dnnkit_is_model_name(is_name "${name}")
+    if(NOT is_name)
+      message(FATAL_ERROR "dnnkit_add_onnx: NAME is '${name}', which no struct can be called")
+    endif()
+  else()
+    dnnkit_model_name(name "${model}")
   endif()
-  string(MAKE_C_IDENTIFIER "${arg_NAME}" name)
-  string(REGEX REPLACE "__+" "_" name "${name}")
-  if(name MATCHES "^_")  # as MAKE_C_IDENTIFIER begins what begins with a number
-    string(PREPEND name model)
-  endif()
+  cmake_path(GET model FILENAME file_name)
+  message(STATUS "dnnkit: ${file_name} -> ${name}.hpp, struct ${name}")
 
   dnnkit_onnx_generator(generator)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/dnnkit_onnx/${target}/${name})

@@ -52,8 +52,9 @@ int build(int argc, char** argv) {
   const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
   cxxopts::Options options(
       "dnnkit build",
-      "Compiles a model to a program that takes --input, --output, --dim, --threads and --time. The "
-      "compiler is the one that the environment variable CXX names, else c++.");
+      "Compiles a model to a program that takes --input, --output, --dim, --weights, --threads, --time and --trace, "
+      "and "
+      "--help to explain them. The compiler is the one that the environment variable CXX names, else c++.");
   options.add_options()("o,output", "the program", cxxopts::value<std::string>())(
       "include", "folder of the library's headers, by default those beside this program",
       cxxopts::value<std::string>())("flags", "flags for the compiler",

@@ -46,20 +46,24 @@ int check(int argc, char** argv) {
   const dnnkit::graph& g = m.imported.graph;
   std::map<std::string_view, std::size_t> kinds;
   const vector<std::uint8_t> alive = live_nodes(g);
-  std::size_t operators = 0;
+  std::size_t operators = 0, without_extents = 0;
   print_signature(g, "input", g.inputs, false);
   print_signature(g, "output", g.outputs, true);
   for (std::size_t n = 0; n < g.nodes.size(); ++n) {
     if (!alive[n]) continue;
     const node& x = g.nodes[n];
     ++kinds[x.op->name], ++operators;
-    if (x.op->properties.dynamic == dynamism::edo)
-      fmt::print("{} '{}': the model runs in the interpreter only, extents depend on elements\n", x.op->name,
-                 printable(g.text_of(x.name)));
+    if (x.op->properties.dynamic != dynamism::edo) continue;
+    ++without_extents;
+    fmt::print("{} '{}': the extents of its output depend on the elements of its inputs\n", x.op->name,
+               printable(g.text_of(x.name)));
   }
   const std::string reason = onnx::reason_not_to_compile(g);
-  fmt::print("{} operators of {} kinds, {}\n", operators, kinds.size(),
-             reason.empty() ? "all supported" : fmt::format("for the interpreter only: {}", printable(reason)));
+  fmt::print("{} operator{} of {} kind{}, {}\n", operators, operators == 1 ? "" : "s", kinds.size(),
+             kinds.size() == 1 ? "" : "s",
+             reason.empty()         ? "all supported"
+             : without_extents != 0 ? "for the interpreter only"
+                                    : fmt::format("for the interpreter only: {}", printable(reason)));
   return 0;
 }
 

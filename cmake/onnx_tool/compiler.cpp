@@ -71,6 +71,7 @@ void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, 
   std::vector<const command_line*> failed;
   bool can_start = true;
   long shown = 0;
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
   for (std::size_t next = 0; (next < commands.size() && can_start && failed.empty()) || !running.empty();) {
     while (next < commands.size() && can_start && failed.empty() && (running.size() < jobs || running.empty()))
       can_start = start(commands[next++], running);
@@ -80,9 +81,9 @@ void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, 
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
     if (seconds.count() == shown) continue;
     shown = static_cast<long>(seconds.count());
-    std::cerr << "\r" << title << ": " << shown << " s" << std::flush;
+    if (is_terminal) std::cerr << "\r" << title << ": " << shown << " s" << std::flush;
   }
-  if (shown > 0) std::cerr << "\n";
+  if (shown > 0 && is_terminal) std::cerr << "\n";
   if (!can_start) throw error("cannot be started", commands.front().words[0], "a compiler; CXX names another one");
   for (const command_line* c : failed) std::cerr << text_of(c->log);
   if (!failed.empty())

@@ -18,9 +18,9 @@ int dot(int argc, char** argv) {
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
-  model m = load_supported(*arguments, inputs_of(*arguments));
-  onnx::name_layers(m.imported.graph);
-  const plan_draft plan = planned_or_refused([&] { return onnx::logged_plan(std::move(m.imported.graph)); });
+  const model m = load_supported(*arguments, inputs_of(*arguments));
+  const plan_draft plan =
+      planned_or_refused([&] { return onnx::logged_plan(onnx::with_names_of_layers(m.imported.graph)); });
   std::cout << printable(dnnkit::dot(view_of(plan)), line_feeds::kept);
   return 0;
 }

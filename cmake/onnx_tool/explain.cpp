@@ -76,11 +76,10 @@ int explain(int argc, char** argv) {
       "json", "kernels, decisions and totals as one JSON object");
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
-  model m = load_supported(*arguments, inputs_of(*arguments));
-  onnx::name_layers(m.imported.graph);
+  const model m = load_supported(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("json") != 0) {
-    const plan_draft plan = planned_or_refused([&] { return onnx::logged_plan(std::move(m.imported.graph)); });
+    const plan_draft plan = planned_or_refused([&] { return onnx::logged_plan(onnx::with_names_of_layers(g)); });
     std::cout << explain_json(view_of(plan));
     return 0;
   }
@@ -91,7 +90,7 @@ int explain(int argc, char** argv) {
   }
   if (all || counts) print_kinds(*m.file, g);
   if (!all) return 0;
-  const plan_draft plan = planned_or_refused([&] { return onnx::logged_plan(g); });
+  const plan_draft plan = planned_or_refused([&] { return onnx::logged_plan(onnx::with_names_of_layers(g)); });
   std::cout << printable(dnnkit::explain(view_of(plan)), line_feeds::kept);
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "cmake/onnx_tool/model.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <iostream>
@@ -180,9 +181,12 @@ model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
 }
 model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load_supported(arguments, given);
-  if (const std::string reason = onnx::reason_not_to_compile(m.imported.graph); !reason.empty())
-    throw refused(error(reason, arguments["model"].as<std::string>()));
+  refuse_uncompilable(m);
   return m;
+}
+void refuse_uncompilable(const model& m) {
+  if (const std::string reason = onnx::reason_not_to_compile(m.imported.graph); !reason.empty())
+    throw refused(error(reason, m.file->name()));
 }
 
 dnnkit::graph rewritten(const dnnkit::graph& g) { return onnx::rewritten(g); }
@@ -214,13 +218,14 @@ std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensor
   const std::vector<host_tensor> inputs = values_of_inputs(g, given);
   std::size_t done = 0;
   bool shown = false;
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
   auto last = std::chrono::steady_clock::now();
   const auto progress = [&](value_id v, const host_tensor& t) {
     if (observe) observe(v, t);
     if (g.at(v).from != origin::node) return;
     ++done;
     const auto now = std::chrono::steady_clock::now();
-    if (now - last < std::chrono::seconds(1)) return;
+    if (!is_terminal || now - last < std::chrono::seconds(1)) return;
     std::cerr << "\rnode " << done << " of " << g.nodes.size() << std::flush;
     last = now;
     shown = true;

@@ -45,6 +45,9 @@ model load_supported(const cxxopts::ParseResult& arguments, const tensors& given
 // The same; raises `refused` with the reason where dnnkit::compile makes no plan of the model.
 model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given = {});
 
+// Raises `refused` with the reason where dnnkit::compile makes no plan of the model.
+void refuse_uncompilable(const model& m);
+
 // The same for one run. The import takes extents for equal that must broadcast, and for at least 1, and some operators
 // need extents that are known: where those of the inputs given are not so, or the model is not supported for any
 // extents, it is imported anew for just these.

@@ -8,6 +8,7 @@ foreach(way IN ITEMS find_package fetch_content)
   dnnkit_scratch(scratch_${way} consumer/${way})
   add_test(NAME consumer/${way}
            COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DDNNKIT_SOURCE=${PROJECT_SOURCE_DIR} -DDNNKIT_BUILD=${PROJECT_BINARY_DIR}
-                   -DSCRATCH=${scratch_${way}} -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+                   -DSCRATCH=${scratch_${way}} -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER}
+                   -DNATIVE=${DNNKIT_NATIVE} -P ${CMAKE_CURRENT_LIST_DIR}/run.cmake)
   set_tests_properties(consumer/${way} PROPERTIES LABELS consumer TIMEOUT 900 COST 1000)  # first: they take longest
 endforeach()

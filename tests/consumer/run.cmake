@@ -8,10 +8,22 @@ function(step)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# configure(FOLDER OPTION...): the consumer project.
+# expect(TEXT PART): TEXT has this part.
+function(expect text part)
+  string(FIND "${text}" "${part}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "'${part}' is not said:\n${text}")
+  endif()
+endfunction()
+
+# configure(FOLDER OPTION...): the consumer project, for the processor that the tool was compiled for.
+set(consumer ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0)
+if(NATIVE)
+  list(APPEND consumer -DCMAKE_CXX_FLAGS=-march=native)
+endif()
 function(configure folder)
-  step(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${folder} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-       -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 ${ARGN})
+  step(${consumer} -B ${folder} ${ARGN})
 endfunction()
 
 if(WAY STREQUAL find_package)
@@ -53,15 +65,40 @@ if(compiled_generator AND WAY STREQUAL find_package)
   message(FATAL_ERROR "the installed generator was compiled again")
 endif()
 step(${SCRATCH}/build/consumer)
-foreach(program IN ITEMS formats device)
-  if(EXISTS ${SCRATCH}/build/${program})
-    step(${SCRATCH}/build/${program})
+if(EXISTS ${SCRATCH}/build/formats)
+  execute_process(COMMAND ${SCRATCH}/build/formats OUTPUT_VARIABLE explained COMMAND_ERROR_IS_FATAL ANY)
+  if(WAY STREQUAL find_package)  # what the program says of a model is what the tool says of its file
+    execute_process(COMMAND ${SCRATCH}/installed/bin/dnnkit explain ${CMAKE_CURRENT_LIST_DIR}/My-net.v2.onnx
+                    OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+    expect("${explained}" "kernel 1: layer1.0.conv1\n")
+    expect("${said}" "${explained}")
   endif()
-endforeach()
+endif()
+if(EXISTS ${SCRATCH}/build/device)
+  step(${SCRATCH}/build/device)
+endif()
 step(${SCRATCH}/build/small_mapped)
 file(RENAME ${SCRATCH}/build/dnnkit_onnx ${SCRATCH}/build/moved)  # nothing embedded is looked for
 step(${SCRATCH}/build/small_embedded)
 file(RENAME ${SCRATCH}/build/moved ${SCRATCH}/build/dnnkit_onnx)
+
+# Without fmt, the package says what is missing; who asks for it by name gets no package.
+function(configure_without_fmt)
+  execute_process(COMMAND ${consumer} -B ${SCRATCH}/build_without_fmt ${found_by} -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON ${ARGN}
+                  RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said_too)
+  expect("${said}${said_too}" "fmt is not installed, so there is no target dnnkit::inspect")
+  set(failed ${failed} PARENT_SCOPE)
+endfunction()
+if(WAY STREQUAL find_package)
+  configure_without_fmt()
+  if(failed)
+    message(FATAL_ERROR "the package is not found without fmt")
+  endif()
+  configure_without_fmt("-DDNNKIT_COMPONENTS=COMPONENTS\\;inspect")
+  if(NOT failed)
+    message(FATAL_ERROR "the component inspect is found without fmt")
+  endif()
+endif()
 
 # What is not supported is listed, all of it, and nothing is compiled: by the generator that was found, and by another one.
 function(check_unsupported folder)

@@ -138,6 +138,7 @@ TEST_CASE("names that may not be, and names for them") {
     CHECK_MESSAGE(is_type_name(right), right);
   for (const std::string& name : all_names) CHECK_MESSAGE(is_type_name(type_name(name, "model")), name);
   CHECK(dk::onnx::model_name("models/ResNet50.onnx") == "res_net50");
+  CHECK(dk::onnx::model_name("My-net.v2.onnx") == "my_net_v2");
   CHECK(dk::onnx::model_name("log.onnx") == "log_model");
   CHECK_THROWS_AS(header_of({"plain"}, "class", "class.onnx"), dk::error);
 

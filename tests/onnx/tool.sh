@@ -44,10 +44,14 @@ says 2 "--output: is a folder" "$tool" build "$small" -o .
 for command in explain dot; do
   says 1 "NonZero 'chosen': the extents of its output depend" "$tool" $command "$selecting"
 done
+echo "some text" >text.onnx
+says 2 "text.onnx: is a file of another format,found text" "$tool" check text.onnx
 
 says 0 "input x: f32 [1, 2, 4, 4],output y: f32 [1, 2],5 operators of 5 kinds, all supported" "$tool" check "$small"
 says 1 "Frobnicate 'first',Wobble 'third',2 problems" "$tool" check "$unsupported"
-says 0 "NonZero 'chosen': the model runs in the interpreter only,1 operators of 1 kinds,for the interpreter only: NonZero 'chosen'" "$tool" check "$selecting"
+says 0 "NonZero 'chosen': the extents of its output depend on the elements,1 operator of 1 kind" "$tool" check "$selecting"
+[ "$(grep -c chosen said.txt)" = 1 ] && grep -q "of 1 kind, for the interpreter only$" said.txt || fail "check says twice why a model is for the interpreter only: $(cat said.txt)"
+for command in explain dot; do says 1 "dnnkit $command: $selecting: NonZero 'chosen': the extents of its output depend" "$tool" $command "$selecting"; done
 if grep -q "all supported" said.txt; then fail "check says that all of a model for the interpreter only is supported"; fi
 says 0 "| computed |,Conv,GlobalAveragePool" "$tool" operators
 says 0 "input x: f32 [1, 2, 4, 4],GlobalAveragePool,in the file,all,kernel" "$tool" explain "$small"
@@ -80,12 +84,12 @@ for command in check run compare explain dot "generate -o unused" "build -o unus
   says 2 "--input z: the model has no input of this name, expected one of 'x'" "$tool" $command "$small" --input x=x.npy --input z=x.npy
 done
 for passes in on off; do
-  says 0 "y: f32 [1,2]" "$tool" run "$small" --input x=x.npy --output "$passes" --passes $passes
+  says 0 "y: f32 [1, 2]" "$tool" run "$small" --input x=x.npy --output "$passes" --passes $passes
   holds $passes/y.npy $wanted
 done
 
 for executor in graph plan; do
-  says 0 "y: f32 [1,2]" "$tool" run "$small" --input x=x.npy --output "$executor" --executor $executor
+  says 0 "y: f32 [1, 2]" "$tool" run "$small" --input x=x.npy --output "$executor" --executor $executor
   holds $executor/y.npy $wanted
 done
 says 2 "is neither of them" "$tool" run "$small" --input x=x.npy --executor kernels
@@ -94,7 +98,7 @@ says 2 "input 'x': no value was given" "$tool" run "$small" --executor plan
 npy chosen.npy "4," 0 1 2 3
 says 1 "NonZero 'chosen': the extents of its output depend" "$tool" run "$selecting" --input x=chosen.npy --executor plan
 
-says 0 '\x1b: f32 [1,2] -> hostile/%1B.npy' "$tool" run hostile.onnx --input x=x.npy --output hostile
+says 0 '\x1b: f32 [1, 2] -> hostile/%1B.npy' "$tool" run hostile.onnx --input x=x.npy --output hostile
 ! grep -q $'\x1b' said.txt || fail "dnnkit run prints a control character"
 holds hostile/%1B.npy $wanted
 
@@ -135,6 +139,20 @@ says 0 "written/small.hpp" "$tool" generate "$small" -o written
 grep -q "struct small {" written/small.hpp || fail "small.hpp has no model"
 grep -q "small_weights()" written/small_weights.hpp || fail "small_weights.hpp has no function"
 grep -q "run_program" written/main.cpp || fail "main.cpp is no program"
+
+# A model is called after its file, by the tool as by dnnkit_add_onnx.
+for name in My-net.v2 ResNet50 log class 3d-UNet __x__ a__B "aB cDe" 世界 "über" "(-)" gets.v1 \
+            "$(printf 'x%.0s' $(seq 58))yZw" "$(printf 'x%.0s' $(seq 70))"; do
+  cp "$small" "$name.onnx"
+  path=$("$tool" generate "$name.onnx" -o named)
+  by_tool=$(basename "$path" .hpp)
+  printf 'include("%s")\ndnnkit_model_name(name [==[%s.onnx]==])\nmessage(STATUS ${name})\n' \
+    "$2/../../cmake/dnnkitOnnx.cmake" "$name" >name.cmake
+  by_cmake=$("$CMAKE" -P name.cmake)
+  [ "$by_cmake" = "-- $by_tool" ] || fail "$name.onnx is $by_tool for the tool, $by_cmake for dnnkit_add_onnx"
+done
+[ -e named/my_net_v2.hpp ] || fail "My-net.v2.onnx is not my_net_v2"
+
 for model in "$selecting" "$unsupported"; do  # what compile<> would refuse, and what cannot be imported
   case $model in *selecting*) reason="NonZero 'chosen': the extents of its output depend" ;; *) reason="Wobble 'third'" ;; esac
   says 1 "$reason" "$tool" generate "$model" -o refused
@@ -146,10 +164,14 @@ done
 hostile=$'injected\\"; #$(touch injected)\n#error injected &\n\\.onnx' input=$'x")); } }; //?\?/\n\\'
 cp "$2/hostile.onnx" "$hostile"
 says 0 "program" "$tool" build "$hostile" -o program --flags "-O1"
+! grep -q $'\r' said.txt || fail "dnnkit build shows its progress where there is no terminal"
 says 0 "f32 [1, 2, 4, 4]" ./program --help
+for option in $(grep -o -- "^  --[a-z]*" said.txt); do says 0 "$option" "$tool" build --help; done
 says 0 "" ./program --input "$input=x.npy" --output built --time 3 --threads 2 --trace trace.json
 grep -qE '^[0-9.]+$' said.txt || fail "the time is missing: $(cat said.txt)"
 holds built/*.npy $wanted
+says 1 "--explain: is no option of this program" ./program --explain
+says 1 "--input y: the network has no input of this name" ./program --input y=x.npy
 [ ! -e injected ] || fail "a name of the file has run as a command"
 
 says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2

@@ -76,7 +76,8 @@ inline bool names(std::string_view code, std::string_view what) {
 
 }  // namespace detail
 
-// A legal name for the model in the file at `path`: resnet50 for models/ResNet50.onnx.
+// A legal name for the model in the file at `path`: my_net_v2 for models/My-net.v2.onnx. dnnkit_model_name() of
+// cmake/dnnkitOnnx.cmake gives the same.
 inline std::string model_name(const std::filesystem::path& path) {
   return generation::type_name(path.stem().string(), "model");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the layers of an ONNX model are called: by their modules, where an exporter has written paths.
+// What the operators of an ONNX model are called: layers by their modules, where an exporter has written paths.
 #pragma once
 
 #include <cstddef>
@@ -35,14 +35,16 @@ inline std::string layer_name(std::string_view node_name) {
   return name;
 }
 
-// Gives the layers of an imported graph, its operators with weights of their own, these names. What is generated from
-// the graph gives them the same.
-inline void name_layers(dnnkit::graph& g) {
+// An imported graph whose layers, its operators with weights of their own, have these names, and whose other operators
+// are called what they are ("Relu"): the names that what is generated from the graph gives them.
+inline dnnkit::graph with_names_of_layers(dnnkit::graph g) {
   for (std::size_t n = 0; n < g.nodes.size(); ++n) {
-    if (layer_weight(g, g.nodes[n]) == none) continue;
-    const std::string_view given = g.text_of(g.nodes[n].name);
-    if (const std::string name = layer_name(given); name != given) g.rename(static_cast<node_id>(n), g.store(name));
+    const dnnkit::node& x = g.nodes[n];
+    const std::string_view given = g.text_of(x.name);
+    const std::string name = layer_weight(g, x) == none ? std::string(x.op->name) : layer_name(given);
+    if (name != given) g.rename(static_cast<node_id>(n), g.store(name));
   }
+  return g;
 }
 
 }  // namespace dnnkit::onnx

@@ -83,6 +83,7 @@ inline std::string identifier(std::string_view s, std::string_view otherwise) {
     else if (lower || digit) id += c;
     else if (!id.empty() && id.back() != '_') id += '_';
   }
+  if (id.size() > longest_identifier) id.pop_back();
   while (!id.empty() && id.back() == '_') id.pop_back();
   if (id.empty()) id = otherwise;
   if (id[0] >= '0' && id[0] <= '9') id = std::string(otherwise) + "_" + id;
