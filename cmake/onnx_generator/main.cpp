@@ -57,7 +57,8 @@ int generate(int argc, char** argv) {
   dk::onnx::file file(model, linked);
   const dk::onnx::import_result imported = dk::onnx::import_model(file, options);
   if (!imported.ok()) {
-    std::cerr << model.string() << ": " << imported.problems.size() + imported.problems_left_out << " problems\n";
+    const std::size_t count = imported.problems.size() + imported.problems_left_out;
+    std::cerr << model.string() << ": " << count << (count == 1 ? " problem\n" : " problems\n");
     for (const dk::onnx::import_problem& p : imported.problems) std::cerr << "  " << p.describe() << "\n";
     return 1;
   }
