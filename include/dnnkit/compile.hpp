@@ -64,12 +64,15 @@ template <class Model, class Pipeline> struct rewrite_graph_of {
 
 template <class Model, class Target, class Pipeline> struct make_plan_of {
   constexpr plan_draft operator()() const {
-    return Pipeline::template run<Target>(build_graph<Model, purpose::compilation>(), decltype(cpu::families_of_model<Model>())::table).plan;
+    return Pipeline::template run<Target>(build_graph<Model, purpose::compilation>(),
+                                          decltype(cpu::families_of_model<Model>())::table)
+        .plan;
   }
 };
 template <class Model, class Target, class Pipeline> struct make_logged_plan_of {
   constexpr plan_draft operator()() const {
-    return Pipeline::template run_logged<Target>(build_graph<Model, purpose::compilation>(), decltype(cpu::families_of_model<Model>())::table)
+    return Pipeline::template run_logged<Target>(build_graph<Model, purpose::compilation>(),
+                                                 decltype(cpu::families_of_model<Model>())::table)
         .plan;
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A list of kernel families in which none carries out the product.
-// EXPECT: no family of kernels carries out MatMul 'MatMul': the list has none for it
+// EXPECT: no family of kernels carries out MatMul: the list has none for it
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;

@@ -20,8 +20,8 @@ struct schedule {
   vector<buffer_layout> layouts;  // of each of its values; those of values that are not stored mean nothing
   plan_draft plan;
   family_table families;  // that may be chosen for its kernels
-  bool logged = false;  // is the log wanted?
-  decision_log log;     // what passes decided and why
+  bool logged = false;    // is the log wanted?
+  decision_log log;       // what passes decided and why
 
   constexpr bool is_right() const { return g.error.length == 0; }
   constexpr decision_notes notes() { return logged ? decision_notes(log) : decision_notes(); }

@@ -32,8 +32,8 @@ template <class Net, std::size_t R> struct convolution_kernel {
     dim in, out;
   };
   static constexpr along_axis window_along(std::size_t a) {
-    return {spec.has_axis(a), spec.position(a), spec.taps(a), spec.before(a), spec.after(a), spec.in_extent(a),
-            spec.out_extent(a)};
+    return {spec.has_axis(a), spec.position(a),  spec.taps(a),      spec.before(a),
+            spec.after(a),    spec.in_extent(a), spec.out_extent(a)};
   }
   static constexpr std::array<along_axis, 3> over{window_along(0), window_along(1), window_along(2)};
   static constexpr bool has_axis(std::size_t a) { return over[a].present; }
