@@ -19,9 +19,8 @@ int dot(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   const model m = load_supported(*arguments, inputs_of(*arguments));
-  const plan_draft plan =
-      planned_or_refused([&] { return onnx::logged_plan(onnx::with_names_of_layers(m.imported.graph)); });
-  std::cout << printable(dnnkit::dot(view_of(plan)), line_feeds::kept);
+  const plan_draft plan = onnx::logged_plan(onnx::with_names_of_layers(m.imported.graph));
+  std::cout << printable(planned_or_refused([&] { return dnnkit::dot(view_of(plan)); }), line_feeds::kept);
   return 0;
 }
 

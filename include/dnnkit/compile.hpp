@@ -116,8 +116,8 @@ template <class Model> constexpr text problem_of(const plan_view& plan) {
 
 template <class Model, class Make> inline constexpr text problem = problem_of<Model>(view_of(freeze<Make>::value));
 
-// Says a message by the assertion in model_error, or another template of that kind, unless it is empty or another assertion has said it. Message: a
-// constant with a member view().
+// Says a message by the assertion in model_error, or another template of that kind, unless it is empty or another
+// assertion has said it. Message: a constant with a member view().
 template <const auto& Message, template <fixed_string...> class Error = model_error, std::size_t First = 0,
           fixed_string... Pieces>
 constexpr auto say() {

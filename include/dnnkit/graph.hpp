@@ -6,6 +6,8 @@
 
 #ifdef DNNKIT_LANGUAGE_SUFFICES
 
+#include "dnnkit/graph/builder.hpp"  // first: compilers that find a model wrong say on what way they came here
+
 #include "dnnkit/compile.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/runtime/session.hpp"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # What README.md and docs/ say is true as far as a program can tell: the paths they name exist, and their C++ compiles
-# (extract.awk says how blocks become a unit).
+# (extract.awk says how blocks become a unit, operator_calls.awk how the tables of operators do).
 add_test(NAME docs/paths COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/paths.sh ${PROJECT_SOURCE_DIR})
 set_tests_properties(docs/paths PROPERTIES LABELS docs)
 
-# dnnkit_docs_test(DOCUMENT check|run), with the options of fail/fail.cmake, whose precompiled header it reads where there is one.
+# dnnkit_docs_test(DOCUMENT check|calls|run), with the options of fail/fail.cmake, whose precompiled header it reads where there is one.
 function(dnnkit_docs_test document what)
   cmake_path(GET document STEM name)
   add_test(NAME docs/${name}
@@ -16,4 +16,5 @@ endfunction()
 dnnkit_docs_test(README.md check)
 dnnkit_docs_test(docs/cookbook.md check)
 dnnkit_docs_test(docs/weights.md check)
+dnnkit_docs_test(docs/operators.md calls)
 dnnkit_docs_test(docs/add-an-operator.md run)

@@ -89,6 +89,18 @@ TEST_CASE("matrices of sizes known at run time: shape, and what lies between row
   CHECK(s.run({{"x", x}}, {{"sums", sums}, {"twice", twice}}));
 }
 
+struct rows_model {
+  static constexpr void build(dk::builder& g) { g.output("y", dk::relu(g.input("x", dk::f32, {"N", 4}))); }
+};
+
+TEST_CASE("a matrix gives symbols no values when another extent of it is wrong") {
+  dk::session<dk::compile<rows_model>> s;
+  s.bind_to(counted(3, 4));
+  CHECK(error_of([&] { return s.bind_to(counted(4, 5)), 0; }) ==
+        "input 'x': range has the wrong shape, expected [4, 4], found [4, 5]");
+  CHECK(s.output_elements(0) == 12);  // as before
+}
+
 TEST_CASE("symbols take their values from rows() and cols(), or from the sizes of ranges") {
   sized_session s;
   const matrix x = counted(6, 5);  // 2 times 3 rows
@@ -105,6 +117,9 @@ TEST_CASE("symbols take their values from rows() and cols(), or from the sizes o
   CHECK(error_of([&] { return s.bind_to(counted(200, 5), b), 0; }) ==
         "symbol 'L': symbol is out of its bounds, expected 1 to 99, found 100");
   CHECK(s.output_elements(0) == 24);  // as before
+  CHECK(error_of([&] { return s.bind_to(counted(4, 5), counted(1, 4)), 0; }) ==
+        "input 'b': range has the wrong shape, expected [1, 5], found [1, 4]");
+  CHECK(s.output_elements(0) == 24);
   s.bind_to(counted(4, 5), counted(1, 5));
   CHECK(error_of([&] { return s.run(counted(4, 5), counted(1, 4), matrix(4, 5)); }) ==
         "input 'b': range has the wrong shape, expected [1, 5], found [1, 4]");

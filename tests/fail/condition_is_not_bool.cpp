@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The condition of Where is a tensor of truth values.
-// EXPECT: Where (node 0): condition is f32, expected bool
+// EXPECT: Where (node 1): condition is f32, expected bool
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;

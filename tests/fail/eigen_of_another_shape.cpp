@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Running a network on a matrix with as many elements, but rows and columns exchanged.
-// EXPECT: dnnkit: run() got a range of another size than the network's input or output has
+// EXPECT: input 'x' has the shape [3, 4], its range [4, 3]
 #include <dnnkit/graph.hpp>
 
 #include <dnnkit/eigen.hpp>

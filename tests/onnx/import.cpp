@@ -262,7 +262,7 @@ TEST_CASE("extents that are computed to be negative are problems of the node") {
     return problems(import(g));
   };
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
-  CHECK(refused("TopK", {"x", "n"}, {-1}) == "TopK 'y': TopK 'y': k is -1, which is negative\n");
+  CHECK(refused("TopK", {"x", "n"}, {-1}) == "TopK 'y': k is -1, which is negative\n");
   CHECK(refused("TopK", {"x", "n"}, {least}).find("k is -9223372036854775808, which is negative") != std::string::npos);
   CHECK(refused("Resize", {"x", "", "", "n"}, {2, 3, -1, 4}).find("a size is -1, which is negative") !=
         std::string::npos);

@@ -28,7 +28,8 @@ TEST_CASE("roi_align: a region that is no number, infinite or far away is sample
     for (const std::int64_t ratio : {0, 1, 3})
       for (const std::int64_t height : {0, 2}) {
         builder g;
-        g.output("y", roi_align(g.input("x", f32, {1, 1, height, 3}), g.input("r", f32, {1, 4}), g.input("i", i64, {1}),
+        const tensor image = g.input("x", f32, {1, 1, height, 3}), regions = g.input("r", f32, {1, 4});
+        g.output("y", roi_align(image, regions, g.input("i", i64, {1}),
                                 {.mode = mode, .output_height = 2, .output_width = 2, .sampling_ratio = ratio}));
         REQUIRE(g.value().error.str() == "");
         host_tensor x(f32, {1, 1, height, 3}), rois(f32, {1, 4});

@@ -192,8 +192,8 @@ static dk::tensor doubled(dk::tensor x, int times) {
   return x;
 }
 static bool has_reason(const dk::schedule& s, dk::fusion_reason reason) {
-  for (const dk::fusion_decision& d : s.fusion.decisions)
-    if (d.reason == reason) return true;
+  for (const dk::decision& d : s.log.decisions)
+    if (d.reason == dk::words_of(reason).name) return true;
   return false;
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("what is read through several views is stored where it would be comput
   behind.output("y", dk::matmul(x, w) + doubled(x, 12));
   in_front.output("y", dk::matmul(doubled(in_front.input("x", f32, {3, 3}), 12), in_front.weight("w", {3, 3})));
   for (dk::builder* b : {&alone, &behind, &in_front}) {
-    const dk::schedule s = dk::default_pipeline::run(b->value());
+    const dk::schedule s = dk::default_pipeline::run_logged(b->value());
     CHECK(dk::verify(s).str() == "");
     CHECK(s.plan.nodes.size() <= 12 * dk::fusion_blocks::most_evaluations + 1);
     CHECK(s.plan.steps.size() <= 8);

@@ -130,8 +130,11 @@ TEST_CASE("sizes that no value of a symbol gives, or two of them") {
   const std::vector<std::int64_t> ids(8);
   CHECK(error_of([&] { return s.bind_to(std::vector<std::int64_t>(5), a), 0; }) ==
         "input 'ids': range has an extent that no value of symbol 'L' gives, expected [2, L], found [5]");
-  s.bind_to(ids, a);  // the first that says a value
   std::vector<float> y(8);
-  CHECK(error_of([&] { return s.run(ids, a, y); }) ==
+  s.bind_to(ids, y);
+  CHECK(error_of([&] { return s.bind_to(ids, a), 0; }) ==
         "input 'mask': range has the wrong size, expected 8 elements, found 6");
+  CHECK(error_of([&] { return s.bind_to(std::vector<std::int64_t>(6), y), 0; }) ==
+        "input 'mask': range has the wrong size, expected 6 elements, found 8");
+  CHECK(s.output_elements(0) == 8);  // as before
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A string made of pieces. (Of `"literal" + std::string(...)` g++ 12 warns with -Wrestrict in programs that are compiled
-// with -O3, as users compile theirs.)
+// A string made of pieces. (Of `"literal" + std::string(...)` g++ 12 warns with -Wrestrict in programs that are
+// compiled with -O3, as users compile theirs.)
 #pragma once
 
 #include <initializer_list>

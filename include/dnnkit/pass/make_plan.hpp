@@ -213,9 +213,8 @@ class plan_maker {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
       const shape& s = g_.at(g_.inputs[i]).type.dims;
       for (std::size_t d = 0; d < s.size(); ++d)
-        for (std::size_t k = 0; k < p_.symbols.size(); ++k)
-          if (p_.sources[k].input == none && s[d] == g_.symbols.symbol_named(p_.symbols[k].name.view(), {}))
-            p_.sources[k] = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(d)};
+        if (const auto k = g_.symbols.symbol_of(s[d]); k && p_.sources[*k].input == none)
+          p_.sources[*k] = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(d)};
     }
   }
 

@@ -77,8 +77,8 @@ template <table_sizes Sizes> using plan_arrays = plan_tables<array_tables<Sizes>
 
 inline constexpr std::size_t usual_rows = 1 << 18;
 
-// Whether the plan can be made in a constant expression. Where the compiler would make it once more to find that out, it
-// says so itself.
+// Whether the plan can be made in a constant expression. Where the compiler would make it once more to find that out,
+// it says so itself.
 template <class Make>
 concept makes_constant = makes_constants_again || requires {
   typename std::bool_constant<roomy_plan_of<Make, usual_rows>().fits>;

@@ -51,7 +51,7 @@ struct kernel_choice {
   static_vector<std::int32_t, 8> parameters;  // whatever else the family decided, in an order of its own
   kernel_cost cost;
   std::string_view reason;
-  slice_of alternatives;  // the other families that were asked, in the order of their list
+  slice_of alternatives;  // the other families that were asked
 };
 
 constexpr std::string_view name_of(operand_reading r) {

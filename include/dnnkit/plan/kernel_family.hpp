@@ -14,10 +14,12 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "dnnkit/cost/target.hpp"
 #include "dnnkit/op/op_set.hpp"

@@ -24,8 +24,8 @@ class extents_to_symbols {
   extents_to_symbols(const plan_view& plan, const symbol_table& table)
       : plan_(plan), table_(table), values_(plan.symbols.size()) {}
 
-  // Throws dnnkit::error naming the input when an extent is not what it should be, or a symbol that none of them gives a
-  // value.
+  // Throws dnnkit::error naming the input when an extent is not what it should be, or a symbol that none of them gives
+  // a value.
   std::vector<binding> solve(std::span<const extent_list> inputs) {
     for (bool learnt = true; learnt;) {
       learnt = false;

@@ -201,12 +201,12 @@ constexpr extent_list grouped(const static_vector<std::int64_t, max_rank>& dims,
 }
 
 // "[2, 3]"
-constexpr text print(const auto& extents) {
+constexpr text print_extents(const auto& extents) {
   text t = "[";
   for (std::size_t i = 0; i < extents.size(); ++i) t << (i ? ", " : "") << extents[i];
   return t << "]";
 }
-inline std::string text_of(const extent_list& extents) { return print(extents).str(); }
+inline std::string text_of(const extent_list& extents) { return print_extents(extents).str(); }
 
 // Throws dnnkit::error when the argument for a port with these extents is of another size or shape.
 inline void check_extents(const plan_view& plan, std::size_t port, const static_vector<std::int64_t, max_rank>& dims,
@@ -239,9 +239,13 @@ void place_arguments(const plan_view& plan, std::span<const Argument> arguments,
   const std::size_t first = are_inputs ? 0 : plan.inputs.size(), end = are_inputs ? plan.inputs.size() : memory.size();
   for (const Argument& a : arguments) {
     const std::size_t port = port_named(plan, a.name(), are_inputs);
-    if (port == no_port)
-      throw error(are_inputs ? "no input has this name" : "no output has this name", "run",
-                  names_of_ports(plan, are_inputs).str(), joined({"'", a.name(), "'"}));
+    if (port == no_port) {
+      std::string known;
+      for (std::size_t i = first; i < end; ++i)
+        known.append(i == first ? "'" : ", '").append(plan.text_of(buffer_of_port(plan, i).name)).append("'");
+      throw error(are_inputs ? "no input has this name" : "no output has this name", "run", known,
+                  joined({"'", a.name(), "'"}));
+    }
     if (given[port]) throw error("it is given two ranges", name_of_port(plan, port));
     if (const dtype type = buffer_of_port(plan, port).type.type; type != a.memory().type)
       throw error("range has another element type", name_of_port(plan, port), std::string(name(type)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a run of a session is under way, for what its observer calls out of it. Not for other threads, of which one at
-// a time may use a session.
+// Whether a run of a session is under way, for what its observer calls out of it. Not for other threads, of which one
+// at a time may use a session.
 #pragma once
 
 #include <string>

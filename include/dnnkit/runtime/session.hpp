@@ -9,6 +9,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -194,8 +195,8 @@ template <class Net, class Observer = no_observer> class session {
                                      ((detail::known_size<std::remove_reference_t<Ranges>> != std::dynamic_extent) &&
                                       ...);
 
-  // What is wrong with a call of run() or bind_to(), which takes one argument for each of the first `Ports` ports; empty
-  // when nothing is. Of a network whose model is wrong something else is said.
+  // What is wrong with a call of run() or bind_to(), which takes one argument for each of the first `Ports` ports;
+  // empty when nothing is. Of a network whose model is wrong something else is said.
   template <std::size_t Ports, class... Arguments> static constexpr text find_problem_of_call() {
     constexpr std::size_t count = sizeof...(Arguments), named = (std::size_t{traits_of<Arguments>::is_named} + ... + 0);
     text problem;
@@ -203,7 +204,7 @@ template <class Net, class Observer = no_observer> class session {
     if (named != 0 && named != count)
       return problem << "ranges are given by position or by name, not some so and some so";
     std::array<bool, Ports + 1> given{};
-    if constexpr (named != 0) (give<std::remove_cvref_t<Arguments>>(problem, given), ...);
+    if constexpr (named != 0 && named == count) (give<std::remove_cvref_t<Arguments>>(problem, given), ...);
     for (std::size_t i = 0; named != 0 && i < Ports && problem.empty(); ++i)
       if (!given[i]) problem << detail::label_of_port(Net::plan, i) << " is given no range";
     if (count != Ports && problem.empty())
@@ -269,7 +270,7 @@ template <class Net, class Observer = no_observer> class session {
       if (problem.empty() && !(fitting == found)) {
         problem << detail::label_of_port(Net::plan, I) << " has ";
         if (found.size() == 1) problem << fitting[0] << " elements, its range " << found[0];
-        else problem << "the shape " << detail::print(dims) << ", its range " << detail::print(found);
+        else problem << "the shape " << detail::print_extents(dims) << ", its range " << detail::print_extents(found);
       }
     }
     return problem;

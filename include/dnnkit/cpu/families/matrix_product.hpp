@@ -60,8 +60,7 @@ struct matrix_product {
     return once ? "rows of the first factor are computed, or lie at no one stride, and are staged; the second is "
                   "packed once"
                 : "rows of the first factor are computed, or lie at no one stride, and are staged; the second, which "
-                  "the run "
-                  "computes or whose extents are not known before it, is packed in each";
+                  "the run computes or whose extents are not known before it, is packed in each";
   }
 };
 
