@@ -22,13 +22,6 @@ struct refused : error {
   explicit refused(const error& e) : error(e) {}
 };
 
-// What `plan` returns, which plans a model. What it raises is that the model cannot be planned.
-template <class Plan> auto planned_or_refused(Plan plan) {
-  try {
-    return plan();
-  } catch (const error& reason) { throw refused(reason); }
-}
-
 int check(int argc, char** argv);
 int run(int argc, char** argv);
 int compare(int argc, char** argv);

@@ -8,8 +8,6 @@
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
-#include "dnnkit/onnx/layer_names.hpp"
-#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace dnnkit::tool {
 
@@ -19,8 +17,8 @@ int dot(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   const model m = load_supported(*arguments, inputs_of(*arguments));
-  const plan_draft plan = onnx::logged_plan(onnx::with_names_of_layers(m.imported.graph));
-  std::cout << printable(planned_or_refused([&] { return dnnkit::dot(view_of(plan)); }), line_feeds::kept);
+  const plan_draft plan = logged_plan(m);
+  std::cout << printable(dnnkit::dot(view_of(plan)), line_feeds::kept);
   return 0;
 }
 

@@ -16,8 +16,6 @@
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/walk.hpp"
-#include "dnnkit/onnx/layer_names.hpp"
-#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace dnnkit::tool {
 
@@ -79,8 +77,8 @@ int explain(int argc, char** argv) {
   const model m = load_supported(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("json") != 0) {
-    const plan_draft plan = onnx::logged_plan(onnx::with_names_of_layers(g));
-    std::cout << planned_or_refused([&] { return explain_json(view_of(plan)); });
+    const plan_draft plan = logged_plan(m);
+    std::cout << explain_json(view_of(plan));
     return 0;
   }
   const bool counts = arguments->count("counts") != 0, list = arguments->count("tensors") != 0, all = !counts && !list;
@@ -90,8 +88,8 @@ int explain(int argc, char** argv) {
   }
   if (all || counts) print_kinds(*m.file, g);
   if (!all) return 0;
-  const plan_draft plan = onnx::logged_plan(onnx::with_names_of_layers(g));
-  std::cout << printable(planned_or_refused([&] { return dnnkit::explain(view_of(plan)); }), line_feeds::kept);
+  const plan_draft plan = logged_plan(m);
+  std::cout << printable(dnnkit::explain(view_of(plan)), line_feeds::kept);
   return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/onnx/import.hpp"
+#include "dnnkit/onnx/layer_names.hpp"
 #include "dnnkit/onnx/plan_ahead.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/reference/plan_executor.hpp"
@@ -187,6 +188,10 @@ model load_compilable(const cxxopts::ParseResult& arguments, const tensors& give
 void refuse_uncompilable(const model& m) {
   if (const std::string reason = onnx::reason_not_to_compile(m.imported.graph); !reason.empty())
     throw refused(error(reason, m.file->name()));
+}
+plan_draft logged_plan(const model& m) {
+  refuse_uncompilable(m);  // with the names that the file has
+  return onnx::logged_plan(onnx::with_names_of_layers(m.imported.graph));
 }
 
 dnnkit::graph rewritten(const dnnkit::graph& g) { return onnx::rewritten(g); }

@@ -19,6 +19,7 @@
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/onnx/import_result.hpp"
 #include "dnnkit/onnx/read_model.hpp"
+#include "dnnkit/plan/plan.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 
 namespace dnnkit::tool {
@@ -47,6 +48,9 @@ model load_compilable(const cxxopts::ParseResult& arguments, const tensors& give
 
 // Raises `refused` with the reason where dnnkit::compile makes no plan of the model.
 void refuse_uncompilable(const model& m);
+
+// Its plan and log, with layers called as built programs call them. Throws refused if compile<> would not accept it.
+plan_draft logged_plan(const model& m);
 
 // The same for one run. The import takes extents for equal that must broadcast, and for at least 1, and some operators
 // need extents that are known: where those of the inputs given are not so, or the model is not supported for any

@@ -75,7 +75,7 @@ inline std::string identifier(std::string_view s, std::string_view otherwise) {
   std::string id;
   bool lower_before = false;
   for (char c : s) {
-    if (id.size() == longest_identifier) break;
+    if (id.size() >= longest_identifier) break;
     const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
     if (upper && lower_before) id += '_';
     lower_before = lower || digit;
