@@ -18,7 +18,6 @@
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/reference/operators_of.hpp"
 #include "dnnkit/weights/host_weights.hpp"
-#include "examples/support/arguments.hpp"
 
 namespace dk = dnnkit;
 
@@ -99,9 +98,12 @@ std::vector<int> read_on(const std::string& target, const test_set& set, const s
 }
 
 int main(int argc, char** argv) try {
-  cxxopts::Options options("digits", "Reads handwritten digits.");
-  options.add_options()("target", "cpu or opencl", cxxopts::value<std::string>()->default_value("cpu"));
-  const auto target = dk::examples::parse_arguments(options, argc, argv)["target"].as<std::string>();
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && (arguments.size() != 2 || arguments[0] != "--target")) {
+    std::cerr << "usage: digits [--target cpu|opencl]\n";
+    return 2;
+  }
+  const std::string target = arguments.empty() ? "cpu" : arguments[1];
 
   const std::filesystem::path assets = DNNKIT_ASSETS;
   const test_set set(dk::safetensors(assets / "digits.safetensors"));
