@@ -53,6 +53,21 @@ dk::tensor pooled_input(dk::builder& g, std::int64_t channels) {
 
 }  // namespace
 
+// Tensors without elements have kernels, too.
+struct without_elements {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", dk::f32, {1, 3, 4, 0}), none = g.input("none", dk::f32, {0, 3, 4, 4});
+    g.output("conv", dk::conv(none, g.weight("w", {8, 3, 1, 1})));
+    g.output("pool", dk::max_pool(none, {.kernel_shape = {1, 1}}));
+    g.output("row", dk::softmax(x));
+    g.output("sum", dk::reduce_sum(x, {.axes = {2}}));
+    g.output("product", dk::matmul(x, g.input("b", dk::f32, {1, 3, 0, 5})));
+    g.output("columns", dk::matmul(g.input("a", dk::f32, {2, 5}), g.input("c", dk::f32, {5, 0})));
+    g.output("map", dk::concat({dk::relu(x), x}, {.axis = 3}));
+  }
+};
+static_assert(dk::compile<without_elements>::kernels == 7);
+
 TEST_CASE(
     "convolutions channels last: read in place behind another kernel, staged where the caller's memory is not so") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {

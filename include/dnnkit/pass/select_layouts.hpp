@@ -130,7 +130,8 @@ template <class Target> class layout_selection {
     for (std::size_t i = 2; i < out.size(); ++i)
       if (out[i].is_known()) work *= static_cast<double>(out[i].value());
     work *= static_cast<double>(weight[1].value());
-    const std::int64_t width = out.back().is_known() ? out.back().value() : 16 * Target::float_lanes;
+    const std::int64_t known_width = out.back().is_known() ? out.back().value() : 16 * Target::float_lanes;
+    const std::int64_t width = known_width > 0 ? known_width : 1;
     s.last += work * padded(weight[0].value());
     s.planar += work * static_cast<double>(weight[0].value()) * padded(width) / static_cast<double>(width);
   }

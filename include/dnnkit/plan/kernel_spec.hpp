@@ -31,7 +31,10 @@ constexpr lane_stride stride_along(const plan_view& plan, slice_of axes, std::si
 
 // What unknown extents count as in costs and choices.
 inline constexpr std::int64_t typical_extent = 64;
-constexpr std::int64_t known_or_typical(dim d) { return d.is_known() ? d.value() : typical_extent; }
+constexpr std::int64_t known_or_typical(dim d) {
+  if (!d.is_known()) return typical_extent;
+  return d.value() > 0 ? d.value() : 1;  // what is empty costs as much as one element, and divides
+}
 
 // The plan must outlive it.
 class kernel_spec {

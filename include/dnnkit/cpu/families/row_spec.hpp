@@ -112,7 +112,7 @@ class row_spec : public kernel_spec {
     bool has_more = n < lanes_;  // rows of less than a vector, or of more axes than this one
     for (std::size_t d = 0; d < in_rank; ++d)
       has_more = has_more || (row.has(d) && d != along && !(in_dim(d) == dim(1)));
-    return has_more && period(n) <= longest_period && adjoin(along - 1) ? n : 1;
+    return n > 0 && has_more && period(n) <= longest_period && adjoin(along - 1) ? n : 1;
   }
   constexpr std::size_t first_axis() const {
     if (group > 1) return along - 1;
