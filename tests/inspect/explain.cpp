@@ -16,8 +16,11 @@
 
 #include "tests/support/error_of.hpp"
 #include "tests/support/models.hpp"
+#include "tests/support/rearranged.hpp"
 
 namespace dk = dnnkit;
+using harness::movement_stays_out;
+using harness::rearranged;
 using digits = dk::compile<models::digits>;
 using wdsr = dk::compile<models::wdsr>;
 
@@ -98,21 +101,6 @@ TEST_CASE("the reasons are explained, those that were used and no others") {
 }
 
 namespace {
-
-struct rearranged {
-  static constexpr void build(dk::builder& g) {
-    const dk::tensor y = dk::conv(g.input("x", dk::f32, {1, 1, 8, 8}), g.weight("w", {16, 1, 3, 3}));
-    g.output("y", dk::depth_to_space(y, {.blocksize = 2}) + 1.0);
-  }
-};
-struct movement_stays_out {
-  static constexpr std::string_view name = "movement stays out";
-  static constexpr dk::verdict decide(const dk::passes::fusion_edge&, dk::mapping first, dk::mapping second,
-                                      dk::verdict so_far) {
-    const bool moves = second == dk::mapping::reorganize || second == dk::mapping::shuffle;
-    return first == dk::mapping::many_to_many && moves ? dk::verdict::never : so_far;
-  }
-};
 
 // An embedding of three of a thousand words, and ten of a hundred numbers.
 struct picking {

@@ -14,6 +14,7 @@
 #include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/tensor/symbol.hpp"
 
 namespace dnnkit {
 
@@ -41,34 +42,6 @@ struct dim {
   friend constexpr bool operator==(dim a, std::int64_t extent) { return a.code == ~extent; }  // -1: unknown
 
   std::int64_t code;  // 0: unknown; below: the complement of a known extent; above: 1 + the number of an expression
-};
-
-namespace detail {
-// a + b and a * b, held at the ends of the 64-bit range.
-constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
-  std::int64_t r = 0;
-  if (!__builtin_add_overflow(a, b, &r)) return r;
-  return a < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
-}
-constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
-  std::int64_t r = 0;
-  if (!__builtin_mul_overflow(a, b, &r)) return r;
-  return (a < 0) != (b < 0) ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
-}
-// rounded down; b > 0
-constexpr std::int64_t floor_quotient(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-}  // namespace detail
-
-struct bounds {
-  std::int64_t min = 0;
-  std::int64_t max = std::numeric_limits<std::int32_t>::max();
-
-  friend constexpr bool operator==(const bounds&, const bounds&) = default;
-};
-
-struct symbol {
-  text name;
-  bounds limits;
 };
 
 // What cannot be written as a sum of products of smaller things.
