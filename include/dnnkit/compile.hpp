@@ -37,6 +37,7 @@ constexpr std::size_t end_of_piece(std::string_view message, std::size_t first) 
   return space == message.npos || space <= first ? first + longest_piece : space + 1;
 }
 
+// What a graph is built for: the evaluator takes inputs of extents that are not known, a compiled network does not.
 enum class purpose : std::uint8_t { evaluation, compilation };
 
 template <class Model, purpose Purpose> constexpr graph build_graph() {

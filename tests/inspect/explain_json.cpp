@@ -87,6 +87,24 @@ TEST_CASE("digits: a line for each kernel and decision, and the totals") {
     CHECK_MESSAGE(line_with(text, {total}).size() == total.size() + (total.ends_with("919040") ? 4 : 5), total);
 }
 
+TEST_CASE("digits: the family of each kernel, what it is expected to take, and what else there was") {
+  const std::string text = dk::explain_json<digits>();
+  for (const dk::step& s : digits::plan.steps) {
+    const dk::kernel_choice& choice = digits::choices[s.kernel];
+    const std::string name(digits::plan.text_of(s.name)),
+        line = line_with(text, {"\"name\": \"" + name + "\", \"setup\": false"});
+    CAPTURE(name);
+    CHECK(has(line, "\"family\": \"" + std::string(choice.family) + "\""));
+    CHECK(has(line, "\"lanes\": " + std::to_string(choice.tile.lanes)));
+    CHECK(has(line, "\"predicted_time\": {\"cycles\": "));
+    CHECK(has(line, "\"reason\": \"" + std::string(choice.reason) + "\""));
+    std::size_t alternatives = 0;
+    for (std::size_t at = 0; (at = line.find("\"matches\": ", at)) != line.npos; ++at) ++alternatives;
+    CHECK(alternatives == choice.alternatives.count);
+  }
+  CHECK(has(line_with(text, {"\"name\": \"conv1\", \"setup\": false"}), "\"reading\": \"packed once\""));
+}
+
 TEST_CASE("sizes are expressions, and numbers when the symbols have values") {
   const dk::graph g = dk::graph_of<models::wdsr>();
   const std::string text = dk::explain_json<dk::default_pipeline>(g);
