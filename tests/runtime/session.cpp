@@ -5,13 +5,9 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <span>
 #include <stdexcept>
@@ -25,66 +21,13 @@
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/weights/memory_weights.hpp"
 #include "tests/support/error_of.hpp"
-#include "tests/support/harness.hpp"
+#include "tests/support/last_words.hpp"
+#include "tests/support/session_networks.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
-
-namespace {
-
-struct fixed {
-  static constexpr void build(dk::builder& g) {
-    const dk::tensor x = g.input("x", f32, {1, 3, 6, 5});
-    dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {8, 3, 3, 3}), g.weight("b", {8}), {.pads = {1, 1, 1, 1}}));
-    y = dk::conv(y, g.weight("c", {2, 8, 3, 3}), {.pads = {1, 1, 1, 1}});
-    g.output("y", y);
-    g.output("sum", dk::reduce_sum(y, {.keepdims = false}));
-  }
-};
-struct sized {  // no smaller than the second window: 5 rows without padding
-  static constexpr void build(dk::builder& g) {
-    const dk::tensor x = g.input("picture", f32, {1, 3, dk::sym("H", {1, 40}), dk::sym("W", {2, 30})});
-    const dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {8, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
-    g.output("y", g.named("valid", dk::conv(y, g.weight("c", {2, 8, 5, 1}))));
-  }
-};
-struct huge {
-  static constexpr void build(dk::builder& g) {
-    constexpr std::int64_t most = 2'000'000'000;
-    const dk::tensor x = g.input("x", f32, {dk::sym("A", {1, most}), dk::sym("B", {1, most})});
-    g.output("y", dk::softmax(dk::softmax(x), {.axis = 0}));
-  }
-};
-using fixed_net = dk::compile<fixed>;
-using sized_net = dk::compile<sized>;
-
-template <class Net> struct prepared {
-  dk::graph graph = dk::graph_of<typename Net::model>();
-  harness::test_data data = harness::random_data(graph, 1);
-  std::vector<std::byte> file = harness::safetensors_bytes(data.weights);
-
-  dk::safetensors weights() const { return dk::safetensors::from_memory(file, "weights"); }
-  // Result k for an input of these extents.
-  std::vector<float> expected(const dk::host_tensor& x, std::size_t k) const {
-    const dk::host_tensor y = dk::evaluate(graph, {x}, dk::weights_of(data.weights))[k];
-    return {y.reals.begin(), y.reals.end()};
-  }
-};
-
-dk::host_tensor picture(std::int64_t height, std::int64_t width) {
-  dk::host_tensor x(f32, {1, 3, height, width});
-  for (std::size_t i = 0; i < x.reals.size(); ++i)
-    x.reals[i] = dk::round_to(f32, static_cast<double>(i * 37 % 19) / 7 - 1);
-  return x;
-}
-std::vector<float> floats(const dk::host_tensor& x) { return {x.reals.begin(), x.reals.end()}; }
-
-void check_near(std::span<const float> found, const std::vector<float>& expected) {
-  REQUIRE(found.size() == expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == doctest::Approx(expected[i]).epsilon(1e-4));
-}
-
-}  // namespace
+using namespace harness::session_networks;
+using harness::last_words;
 
 TEST_CASE("arrays, vectors and spans") {
   const prepared<fixed_net> p;
@@ -307,31 +250,6 @@ TEST_CASE("outputs share memory with nothing") {
 }
 
 namespace {
-// What a child process that does this prints before it ends by std::terminate; empty when it does not.
-std::string last_words(auto act) {
-  int ends[2];
-  REQUIRE(::pipe(ends) == 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    static int to = ends[1];
-    std::set_terminate([] {
-      try {
-        std::rethrow_exception(std::current_exception());
-      } catch (const dk::error& e) { static_cast<void>(!::write(to, e.what(), std::string_view(e.what()).size())); }
-      ::_exit(1);
-    });
-    act();
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  char text[400];
-  const auto n = ::read(ends[0], text, sizeof text);
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return std::string(text, n > 0 ? static_cast<std::size_t>(n) : 0);
-}
-
 struct in_place {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = g.input("x", f32, {4});
