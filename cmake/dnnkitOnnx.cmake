@@ -17,7 +17,7 @@
 # The weights stay in the .onnx and its external data, which are mapped when the program runs; with EMBED they become
 # part of the program. DIM gives symbols of the model a value. Where something in the model is not supported, all of it
 # is listed and the build stops before anything of TARGET is compiled. External data behind links, as package managers and
-# caches of downloads keep it, is read with ALLOW_LINKED_DATA only (dnnkit/onnx/external_files.hpp).
+# caches of downloads keep it, is read with ALLOW_LINKED_DATA only (dnnkit/onnx/format/external_files.hpp).
 #
 # The kernels are compiled in several units at once where it pays: as many as there are processors, eight at most, or
 # KERNEL_PARTS. Those are units of TARGET, which must be linked where the header is used.
@@ -31,7 +31,7 @@ set(DNNKIT_ONNX_GENERATOR "" CACHE FILEPATH "The program dnnkit_onnx_generator t
 if(NOT DEFINED dnnkit_include_folder)
   set(dnnkit_include_folder ${CMAKE_CURRENT_LIST_DIR}/../include)
 endif()
-set_property(GLOBAL PROPERTY dnnkit_identifiers ${dnnkit_include_folder}/dnnkit/onnx/generate/identifiers.hpp)
+set_property(GLOBAL PROPERTY dnnkit_identifiers ${dnnkit_include_folder}/dnnkit/source/identifiers.hpp)
 
 # dnnkit_is_model_name(VARIABLE NAME): may a struct be called so? As generation::is_type_name() says it.
 function(dnnkit_is_model_name variable name)

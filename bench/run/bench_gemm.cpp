@@ -4,7 +4,7 @@
 // session's run of a model that is one product.
 #include <fmt/format.h>
 
-#include <dnnkit/cpu/gemm.hpp>
+#include <dnnkit/cpu/micro/gemm.hpp>
 
 #include "network.hpp"
 

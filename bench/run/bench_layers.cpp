@@ -3,8 +3,8 @@
 // kernels among them: bench_layers [part of a name] [--threads N].
 #include <fmt/format.h>
 
-#include <dnnkit/cpu/depthwise.hpp>
-#include <dnnkit/cpu/planar.hpp>
+#include <dnnkit/cpu/micro/depthwise.hpp>
+#include <dnnkit/cpu/micro/planar.hpp>
 
 #include "convolutions.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <dnnkit/cpu/conv.hpp>
+#include <dnnkit/cpu/micro/conv.hpp>
 
 #include "peak.hpp"
 

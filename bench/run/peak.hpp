@@ -3,7 +3,7 @@
 // slows both.
 #pragma once
 
-#include <dnnkit/cpu/vec.hpp>
+#include <dnnkit/cpu/micro/vec.hpp>
 #include <dnnkit/runtime/aligned_memory.hpp>
 
 #include <algorithm>

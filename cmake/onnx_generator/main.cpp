@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 #include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/onnx_weights.hpp"
-#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace {
 
@@ -25,7 +25,7 @@ namespace dk = dnnkit;
 std::size_t write_kernel_units(const dk::graph& g, const std::filesystem::path& folder, const std::string& name,
                                std::size_t most, std::size_t exactly) {
   const std::size_t parts =
-      exactly > 0 ? exactly : dk::onnx::kernel_parts_that_pay(dk::onnx::planned(g).recipes.size(), most);
+      exactly > 0 ? exactly : dk::onnx::kernel_parts_that_pay(dk::cpu::planned(g).recipes.size(), most);
   for (std::size_t part = 1; part < std::max(most, parts); ++part)
     dk::onnx::write_if_changed(folder / (name + "_kernels_" + std::to_string(part) + ".cpp"),
                                dk::onnx::kernel_unit_source(name, part, parts));
@@ -62,7 +62,7 @@ int generate(int argc, char** argv) {
     for (const dk::onnx::import_problem& p : imported.problems) std::cerr << "  " << p.describe() << "\n";
     return 1;
   }
-  if (const std::string problem = dk::onnx::reason_not_to_compile(imported.graph); !problem.empty()) {
+  if (const std::string problem = dk::cpu::reason_not_to_compile(imported.graph); !problem.empty()) {
     std::cerr << model.string() << ": " << dk::printable(problem) << "\n";
     return 1;
   }

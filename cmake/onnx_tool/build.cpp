@@ -14,8 +14,8 @@
 #include "cmake/onnx_tool/compiler.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
-#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace dnnkit::tool {
 
@@ -76,7 +76,7 @@ int build(int argc, char** argv) {
   const dnnkit::graph& g = m.imported.graph;
   const std::size_t kernel_parts = arguments->count("kernel-parts")
                                        ? std::max<std::size_t>(1, (*arguments)["kernel-parts"].as<std::size_t>())
-                                       : onnx::kernel_parts_that_pay(onnx::planned(g).recipes.size(), jobs);
+                                       : onnx::kernel_parts_that_pay(cpu::planned(g).recipes.size(), jobs);
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
   const std::vector<std::string> units = write_sources(g, file, folder, kernel_parts, linked_data_of(*arguments));

@@ -9,9 +9,9 @@
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/fmt.hpp"
 #include "dnnkit/graph/walk.hpp"
-#include "dnnkit/onnx/plan_ahead.hpp"
 
 namespace dnnkit::tool {
 
@@ -58,7 +58,7 @@ int check(int argc, char** argv) {
     fmt::print("{} '{}': the extents of its output depend on the elements of its inputs\n", x.op->name,
                printable(g.text_of(x.name)));
   }
-  const std::string reason = onnx::reason_not_to_compile(g);
+  const std::string reason = cpu::reason_not_to_compile(g);
   fmt::print("{} operator{} of {} kind{}, {}\n", operators, operators == 1 ? "" : "s", kinds.size(),
              kinds.size() == 1 ? "" : "s",
              reason.empty()         ? "all supported"

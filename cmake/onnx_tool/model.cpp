@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/import.hpp"
-#include "dnnkit/onnx/layer_names.hpp"
-#include "dnnkit/onnx/plan_ahead.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/reference/plan_executor.hpp"
 #include "dnnkit/reference/symbol_values.hpp"
+#include "dnnkit/source/layer_names.hpp"
 #include "dnnkit/weights/host_bytes.hpp"
 #include "dnnkit/weights/npy.hpp"
 
@@ -186,15 +186,15 @@ model load_compilable(const cxxopts::ParseResult& arguments, const tensors& give
   return m;
 }
 void refuse_uncompilable(const model& m) {
-  if (const std::string reason = onnx::reason_not_to_compile(m.imported.graph); !reason.empty())
+  if (const std::string reason = cpu::reason_not_to_compile(m.imported.graph); !reason.empty())
     throw refused(error(reason, m.file->name()));
 }
 plan_draft logged_plan(const model& m) {
   refuse_uncompilable(m);  // with the names that the file has
-  return onnx::logged_plan(onnx::with_names_of_layers(m.imported.graph));
+  return cpu::logged_plan(with_names_of_layers(m.imported.graph));
 }
 
-dnnkit::graph rewritten(const dnnkit::graph& g) { return onnx::rewritten(g); }
+dnnkit::graph rewritten(const dnnkit::graph& g) { return cpu::rewritten(g); }
 
 namespace {
 
@@ -213,7 +213,7 @@ std::vector<host_tensor> values_of_inputs(const dnnkit::graph& g, const tensors&
 }  // namespace
 
 std::vector<host_tensor> execute(model& m, const dnnkit::graph& g, const tensors& given) {
-  const plan_draft plan = onnx::planned(g);
+  const plan_draft plan = cpu::planned(g);
   if (!plan.error.empty()) throw refused(error(plan.error.str(), "--executor plan"));
   return dnnkit::execute(view_of(plan), values_of_inputs(g, given), onnx::weights_of(*m.file, m.imported));
 }

@@ -17,8 +17,8 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "dnnkit/graph/graph.hpp"
-#include "dnnkit/onnx/import_result.hpp"
-#include "dnnkit/onnx/read_model.hpp"
+#include "dnnkit/onnx/format/read_model.hpp"
+#include "dnnkit/onnx/import/result.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 

@@ -6,7 +6,7 @@
 #include "cmake/onnx_tool/command.hpp"
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/inspect/operator_reference.hpp"
-#include "dnnkit/onnx/supported_operators.hpp"
+#include "dnnkit/onnx/import/supported_operators.hpp"
 
 namespace dnnkit::tool {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "dnnkit/onnx/read_model.hpp"
+#include "dnnkit/onnx/format/read_model.hpp"
 #include "dnnkit/weights/host_bytes.hpp"
 #include "dnnkit/weights/safetensors.hpp"
 #include "tests/conformance/compiled_group.hpp"

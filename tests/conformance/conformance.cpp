@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/import.hpp"
-#include "dnnkit/onnx/plan_ahead.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/reference/plan_executor.hpp"
 #include "tests/conformance/status.hpp"
@@ -51,7 +51,7 @@ std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, const s
   for (std::size_t i = 0; i < given.size(); ++i) by_name.emplace(std::string(declared[i].name), given[i]);
   dk::onnx::import_result imported = import_with(f, by_name);
   if (!imported.ok()) return imported.problems.front().describe();
-  if (executor == "passes") imported.graph = dk::onnx::rewritten(std::move(imported.graph));
+  if (executor == "passes") imported.graph = dk::cpu::rewritten(std::move(imported.graph));
   std::vector<dk::host_tensor> inputs;
   for (dk::value_id v : imported.graph.inputs) {
     const auto found = by_name.find(imported.graph.name_of(v));
@@ -60,7 +60,7 @@ std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, const s
   }
   const dk::weight_source weights = dk::onnx::weights_of(f, imported);
   const std::vector<dk::host_tensor> outputs =
-      executor == "plan" ? dk::execute(dk::view_of(dk::onnx::planned(imported.graph)), inputs, weights)
+      executor == "plan" ? dk::execute(dk::view_of(dk::cpu::planned(imported.graph)), inputs, weights)
                          : dk::evaluate(imported.graph, inputs, weights);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (i >= outputs.size()) return "output " + std::to_string(i) + " is missing";

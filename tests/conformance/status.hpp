@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
-#include "dnnkit/onnx/model.hpp"
+#include "dnnkit/onnx/format/model.hpp"
 
 namespace dnnkit::conformance {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
-#include "dnnkit/onnx/read_model.hpp"
+#include "dnnkit/onnx/format/read_model.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 #include "dnnkit/weights/host_weights.hpp"
 

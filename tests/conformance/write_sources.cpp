@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 #include "dnnkit/onnx/import.hpp"
-#include "dnnkit/onnx/plan_ahead.hpp"
 #include "tests/conformance/status.hpp"
 #include "tests/conformance/test_case.hpp"
 
@@ -84,7 +84,7 @@ part part_of(const test_case& t, const std::filesystem::path& set, std::size_t n
   for (std::size_t i = 0; i < given.size(); ++i) by_name.emplace(std::string(declared[i].name), given[i]);
   dk::onnx::import_result imported = import_with(f, by_name);
   if (!imported.ok()) throw dk::error(imported.problems.front().describe(), t.name);
-  if (const std::string problem = dk::onnx::reason_not_to_compile(imported.graph); !problem.empty())
+  if (const std::string problem = dk::cpu::reason_not_to_compile(imported.graph); !problem.empty())
     throw dk::error(problem, t.name);
   const std::string name = t.name + (set.filename() == "test_data_set_0" ? "" : "." + set.filename().string());
   save_weights(f, imported, out / (name + ".safetensors"), name);
@@ -93,7 +93,8 @@ part part_of(const test_case& t, const std::filesystem::path& set, std::size_t n
     inputs += (inputs.empty() ? "" : ", ") + dk::generation::string_literal(imported.graph.name_of(v));
   qualify(imported.graph, name);
   const std::string model = "model_" + std::to_string(number);
-  return {name, "// " + name + "\n" + dk::onnx::generate_model(imported.graph, model) + "\n", model + "::build(g);",
+  return {name, "// " + name + "\n" + dk::generation::generate_model(imported.graph, model) + "\n",
+          model + "::build(g);",
           "{" + dk::generation::string_literal(t.name) + ", " + dk::generation::string_literal(t.folder.string()) +
               ", " + dk::generation::string_literal(set.filename().string()) + ", {" + inputs + "}, " +
               std::to_string(imported.graph.outputs.size()) + "}"};

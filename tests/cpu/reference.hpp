@@ -2,7 +2,7 @@
 // Random data with a printed seed and the plain loops, in double, that the kernels of tests/cpu are compared with.
 #pragma once
 
-#include <dnnkit/cpu/vec.hpp>
+#include <dnnkit/cpu/micro/vec.hpp>
 
 #include <cmath>
 #include <cstdint>

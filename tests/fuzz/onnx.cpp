@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // libFuzzer target of the ONNX reader: any bytes are either refused with dnnkit::error or read, and so are the elements
 // of every tensor.
-#include "dnnkit/onnx/read_model.hpp"
+#include "dnnkit/onnx/format/read_model.hpp"
 
 #include <cstddef>
 #include <cstdint>

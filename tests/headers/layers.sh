@@ -8,17 +8,17 @@ cd "$1"
 grep -rHno --include='*.hpp' '^#include "dnnkit/[^"]*"' dnnkit | awk -F: '
   BEGIN {
     split("core tensor operator op graph rewrite cost plan pass reference cpu opencl weights onnx source runtime inspect", folders, " ")
-    split("0    1      2        2  3     4       4    5    6    6         7   7      8       8    8      8       9", numbers, " ")
+    split("0    1      2        2  3     4       4    5    6    6         7   7      8       9    8      8       10", numbers, " ")
     for (i in folders) layer[folders[i]] = numbers[i]
     own["dnnkit/compile.hpp"] = 7          # passes, plan and kernels of a model
     own["dnnkit/reference/operators_of.hpp"] = 7  # the operators of a model
     own["dnnkit/fmt.hpp"] = 8              # how what the others are made of is written
-    own["dnnkit/runtime/program.hpp"] = 9  # a whole program around a network, with a trace
+    own["dnnkit/runtime/program.hpp"] = 10  # a whole program around a network, with a trace
   }
   function layer_of(path,   parts) {
     if (path in own) return own[path]
-    if (split(path, parts, "/") == 2) return 10  # a door to the library
-    if (!(parts[2] in layer)) { print path ": belongs to no layer"; wrong = 1; return 10 }
+    if (split(path, parts, "/") == 2) return 11  # a door to the library
+    if (!(parts[2] in layer)) { print path ": belongs to no layer"; wrong = 1; return 11 }
     return layer[parts[2]]
   }
   {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
-#include "dnnkit/onnx/generate/escapes.hpp"
-#include "dnnkit/onnx/generate/identifiers.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
+#include "dnnkit/source/escapes.hpp"
+#include "dnnkit/source/identifiers.hpp"
 #include "tests/support/cpp_tokens.hpp"
 #include "tests/support/hostile_names.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "dnnkit/op/op_info.hpp"
+#include "dnnkit/operator/op_info.hpp"
 #include "tests/support/positions.hpp"
 
 namespace movement_laws {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "dnnkit/graph/graph.hpp"
-#include "dnnkit/onnx/import_result.hpp"
-#include "dnnkit/onnx/model.hpp"
+#include "dnnkit/onnx/format/model.hpp"
+#include "dnnkit/onnx/import/result.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 
 namespace onnx_models {

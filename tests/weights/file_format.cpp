@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "dnnkit/onnx/read_model.hpp"
+#include "dnnkit/onnx/format/read_model.hpp"
 #include "dnnkit/weights/npy.hpp"
 #include "dnnkit/weights/safetensors.hpp"
 #include "tests/support/error_of.hpp"

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-// DNNKIT_X86 orders the instructions of cpu/isa_x86.hpp, which alone reads it. AVX without AVX2, whose vectors of
+// DNNKIT_X86 orders the instructions of cpu/micro/isa_x86.hpp, which alone reads it. AVX without AVX2, whose vectors of
 // integers have 16 bytes, counts as SSE2; AVX-512 counts once masks and integers come with it in vectors of any width.
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #define DNNKIT_TARGET avx512

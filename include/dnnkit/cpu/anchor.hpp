@@ -10,7 +10,7 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-// Shapes of an anchor's inputs and output, as op/access.hpp's context.
+// Shapes of an anchor's inputs and output, as operator/access.hpp's context.
 template <class Net, std::size_t R> struct anchor_context {
   using access = recipe_access<Net, R>;
   const kernel_call& call;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dnnkit/cpu/extent.hpp"
+#include "dnnkit/cpu/micro/extent.hpp"
 
 namespace dnnkit::cpu {
 

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "dnnkit/cpu/config.hpp"
 #include "dnnkit/cpu/families.hpp"
 #include "dnnkit/cpu/kernel_parts.hpp"
+#include "dnnkit/cpu/micro/config.hpp"
 #include "dnnkit/cpu/optimisation.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {

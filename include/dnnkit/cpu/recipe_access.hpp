@@ -11,8 +11,8 @@
 
 #include "dnnkit/core/element.hpp"
 #include "dnnkit/cpu/kernel.hpp"
-#include "dnnkit/cpu/vec.hpp"
-#include "dnnkit/op/access.hpp"
+#include "dnnkit/cpu/micro/vec.hpp"
+#include "dnnkit/operator/access.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {

@@ -13,12 +13,12 @@
 #include <utility>
 
 #include "dnnkit/cpu/lane_analysis.hpp"
-#include "dnnkit/cpu/math.hpp"
+#include "dnnkit/cpu/micro/math.hpp"
+#include "dnnkit/cpu/micro/vector_scalar.hpp"
 #include "dnnkit/cpu/recipe_access.hpp"
-#include "dnnkit/cpu/vector_scalar.hpp"
-#include "dnnkit/op/attributes.hpp"
 #include "dnnkit/op/builtin.hpp"
-#include "dnnkit/op/scalar.hpp"
+#include "dnnkit/operator/attributes.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -160,7 +160,7 @@ template <class Net, std::size_t R> struct tree {
     }
   }
 
-  // Shapes of one movement operator, as op/access.hpp's context.
+  // Shapes of one movement operator, as operator/access.hpp's context.
   template <slice_of In, slice_of Out> struct movement_context {
     const kernel_call& call;
     using real = float;

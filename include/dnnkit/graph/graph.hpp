@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/op_info.hpp"
+#include "dnnkit/operator/op_info.hpp"
 #include "dnnkit/tensor/shape.hpp"
 
 namespace dnnkit {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dnnkit/core/printable.hpp"
-#include "dnnkit/op/traits.hpp"
+#include "dnnkit/operator/traits.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit::detail {

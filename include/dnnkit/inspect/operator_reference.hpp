@@ -12,9 +12,9 @@
 
 #include "dnnkit/cpu/families.hpp"
 #include "dnnkit/inspect/operator_calls.hpp"
-#include "dnnkit/op/attributes.hpp"
-#include "dnnkit/op/op_set.hpp"
-#include "dnnkit/op/operands.hpp"
+#include "dnnkit/operator/attributes.hpp"
+#include "dnnkit/operator/op_set.hpp"
+#include "dnnkit/operator/operands.hpp"
 
 namespace dnnkit {
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "dnnkit/graph/walk.hpp"
-#include "dnnkit/onnx/external_files.hpp"
-#include "dnnkit/onnx/generate.hpp"
-#include "dnnkit/onnx/generate/escapes.hpp"
-#include "dnnkit/onnx/generate/identifiers.hpp"
-#include "dnnkit/onnx/import_result.hpp"
+#include "dnnkit/onnx/format/external_files.hpp"
+#include "dnnkit/onnx/import/result.hpp"
+#include "dnnkit/source/escapes.hpp"
+#include "dnnkit/source/generate.hpp"
+#include "dnnkit/source/identifiers.hpp"
 #include "dnnkit/weights/mapped_file.hpp"
 #include "dnnkit/weights/replacing_file.hpp"
 #include "dnnkit/weights/safetensors_writer.hpp"
@@ -94,7 +94,7 @@ constexpr std::size_t kernel_parts_that_pay(std::size_t kernels, std::size_t mos
 // path is text, of which nothing can become code.
 inline std::string model_header(const dnnkit::graph& g, const std::string& name, const std::filesystem::path& source,
                                 std::size_t kernel_parts = 1) {
-  std::string code = generate_model(g, name);
+  std::string code = generation::generate_model(g, name);
   if (kernel_parts > 1) {
     const std::string head = "struct " + name + " {\n";
     code.insert(code.find(head) + head.size(),

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
-#include "dnnkit/onnx/import_result.hpp"
-#include "dnnkit/onnx/model.hpp"
-#include "dnnkit/onnx/read_model.hpp"
+#include "dnnkit/onnx/format/model.hpp"
+#include "dnnkit/onnx/format/read_model.hpp"
+#include "dnnkit/onnx/import/result.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/weights/host_weights.hpp"
 
@@ -23,7 +23,7 @@ template <class Walk> struct importer {
   static import_result run(const onnx::model& m, import_options options);
   static std::vector<std::string_view> operators();  // that it imports, by name
 };
-#ifdef DNNKIT_ONNX_ELSEWHERE  // a program of several files may compile the importer in one of them
+#ifdef DNNKIT_INSTANTIATED_ELSEWHERE  // a program of several files may compile the importer in one of them
 extern template struct importer<import_walk>;
 #endif
 
@@ -57,6 +57,6 @@ inline weight_source weights_of(file& f, const import_result& imported) {
 
 }  // namespace dnnkit::onnx
 
-#ifndef DNNKIT_ONNX_ELSEWHERE
-#include "dnnkit/onnx/import_walk.hpp"
+#ifndef DNNKIT_INSTANTIATED_ELSEWHERE
+#include "dnnkit/onnx/import/walk.hpp"
 #endif

@@ -16,23 +16,23 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
-#include "dnnkit/onnx/model.hpp"
-#include "dnnkit/onnx/read_model.hpp"
-#include "dnnkit/onnx/stored_tensors.hpp"
-#include "dnnkit/onnx/tensor_bytes.hpp"
+#include "dnnkit/onnx/format/model.hpp"
+#include "dnnkit/onnx/format/read_model.hpp"
+#include "dnnkit/onnx/format/stored_tensors.hpp"
+#include "dnnkit/onnx/format/tensor_bytes.hpp"
 #include "dnnkit/weights/weight_file.hpp"
 
 namespace dnnkit {
 
 // The initializers of the model, and the values of its Constant nodes under the names of their outputs; those of
-// subgraphs and functions too (onnx/stored_tensors.hpp says under which names). Elements stay where they are, in the
-// mapped model or in the mapped external data, unless the model spells them out in typed fields. A tensor that cannot
-// be read (an element type dnnkit does not have, a missing or truncated external file, a name given twice) is refused
-// when it is asked for, the others are there.
+// subgraphs and functions too (onnx/format/stored_tensors.hpp says under which names). Elements stay where they are, in
+// the mapped model or in the mapped external data, unless the model spells them out in typed fields. A tensor that
+// cannot be read (an element type dnnkit does not have, a missing or truncated external file, a name given twice) is
+// refused when it is asked for, the others are there.
 class onnx_weights : public weight_file {
  public:
   // Maps the model; throws dnnkit::error when that is none. External data is looked for in its folder; `linked`:
-  // whether it may lie behind links (onnx/external_files.hpp).
+  // whether it may lie behind links (onnx/format/external_files.hpp).
   explicit onnx_weights(const std::filesystem::path& path, onnx::linked_data linked = onnx::linked_data::refused)
       : onnx_weights(onnx::file(path, linked)) {}
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "dnnkit/op/function.hpp"
-#include "dnnkit/op/scalar.hpp"
+#include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
 
 namespace dnnkit {
 

@@ -10,9 +10,9 @@
 
 #include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
 #include "dnnkit/op/selection.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
 
 namespace dnnkit {
 

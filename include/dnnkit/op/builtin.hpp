@@ -33,7 +33,6 @@
 #include "dnnkit/op/matmul.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/normalization.hpp"
-#include "dnnkit/op/op_set.hpp"
 #include "dnnkit/op/pad.hpp"
 #include "dnnkit/op/pooling.hpp"
 #include "dnnkit/op/quantization.hpp"
@@ -54,6 +53,7 @@
 #include "dnnkit/op/transposed_convolution.hpp"
 #include "dnnkit/op/trigonometry.hpp"
 #include "dnnkit/op/variadic.hpp"
+#include "dnnkit/operator/op_set.hpp"
 
 namespace dnnkit {
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "dnnkit/op/function.hpp"
+#include "dnnkit/operator/function.hpp"
 
 namespace dnnkit {
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
-#include "dnnkit/op/scalar.hpp"
-#include "dnnkit/op/window.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/scalar.hpp"
+#include "dnnkit/operator/window.hpp"
 
 namespace dnnkit {
 

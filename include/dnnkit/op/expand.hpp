@@ -8,8 +8,8 @@
 #include <source_location>
 #include <string_view>
 
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
 
 namespace dnnkit {
 

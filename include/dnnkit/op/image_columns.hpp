@@ -7,13 +7,13 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/pad.hpp"
-#include "dnnkit/op/scalar.hpp"
 #include "dnnkit/op/slice.hpp"
-#include "dnnkit/op/window.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/scalar.hpp"
+#include "dnnkit/operator/window.hpp"
 
 namespace dnnkit {
 

@@ -11,11 +11,11 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/access.hpp"
 #include "dnnkit/op/arithmetic.hpp"
 #include "dnnkit/op/comparison.hpp"
 #include "dnnkit/op/normalization.hpp"
 #include "dnnkit/op/reduction.hpp"
+#include "dnnkit/operator/access.hpp"
 
 namespace dnnkit {
 

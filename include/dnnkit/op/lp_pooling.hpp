@@ -10,10 +10,10 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/access.hpp"
 #include "dnnkit/op/arithmetic.hpp"
 #include "dnnkit/op/pooling.hpp"
 #include "dnnkit/op/reduction.hpp"
+#include "dnnkit/operator/access.hpp"
 
 namespace dnnkit {
 

@@ -9,7 +9,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/elementwise.hpp"
 #include "dnnkit/op/movement.hpp"
-#include "dnnkit/op/scalar.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit {
 

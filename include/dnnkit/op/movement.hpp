@@ -10,9 +10,9 @@
 #include <source_location>
 #include <string_view>
 
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
-#include "dnnkit/op/statistics.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/statistics.hpp"
 
 namespace dnnkit {
 

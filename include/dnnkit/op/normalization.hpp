@@ -11,8 +11,8 @@
 #include "dnnkit/op/arithmetic.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/softmax.hpp"
-#include "dnnkit/op/statistics.hpp"
 #include "dnnkit/op/transcendental.hpp"
+#include "dnnkit/operator/statistics.hpp"
 
 namespace dnnkit {
 

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/function.hpp"
 #include "dnnkit/op/reduction.hpp"
-#include "dnnkit/op/scalar.hpp"
-#include "dnnkit/op/window.hpp"
+#include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/scalar.hpp"
+#include "dnnkit/operator/window.hpp"
 
 namespace dnnkit {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reductions along axes: ONNX's ReduceSum ... ReduceSumSquare. Each is a fold (op/statistics.hpp) put into the one
-// operator template `reduce`.
+// Reductions along axes: ONNX's ReduceSum ... ReduceSumSquare. Each is a fold (operator/statistics.hpp) put into the
+// one operator template `reduce`.
 #pragma once
 
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "dnnkit/op/arithmetic.hpp"
-#include "dnnkit/op/function.hpp"
-#include "dnnkit/op/scalar.hpp"
-#include "dnnkit/op/statistics.hpp"
+#include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/scalar.hpp"
+#include "dnnkit/operator/statistics.hpp"
 
 namespace dnnkit {
 

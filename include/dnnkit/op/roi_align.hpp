@@ -10,9 +10,9 @@
 #include <limits>
 #include <string_view>
 
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
-#include "dnnkit/op/scalar.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit {
 

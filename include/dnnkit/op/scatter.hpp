@@ -8,10 +8,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
 #include "dnnkit/op/gather_elements.hpp"
-#include "dnnkit/op/scalar.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit {
 

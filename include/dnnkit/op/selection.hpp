@@ -10,8 +10,8 @@
 
 #include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
 
 namespace dnnkit {
 

@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
 #include "dnnkit/op/movement.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
 
 namespace dnnkit {
 

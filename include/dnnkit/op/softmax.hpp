@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "dnnkit/op/function.hpp"
-#include "dnnkit/op/scalar.hpp"
-#include "dnnkit/op/statistics.hpp"
+#include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/scalar.hpp"
+#include "dnnkit/operator/statistics.hpp"
 
 namespace dnnkit {
 

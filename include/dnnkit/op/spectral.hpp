@@ -9,8 +9,8 @@
 #include <numbers>
 #include <string_view>
 
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/function.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
 
 namespace dnnkit {
 

@@ -7,13 +7,13 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/access.hpp"
 #include "dnnkit/op/arg_reduction.hpp"
 #include "dnnkit/op/cast.hpp"
 #include "dnnkit/op/comparison.hpp"
-#include "dnnkit/op/function.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/range.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/function.hpp"
 
 namespace dnnkit {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "dnnkit/op/function.hpp"
+#include "dnnkit/operator/function.hpp"
 
 namespace dnnkit {
 

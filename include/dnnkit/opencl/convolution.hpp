@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "dnnkit/op/convolution.hpp"
-#include "dnnkit/op/scalar.hpp"
 #include "dnnkit/opencl/window_loops.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit::opencl {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A number whose operations write OpenCL C: with expressions for T, the operators' own apply(), accumulate(), finish()
-// and the like write what they compute (op/scalar.hpp, op/statistics.hpp). Each operation is one statement, so that
-// nothing is written twice that is used twice.
+// and the like write what they compute (operator/scalar.hpp, operator/statistics.hpp). Each operation is one statement,
+// so that nothing is written twice that is used twice.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "dnnkit/op/scalar.hpp"
 #include "dnnkit/opencl/source_writer.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit::opencl {
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <utility>
 
-#include "dnnkit/op/attributes.hpp"
-#include "dnnkit/op/op_set.hpp"
 #include "dnnkit/opencl/expression.hpp"
+#include "dnnkit/operator/attributes.hpp"
+#include "dnnkit/operator/op_set.hpp"
 #include "dnnkit/plan/recipe.hpp"
 
 namespace dnnkit::opencl {

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "dnnkit/op/pooling.hpp"
-#include "dnnkit/op/scalar.hpp"
 #include "dnnkit/opencl/window_loops.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit::opencl {
 

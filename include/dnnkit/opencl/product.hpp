@@ -7,8 +7,8 @@
 #include <span>
 
 #include "dnnkit/op/matmul.hpp"
-#include "dnnkit/op/scalar.hpp"
 #include "dnnkit/opencl/recipe_writer.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit::opencl {
 

@@ -13,8 +13,8 @@
 
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/core/vector.hpp"
-#include "dnnkit/op/access.hpp"
 #include "dnnkit/opencl/operators.hpp"
+#include "dnnkit/operator/access.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit::opencl {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel of reductions and row operators (Softmax, normalisations) from their passes (op/statistics.hpp): a
+// The kernel of reductions and row operators (Softmax, normalisations) from their passes (operator/statistics.hpp): a
 // work-group a row. Each work-item folds every so many elements, the folds are merged in local memory, and all
 // work-items close the pass.
 #pragma once
@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "dnnkit/op/statistics.hpp"
 #include "dnnkit/opencl/recipe_writer.hpp"
+#include "dnnkit/operator/statistics.hpp"
 
 namespace dnnkit::opencl {
 

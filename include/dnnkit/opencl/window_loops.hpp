@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <span>
 
-#include "dnnkit/op/window.hpp"
 #include "dnnkit/opencl/recipe_writer.hpp"
+#include "dnnkit/operator/window.hpp"
 
 namespace dnnkit::opencl {
 

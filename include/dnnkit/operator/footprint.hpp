@@ -12,9 +12,9 @@
 #include <cstdint>
 
 #include "dnnkit/core/static_vector.hpp"
-#include "dnnkit/op/inference.hpp"
-#include "dnnkit/op/statistics.hpp"
-#include "dnnkit/op/traits.hpp"
+#include "dnnkit/operator/inference.hpp"
+#include "dnnkit/operator/statistics.hpp"
+#include "dnnkit/operator/traits.hpp"
 
 namespace dnnkit {
 

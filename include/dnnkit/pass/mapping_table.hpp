@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dnnkit/op/traits.hpp"
+#include "dnnkit/operator/traits.hpp"
 
 namespace dnnkit {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "dnnkit/graph/graph.hpp"
-#include "dnnkit/op/traits.hpp"
+#include "dnnkit/operator/traits.hpp"
 #include "dnnkit/plan/recipe.hpp"
 
 namespace dnnkit {

@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "dnnkit/cost/target.hpp"
-#include "dnnkit/op/op_set.hpp"
+#include "dnnkit/operator/op_set.hpp"
 #include "dnnkit/plan/kernel_choice.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dnnkit/op/attributes.hpp"
+#include "dnnkit/operator/attributes.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit {

@@ -15,9 +15,9 @@
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/op/convolution.hpp"
-#include "dnnkit/op/element_types.hpp"
 #include "dnnkit/op/matmul.hpp"
-#include "dnnkit/op/window.hpp"
+#include "dnnkit/operator/element_types.hpp"
+#include "dnnkit/operator/window.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 
 namespace dnnkit::detail {

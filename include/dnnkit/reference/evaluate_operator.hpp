@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "dnnkit/op/access.hpp"
-#include "dnnkit/op/element_types.hpp"
-#include "dnnkit/op/op_info.hpp"
-#include "dnnkit/op/statistics.hpp"
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/element_types.hpp"
+#include "dnnkit/operator/op_info.hpp"
+#include "dnnkit/operator/statistics.hpp"
 #include "dnnkit/reference/direct_loops.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 
@@ -170,7 +170,7 @@ struct rows {
   }
 };
 
-// Reductions and row operators: the folds of op/statistics.hpp along every row, one pass after the other.
+// Reductions and row operators: the folds of operator/statistics.hpp along every row, one pass after the other.
 template <class Op, class T> void evaluate_rows(const Op& op, const operands& o, const elements_of<T>& x) {
   const host_tensor& in = *o.inputs[0];
   const rows r(in, op.axes(in.dims.size()));

@@ -21,7 +21,7 @@
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/builtin.hpp"
-#include "dnnkit/op/op_set.hpp"
+#include "dnnkit/operator/op_set.hpp"
 #include "dnnkit/reference/evaluate_operator.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 #include "dnnkit/reference/symbol_values.hpp"

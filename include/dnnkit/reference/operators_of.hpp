@@ -9,7 +9,7 @@
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/op/builtin.hpp"
-#include "dnnkit/op/element_types.hpp"
+#include "dnnkit/operator/element_types.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "dnnkit/op/access.hpp"
 #include "dnnkit/op/combine.hpp"
+#include "dnnkit/operator/access.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/reference/plan_storage.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel of a group around a convolution whose activations are stored channels first: vectors run along rows
-// (cpu/planar.hpp). For channel counts that would leave vector lanes empty. An input that is not stored so, or has a
-// prologue, is first brought into that form in scratch memory, each element once.
+// (cpu/micro/planar.hpp). For channel counts that would leave vector lanes empty. An input that is not stored so, or
+// has a prologue, is first brought into that form in scratch memory, each element once.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "dnnkit/cpu/families/convolution_kernel.hpp"
-#include "dnnkit/cpu/planar.hpp"
+#include "dnnkit/cpu/micro/planar.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 

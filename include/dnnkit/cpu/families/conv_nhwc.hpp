@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The kernels of a group around a convolution, channels last: direct convolution over input with a halo (cpu/conv.hpp),
-// or, where each channel has a filter of its own, vectors of channels (cpu/depthwise.hpp). An input that is not stored
-// so, or has a prologue, is first brought into that form in scratch memory, prologue included, each element once.
+// The kernels of a group around a convolution, channels last: direct convolution over input with a halo
+// (cpu/micro/conv.hpp), or, where each channel has a filter of its own, vectors of channels (cpu/micro/depthwise.hpp).
+// An input that is not stored so, or has a prologue, is first brought into that form in scratch memory, prologue
+// included, each element once.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
 
-#include "dnnkit/cpu/depthwise.hpp"
 #include "dnnkit/cpu/families/convolution_kernel.hpp"
+#include "dnnkit/cpu/micro/depthwise.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -56,7 +57,7 @@ struct conv_depthwise {
   template <class Net, std::size_t R> struct kernel;
 };
 
-// Engine: of cpu/conv.hpp or cpu/depthwise.hpp, given the attributes and the types of the extents.
+// Engine: of cpu/micro/conv.hpp or cpu/micro/depthwise.hpp, given the attributes and the types of the extents.
 template <class Net, std::size_t R, class Engine> struct channels_last_kernel : convolution_kernel<Net, R> {
   using facts = convolution_kernel<Net, R>;
   using access = typename facts::access;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "dnnkit/cpu/anchor.hpp"
-#include "dnnkit/cpu/conv.hpp"
 #include "dnnkit/cpu/families/convolution_spec.hpp"
 #include "dnnkit/cpu/loop.hpp"
+#include "dnnkit/cpu/micro/conv.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "dnnkit/cpu/conv.hpp"
 #include "dnnkit/cpu/lane_analysis.hpp"
+#include "dnnkit/cpu/micro/conv.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
 

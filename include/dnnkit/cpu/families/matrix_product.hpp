@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel of a group around a matrix product: GEMM over rows read in place and packed panels (cpu/gemm.hpp). Weights
-// are packed once; a product's second operand that is computed is packed in scratch, once a run. A first operand whose
-// rows are not contiguous, or that has a prologue, is brought into scratch row by row.
+// The kernel of a group around a matrix product: GEMM over rows read in place and packed panels (cpu/micro/gemm.hpp).
+// Weights are packed once; a product's second operand that is computed is packed in scratch, once a run. A first
+// operand whose rows are not contiguous, or that has a prologue, is brought into scratch row by row.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/product_spec.hpp"
-#include "dnnkit/cpu/gemm.hpp"
 #include "dnnkit/cpu/loop.hpp"
+#include "dnnkit/cpu/micro/gemm.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 

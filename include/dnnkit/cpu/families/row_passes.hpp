@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The kernel of reductions and row operators (Softmax, normalisations) from their passes (op/statistics.hpp). Vectors
-// lie along the axis where most of what the kernel reads is contiguous. Where that axis belongs to the row, a row is
-// folded into several accumulators, which are merged at its end; elsewhere as many rows as there are lanes are folded
-// in lockstep. Groups of channels, of which each pixel holds a few next to each other, are folded in lockstep, too, a
-// channel a lane, and the lanes of a group are merged.
+// The kernel of reductions and row operators (Softmax, normalisations) from their passes (operator/statistics.hpp).
+// Vectors lie along the axis where most of what the kernel reads is contiguous. Where that axis belongs to the row, a
+// row is folded into several accumulators, which are merged at its end; elsewhere as many rows as there are lanes are
+// folded in lockstep. Groups of channels, of which each pixel holds a few next to each other, are folded in lockstep,
+// too, a channel a lane, and the lanes of a group are merged.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 #include "dnnkit/cpu/families/element_choice.hpp"
 #include "dnnkit/cpu/families/row_spec.hpp"
 #include "dnnkit/cpu/loop.hpp"
-#include "dnnkit/op/statistics.hpp"
+#include "dnnkit/operator/statistics.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 

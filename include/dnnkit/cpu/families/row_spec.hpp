@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "dnnkit/cpu/extent.hpp"
 #include "dnnkit/cpu/lane_analysis.hpp"
+#include "dnnkit/cpu/micro/extent.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::cpu {

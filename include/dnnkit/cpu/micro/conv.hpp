@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Direct convolution, channels last: rows of a tile are neighbouring pixels of one output row, at a constant stride in
+// the input.
+#pragma once
+
+#include "dnnkit/cpu/micro/pack.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+// What is always known of a convolution. Channel counts are those of the whole tensor; groups divide them.
+struct conv_attributes {
+  index_t in_channels = 1, out_channels = 1, groups = 1;
+  index_t kernel_d = 1, kernel_h = 1, kernel_w = 1;
+  index_t stride_d = 1, stride_h = 1, stride_w = 1;
+  index_t dilation_d = 1, dilation_h = 1, dilation_w = 1;
+  // The input has no halo: the pixels of an image follow each other at one stride. With a 1x1 kernel and stride 1 the
+  // convolution is then a GEMM over all pixels.
+  bool dense = false;
+
+  constexpr index_t taps() const noexcept { return kernel_d * kernel_h * kernel_w; }
+  constexpr index_t group_in() const noexcept { return in_channels / groups; }
+  constexpr index_t group_out() const noexcept { return out_channels / groups; }
+  constexpr index_t reduction() const noexcept { return taps() * group_in(); }
+  constexpr bool is_gemm() const noexcept {
+    return dense && taps() == 1 && stride_d == 1 && stride_h == 1 && stride_w == 1;
+  }
+};
+
+// The panel width for an output width (0 if run-time): the widest, unless it leaves tiles too low for that width.
+constexpr int conv_panel_vectors(index_t out_channels, index_t out_w) noexcept {
+  const index_t vectors = ceil_div(out_channels, float_lanes);
+  int best = panel_vectors;
+  double best_cost = 1e30;
+  for (int width = panel_vectors; width >= 1; --width) {
+    const index_t widest = ceil_div(vectors, ceil_div(vectors, width));
+    const index_t max_rows = tile_rows(static_cast<int>(widest));
+    const index_t rows = out_w == 0 ? max_rows : ceil_div(out_w, ceil_div(out_w, max_rows));
+    const double accumulators = static_cast<double>(rows * widest);
+    // Cycles for one k: two multiply-adds each, but no fewer than their latency; weights come at some 24 bytes each.
+    const double cycles = std::max({accumulators / 2, 4.0, static_cast<double>(widest * vector_bytes) / 24});
+    if (cycles / accumulators < 0.96 * best_cost) {
+      best_cost = cycles / accumulators;
+      best = width;
+    }
+  }
+  return best;
+}
+
+// Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
+//
+// `input` of run() points at what the first tap of output pixel (0, 0) of image 0 reads, so the halo is already inside
+// the strides: tap (kd, ky, kx) of output (z, y, x) reads
+//   input + image * image_stride + (z * stride_d + kd * dilation_d) * depth_stride
+//         + (y * stride_h + ky * dilation_h) * row_stride + (x * stride_w + kx * dilation_w) * pixel_stride + channel.
+// The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes): oc is the first channel; lanes is
+// constant<float_lanes> or a smaller index_t. Three dimensions: n is image * out_d + z.
+//
+// Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known width) or four
+// (run-time width).
+template <conv_attributes A, class Height = index_t, class Width = index_t, class RowStride = index_t,
+          class PixelStride = constant<A.in_channels>>
+struct conv {
+  static_assert(A.groups > 0 && A.in_channels % A.groups == 0 && A.out_channels % A.groups == 0,
+                "convolution: groups must divide the input and the output channels");
+
+  [[no_unique_address]] Height out_h{};
+  [[no_unique_address]] Width out_w{};
+  [[no_unique_address]] RowStride row_stride{};
+  [[no_unique_address]] PixelStride pixel_stride{};
+  index_t images = 1;
+  index_t image_stride = 0;
+  index_t out_d = 1;
+  index_t depth_stride = 0;
+
+  static constexpr index_t out_channels = A.out_channels;
+  static constexpr index_t row_width = A.is_gemm() ? value_or<Height>(0) * value_or<Width>(0) : value_or<Width>(0);
+  using panel_layout = panels<conv_panel_vectors(A.group_out(), row_width), constant<A.group_out()>>;
+
+  // Floats of the packed weights, and of a bias if there is one. A group's bias is padded on its own.
+  static constexpr index_t packed_size() noexcept {
+    return A.groups * A.reduction() * panel_layout::padded(A.group_out());
+  }
+  static constexpr index_t bias_size() noexcept { return A.groups * panel_layout::padded(A.group_out()); }
+
+  // weight: ONNX's OI(D)HW, contiguous.
+  static void pack(const float* weight, float* packed) {
+    pack_values([&](index_t oc, index_t ic, index_t tap) { return weight[(oc * A.group_in() + ic) * A.taps() + tap]; },
+                packed);
+  }
+
+  // value(output channel, input channel within the group, tap) yields a weight; tap counts (kd, ky, kx) with kx
+  // fastest.
+  template <class Value> static void pack_values(Value&& value, float* packed) {
+    for (index_t g = 0; g < A.groups; ++g) {
+      pack_panels<panel_layout>(
+          A.reduction(), A.group_out(),
+          [&](index_t k, index_t column) {
+            return value(g * A.group_out() + column, k % A.group_in(), k / A.group_in());
+          },
+          packed + g * A.reduction() * panel_layout::padded(A.group_out()));
+    }
+  }
+
+  static void pack_bias(const float* bias, float* packed) {
+    for (index_t g = 0; g < A.groups; ++g)
+      cpu::pack_bias<panel_layout>(A.group_out(), bias + g * A.group_out(),
+                                   packed + g * panel_layout::padded(A.group_out()));
+  }
+
+  // Independent pieces of work: one output row (a block of pixels when the convolution is a GEMM) of one panel. Any
+  // partition of [0, units()) into ranges may run in any order or at once.
+  constexpr index_t units() const noexcept { return images * out_d * panel_count * rows(); }
+
+  // bias: bias_size() floats or null.
+  template <class Epilogue>
+  void run(const float* input, const float* packed, const float* bias, index_t first, index_t last,
+           Epilogue&& epilogue) const {
+    const index_t row_count = rows();
+    for (index_t u = first; u < last; ++u) {
+      const index_t y = u % row_count, rest = u / row_count, p = rest % panel_count, n = rest / panel_count;
+      const index_t group = p / panels_per_group;
+      panel_layout::visit(p % panels_per_group, [&](auto vectors, index_t column) {
+        constexpr int width = static_cast<int>(decltype(vectors)::value);
+        const split<tile_rows(width), RowWidth> columns(row_extent());
+        const index_t padded = panel_layout::padded(A.group_out());
+        const float* b = packed + A.reduction() * (group * padded + column);
+        const float* start = bias ? bias + group * padded + column : nullptr;
+        const float* image =
+            input + n / out_d * image_stride + n % out_d * (A.stride_d * depth_stride) + group * A.group_in();
+        const index_t begin = A.is_gemm() ? columns.count() * y / row_count : 0;
+        const index_t end = A.is_gemm() ? columns.count() * (y + 1) / row_count : columns.count();
+        const float* line = A.is_gemm() ? image : image + y * (A.stride_h * row_stride);
+        for (index_t t = begin; t < end; ++t) {
+          const fetch_ahead ahead =
+              share_of(b + A.reduction() * width * float_lanes, A.reduction(), width * float_lanes,
+                       A.is_gemm() ? t : y * end + t, A.is_gemm() ? columns.count() : row_count * end);
+          columns.visit(t, [&](auto height, index_t x) {
+            run_tile<static_cast<int>(decltype(height)::value), width>(line + x * (A.stride_w * pixel_stride), b, start,
+                                                                       n, y, x, group * A.group_out(), column, ahead,
+                                                                       epilogue);
+          });
+        }
+      });
+    }
+  }
+
+ private:
+  static constexpr index_t panels_per_group = panel_layout::count(A.group_out());
+  static constexpr index_t panel_count = panels_per_group * A.groups;
+  static constexpr bool known_pixels = is_constant<Height> && is_constant<Width>;
+  using RowWidth =
+      std::conditional_t<!A.is_gemm(), Width, std::conditional_t<known_pixels, constant<row_width>, index_t>>;
+
+  constexpr RowWidth row_extent() const noexcept {
+    if constexpr (is_constant<RowWidth>) {
+      return {};
+    } else if constexpr (A.is_gemm()) {
+      return out_h * out_w;
+    } else {
+      return out_w;
+    }
+  }
+
+  constexpr index_t rows() const noexcept { return A.is_gemm() ? ceil_div(row_extent(), 64) : index_t(out_h); }
+
+  // Taps that follow each other in memory belong to the run: with all channels and no dilation, a whole kernel row
+  // does.
+  template <int Vectors> constexpr k_walk walk() const noexcept {
+    constexpr index_t width = Vectors * float_lanes, ic = A.group_in();
+    const bool row_run = A.dilation_w == 1 && is_constant<PixelStride> && value_or<PixelStride>(0) == ic;
+    return {.depth = {A.kernel_d, A.dilation_d * depth_stride, A.kernel_h * A.kernel_w * ic * width},
+            .height = {A.kernel_h, A.dilation_h * row_stride, A.kernel_w * ic * width},
+            .width = {row_run ? 1 : A.kernel_w, A.dilation_w * pixel_stride, ic * width},
+            .run = {row_run ? A.kernel_w * ic : ic, 1, width}};
+  }
+
+  // A function of its own: with more around it, GCC runs out of registers in some of them.
+  template <int Rows, int Vectors, class Epilogue>
+  [[gnu::noinline]] void run_tile(const float* a, const float* b, const float* bias, index_t n, index_t y, index_t x,
+                                  index_t group_first, index_t column, fetch_ahead ahead, Epilogue& epilogue) const {
+    const index_t gemm_y = A.is_gemm() ? x / out_w : 0;
+    tile<Rows, Vectors>(
+        a, A.stride_w * pixel_stride, b, walk<Vectors>(), ahead,
+        [&](int, int j) { return bias ? float_vec::load(bias + j * float_lanes) : float_vec(0.0f); },
+        [&](int i, int j, float_vec acc) {
+          constexpr bool full = A.group_out() % float_lanes == 0;
+          const index_t at = column + j * float_lanes;
+          index_t oy = y, ox = x + i;
+          if constexpr (A.is_gemm()) {
+            oy = gemm_y;
+            ox -= gemm_y * out_w;
+            while (ox >= out_w) {
+              ox -= out_w;
+              ++oy;
+            }
+          }
+          if (j + 1 < Vectors) {
+            epilogue(acc, n, oy, ox, group_first + at, constant<float_lanes>{});
+          } else {
+            with_lanes<full>(A.group_out() - at,
+                             [&](auto lanes) { epilogue(acc, n, oy, ox, group_first + at, lanes); });
+          }
+        });
+  }
+};
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

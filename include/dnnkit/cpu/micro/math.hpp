@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+// Elementary functions on vectors of floats, under their std:: names, found by argument-dependent lookup; no library
+// call a lane.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "dnnkit/cpu/micro/vec.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+// Errors, measured against double over all of the range (tests/cpu/math.cpp asserts them), in units in the last place:
+// exp 1, log 1, tanh 2, sigmoid 3, erf 3, pow 1.5, sin and cos 2, tan 4; sqrt and the roundings are exact. Infinities,
+// NaN, zeros and denormals give what std:: gives. The polynomials are minimax fits of their remainder terms on the
+// reduced range.
+
+namespace detail {
+
+template <int N> using floats = vec<float, N>;
+template <int N> using ints = vec<std::int32_t, N>;
+
+// c0 + c1 x + c2 x^2 + ...
+template <class V, class... C>
+[[gnu::always_inline]] inline V polynomial(V x, typename V::value_type c0, C... rest) noexcept {
+  if constexpr (sizeof...(rest) == 0) {
+    return V(c0);
+  } else {
+    return fma(polynomial(x, rest...), x, V(c0));
+  }
+}
+
+template <int N> [[gnu::always_inline]] inline floats<N> copy_sign(floats<N> magnitude, floats<N> sign) noexcept {
+  const ints<N> bit(std::numeric_limits<std::int32_t>::min());
+  return bit_cast<floats<N>>((bit_cast<ints<N>>(magnitude) & ~bit) | (bit_cast<ints<N>>(sign) & bit));
+}
+
+// 2^n for n in [-126, 127].
+template <int N> [[gnu::always_inline]] inline floats<N> power_of_two(ints<N> n) noexcept {
+  return bit_cast<floats<N>>((n + ints<N>(127)) << 23);
+}
+
+// x * 2^n, rounded once, for n in [-252, 254]: in two factors, as 2^n alone may leave the range of floats.
+template <int N> [[gnu::always_inline]] inline floats<N> scale(floats<N> x, ints<N> n) noexcept {
+  const ints<N> half = n >> 1;
+  return x * power_of_two<N>(half) * power_of_two<N>(n - half);
+}
+
+// x = m * 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x.
+template <int N> [[gnu::always_inline]] inline floats<N> split_exponent(floats<N> x, ints<N>& e) noexcept {
+  const auto denormal = x < floats<N>(std::numeric_limits<float>::min());
+  x = select(denormal, x * floats<N>(0x1p25f), x);
+  const ints<N> bits = bit_cast<ints<N>>(x), root = ints<N>(0x3f3504f3);  // sqrt(1/2)
+  e = (bits - root) >> 23;
+  const auto m = bit_cast<floats<N>>(bits - (e << 23));
+  e = e - (denormal & ints<N>(25));
+  return m;
+}
+
+template <int N> [[gnu::always_inline]] inline vec<double, N / 2> low_half(floats<N> x) noexcept {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return convert<double>(vec<float, N / 2>(__builtin_shufflevector(x.v, x.v, I...)));
+  }
+  (std::make_integer_sequence<int, N / 2>());
+}
+template <int N> [[gnu::always_inline]] inline vec<double, N / 2> high_half(floats<N> x) noexcept {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return convert<double>(vec<float, N / 2>(__builtin_shufflevector(x.v, x.v, (I + N / 2)...)));
+  }
+  (std::make_integer_sequence<int, N / 2>());
+}
+template <int N>
+[[gnu::always_inline]] inline floats<N> join(vec<double, N / 2> low, vec<double, N / 2> high) noexcept {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return floats<N>(
+        typename floats<N>::native(__builtin_shufflevector(convert<float>(low).v, convert<float>(high).v, I...)));
+  }
+  (std::make_integer_sequence<int, N>());
+}
+
+}  // namespace detail
+
+// f of every lane, for functions too rare to be worth a polynomial.
+template <class F, int N> [[gnu::always_inline]] inline vec<float, N> lanewise(vec<float, N> x, F f) noexcept {
+  for (int i = 0; i < N; ++i) x.v[i] = f(x.v[i]);
+  return x;
+}
+
+template <int N> [[gnu::always_inline]] inline vec<float, N> sqrt(vec<float, N> x) noexcept {
+  if constexpr (detail::has_minimum<typename vec<float, N>::native>) {
+    return typename vec<float, N>::native(isa::square_root(x.v));
+  } else {
+    return lanewise(x, [](float a) { return __builtin_sqrtf(a); });
+  }
+}
+
+namespace detail {
+
+template <class F>
+concept has_rounding = requires(F f) {
+  isa::round_to<isa::rounding::down>(f);
+};
+
+// Towards zero, by way of integers; from 2^23 on, every float is one.
+template <int N> [[gnu::always_inline]] inline floats<N> truncate(floats<N> x) noexcept {
+  const auto small = abs(x) < floats<N>(0x1p23f);
+  return copy_sign<N>(select(small, convert<float>(convert<std::int32_t>(select(small, x, floats<N>(0.0f)))), x), x);
+}
+
+template <isa::rounding R, int N> [[gnu::always_inline]] inline floats<N> round_to(floats<N> x) noexcept {
+  using whole_register = typename floats<N>::native;
+  if constexpr (has_rounding<whole_register>) {
+    return whole_register(isa::round_to<R>(x.v));
+  } else if constexpr (R == isa::rounding::half_even) {
+    // Adding 2^23 leaves no bits for the fraction.
+    const floats<N> magnitude = abs(x);
+    floats<N> shifted = magnitude + floats<N>(0x1p23f);
+    asm("" : "+m"(shifted));  // so that the sum is not simplified away
+    return copy_sign<N>(select(magnitude < floats<N>(0x1p23f), shifted - floats<N>(0x1p23f), magnitude), x);
+  } else {
+    const floats<N> whole = truncate<N>(x);
+    if constexpr (R == isa::rounding::down) return copy_sign<N>(select(whole > x, whole - floats<N>(1.0f), whole), x);
+    if constexpr (R == isa::rounding::up) return copy_sign<N>(select(whole < x, whole + floats<N>(1.0f), whole), x);
+    return whole;
+  }
+}
+
+}  // namespace detail
+
+template <int N> [[gnu::always_inline]] inline vec<float, N> floor(vec<float, N> x) noexcept {
+  return detail::round_to<isa::rounding::down>(x);
+}
+template <int N> [[gnu::always_inline]] inline vec<float, N> ceil(vec<float, N> x) noexcept {
+  return detail::round_to<isa::rounding::up>(x);
+}
+template <int N> [[gnu::always_inline]] inline vec<float, N> trunc(vec<float, N> x) noexcept {
+  return detail::round_to<isa::rounding::to_zero>(x);
+}
+// Halves go to the even neighbour, as ONNX's Round and std::nearbyint in the default mode.
+template <int N> [[gnu::always_inline]] inline vec<float, N> nearbyint(vec<float, N> x) noexcept {
+  return detail::round_to<isa::rounding::half_even>(x);
+}
+
+template <int N> [[gnu::always_inline]] inline vec<float, N> exp(vec<float, N> x) noexcept {
+  using V = vec<float, N>;
+  // Beyond these the result is infinite or zero; max's order keeps a NaN.
+  const V clamped = max(min(x, V(89.0f)), V(-104.0f));
+  const V n = nearbyint(clamped * V(1.44269504f));
+  // ln 2 in two parts, the first with few enough bits that n times it is exact.
+  const V r = fma(n, V(-1.42860677e-6f), fma(n, V(-0.693145752f), clamped));
+  const V q = detail::polynomial(r, 5.0000000717e-01f, 1.6666665820e-01f, 4.1666280316e-02f, 8.3335037508e-03f,
+                                 1.3945752870e-03f, 1.9789265998e-04f);
+  const V y = fma(r * r, q, r) + V(1.0f);
+  const auto number = x == x;
+  return select(number, detail::scale<N>(y, convert<std::int32_t>(select(number, n, V(0.0f)))), x);
+}
+
+template <int N> [[gnu::always_inline]] inline vec<float, N> log(vec<float, N> x) noexcept {
+  using V = vec<float, N>;
+  vec<std::int32_t, N> exponent;
+  const V f = detail::split_exponent<N>(x, exponent) - V(1.0f), e = convert<float>(exponent);
+  const V q = detail::polynomial(f, 3.3333309238e-01f, -2.5000004688e-01f, 2.0002370239e-01f, -1.6668495232e-01f,
+                                 1.4214445930e-01f, -1.2392687575e-01f, 1.1915054812e-01f, -1.1770020393e-01f,
+                                 6.8018052167e-02f);
+  const V square = f * f;
+  const V low = fma(square * f, q, e * V(1.42860677e-6f)) - V(0.5f) * square;
+  V y = fma(e, V(0.693145752f), f + low);
+  const V infinity(std::numeric_limits<float>::infinity());
+  y = select(x == infinity, infinity, y);
+  y = select(x == V(0.0f), -infinity, y);
+  return select(x >= V(0.0f), y, V(std::numeric_limits<float>::quiet_NaN()));
+}
+
+template <int N> [[gnu::always_inline]] inline vec<float, N> tanh(vec<float, N> x) noexcept {
+  using V = vec<float, N>;
+  const V magnitude = abs(x), square = x * x;
+  const V q = detail::polynomial(square, -3.3333330660e-01f, 1.3333200161e-01f, -5.3945994771e-02f, 2.1696348689e-02f,
+                                 -8.1663003259e-03f, 2.1325223715e-03f);
+  const V small = fma(x * square, q, x);
+  const V large = V(1.0f) - V(2.0f) / (exp(magnitude + magnitude) + V(1.0f));
+  return detail::copy_sign<N>(select(magnitude < V(0.625f), small, large), x);
+}
+
+// 1 / (1 + exp(-x)), with full relative accuracy for negative x as well.
+template <int N> [[gnu::always_inline]] inline vec<float, N> sigmoid(vec<float, N> x) noexcept {
+  using V = vec<float, N>;
+  const V t = exp(-abs(x));
+  return select(x < V(0.0f), t, V(1.0f)) / (V(1.0f) + t);
+}
+
+template <int N> [[gnu::always_inline]] inline vec<float, N> erf(vec<float, N> x) noexcept {
+  using V = vec<float, N>;
+  const V magnitude = abs(x), square = x * x;
+  const V small = x * detail::polynomial(square, 1.1283791656e+00f, -3.7612625064e-01f, 1.1283575324e-01f,
+                                         -2.6853352179e-02f, 5.1873630448e-03f, -8.0009299393e-04f, 7.8207014584e-05f);
+  // Above 1: the logarithm of 1 - erf is nearly a parabola. Above 4, erf rounds to 1.
+  const V clamped = min(magnitude, V(4.0f));
+  const V decay =
+      detail::polynomial(clamped, -1.8803817019e-04f, 1.1295784157e+00f, 6.3321990813e-01f, 1.0841856294e-01f,
+                         -2.5208248625e-02f, 4.2045591826e-03f, -4.4133589052e-04f, 2.1686812977e-05f);
+  const V large = detail::copy_sign<N>(V(1.0f) - exp(-decay), x);
+  return select(magnitude < V(1.0f), small, select(x == x, large, x));
+}
+
+// As std::pow, with its special cases. The logarithm is taken in double, since y magnifies its error.
+template <int N> [[gnu::always_inline]] inline vec<float, N> pow(vec<float, N> x, vec<float, N> y) noexcept {
+  using V = vec<float, N>;
+  using D = vec<double, N / 2>;
+  const V magnitude = abs(x), infinity(std::numeric_limits<float>::infinity());
+  vec<std::int32_t, N> exponent;
+  const V m = detail::split_exponent<N>(magnitude, exponent);
+  const auto log2_times = [](D mantissa, D e, D times) {
+    const D s = (mantissa - D(1.0)) / (mantissa + D(1.0));
+    const D q = detail::polynomial(s * s, 2.88539008177783662, 0.961796694133726926, 0.577077935997370894,
+                                   0.412209935266504290, 0.319876255638311124, 0.283339254547893493);
+    return min(max(fma(s, q, e) * times, D(-200.0)), D(200.0));
+  };
+  // t = y log2 |x| in two floats: its integer and its fraction.
+  const V e = convert<float>(exponent);
+  const D low = log2_times(detail::low_half<N>(m), detail::low_half<N>(e), detail::low_half<N>(y));
+  const D high = log2_times(detail::high_half<N>(m), detail::high_half<N>(e), detail::high_half<N>(y));
+  const V n = nearbyint(detail::join<N>(low, high));
+  const V f = detail::join<N>(low - detail::low_half<N>(n), high - detail::high_half<N>(n));
+  const V q = detail::polynomial(f, 6.9314718054e-01f, 2.4022651099e-01f, 5.5504109685e-02f, 9.6180331625e-03f,
+                                 1.3333425609e-03f, 1.5468390702e-04f, 1.5316199643e-05f);
+  const auto number = (y == y) & (m == m) & (n == n);
+  V r = detail::scale<N>(fma(f, q, V(1.0f)), convert<std::int32_t>(select(number, n, V(0.0f))));
+
+  const auto grows = (magnitude > V(1.0f)) ^ (y < V(0.0f));  // only asked where |x| is 0 or infinite, or y is infinite
+  const auto extreme = (magnitude == V(0.0f)) | (magnitude == infinity) | (abs(y) == infinity);
+  r = select(extreme, select(grows, infinity, V(0.0f)), r);
+  r = select(magnitude == V(1.0f), V(1.0f), r);
+  // A negative base wants a whole exponent, and keeps its sign when that is odd.
+  const V half = y * V(0.5f);
+  const auto whole = floor(y) == y, odd = whole & (floor(half) != half) & (abs(y) < infinity);
+  const auto negative = bit_cast<vec<std::int32_t, N>>(x) < vec<std::int32_t, N>(0);
+  r = select(negative & odd, -r, r);
+  const V nan(std::numeric_limits<float>::quiet_NaN());
+  r = select((x < V(0.0f)) & ~whole & (magnitude < infinity), nan, r);
+  r = select((x == x) & (y == y), r, nan);
+  return select((y == V(0.0f)) | (x == V(1.0f)), V(1.0f), r);
+}
+
+namespace detail {
+
+// x - n pi/2 with n = nearest whole number of quarter turns, accurate for |x| < 2^20.
+template <int N> [[gnu::always_inline]] inline floats<N> quarter_turns(floats<N> x, ints<N>& quadrant) noexcept {
+  using D = vec<double, N / 2>;
+  const floats<N> n = nearbyint(x * floats<N>(0.636619772f));
+  // The first part of pi/2 has 33 bits, so that n times it is exact.
+  const auto reduce = [](D a, D k) {
+    return fma(k, D(-6.07710050650619224932e-11), a - k * D(1.57079632673412561417));
+  };
+  quadrant = convert<std::int32_t>(n);
+  return join<N>(reduce(low_half<N>(x), low_half<N>(n)), reduce(high_half<N>(x), high_half<N>(n)));
+}
+
+template <int N>
+[[gnu::always_inline]] inline void sine_cosine(floats<N> x, floats<N>& sine, floats<N>& cosine) noexcept {
+  using V = floats<N>;
+  const auto near = abs(x) < V(0x1p20f);
+  ints<N> quadrant;
+  const V r = quarter_turns<N>(select(near, x, V(0.0f)), quadrant), square = r * r;
+  const V s = fma(r * square,
+                  polynomial(square, -1.6666666640e-01f, 8.3333291439e-03f, -1.9839256629e-04f, 2.7175644123e-06f), r);
+  const V c = fma(square * square,
+                  polynomial(square, 4.1666666619e-02f, -1.3888883438e-03f, 2.4799436400e-05f, -2.7203302857e-07f),
+                  fma(square, V(-0.5f), V(1.0f)));
+  const auto swapped = (quadrant & ints<N>(1)) != ints<N>(0);
+  const auto flip_s = (quadrant & ints<N>(2)) != ints<N>(0),
+             flip_c = ((quadrant + ints<N>(1)) & ints<N>(2)) != ints<N>(0);
+  sine = select(swapped, c, s);
+  cosine = select(swapped, s, c);
+  sine = select(flip_s, -sine, sine);
+  cosine = select(flip_c, -cosine, cosine);
+  // Zero keeps its sign; larger arguments are rare enough for the library.
+  sine = select(x == V(0.0f), x, sine);
+  if (!all(near)) {
+    sine = select(near, sine, lanewise(x, [](float a) { return std::sin(a); }));
+    cosine = select(near, cosine, lanewise(x, [](float a) { return std::cos(a); }));
+  }
+}
+
+}  // namespace detail
+
+template <int N> [[gnu::always_inline]] inline vec<float, N> sin(vec<float, N> x) noexcept {
+  vec<float, N> s, c;
+  detail::sine_cosine<N>(x, s, c);
+  return s;
+}
+template <int N> [[gnu::always_inline]] inline vec<float, N> cos(vec<float, N> x) noexcept {
+  vec<float, N> s, c;
+  detail::sine_cosine<N>(x, s, c);
+  return c;
+}
+template <int N> [[gnu::always_inline]] inline vec<float, N> tan(vec<float, N> x) noexcept {
+  vec<float, N> s, c;
+  detail::sine_cosine<N>(x, s, c);
+  return s / c;
+}
+
+// Lane by lane through the library.
+template <int N> [[gnu::always_inline]] inline vec<float, N> fmod(vec<float, N> x, vec<float, N> y) noexcept {
+  vec<float, N> r(0.0f);
+  for (int i = 0; i < N; ++i) r.v[i] = std::fmod(x.v[i], y.v[i]);
+  return r;
+}
+#define DNNKIT_LANEWISE(name)                                                                   \
+  template <int N> [[gnu::always_inline]] inline vec<float, N> name(vec<float, N> x) noexcept { \
+    return lanewise(x, [](float a) { return std::name(a); });                                   \
+  }
+DNNKIT_LANEWISE(asin)
+DNNKIT_LANEWISE(acos)
+DNNKIT_LANEWISE(atan)
+DNNKIT_LANEWISE(sinh)
+DNNKIT_LANEWISE(cosh)
+DNNKIT_LANEWISE(asinh)
+DNNKIT_LANEWISE(acosh)
+DNNKIT_LANEWISE(atanh)
+DNNKIT_LANEWISE(log1p)
+DNNKIT_LANEWISE(expm1)
+#undef DNNKIT_LANEWISE
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

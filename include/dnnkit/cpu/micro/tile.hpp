@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// The micro-kernel: acc[i][j] += a[row i, k] * b[k, vector j] in registers over a nest of k loops, then an epilogue on
+// each vector.
+#pragma once
+
+#include "dnnkit/cpu/micro/extent.hpp"
+#include "dnnkit/cpu/micro/vec.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+// One level of the reduction: `count` iterations, each advancing A and B by a number of floats.
+struct k_loop {
+  index_t count = 1;
+  index_t step_a = 0;
+  index_t step_b = 0;
+};
+
+// The reduction, outermost loop first. A GEMM has a run only; a convolution has its taps outside and input channels in
+// the run. After inlining, constants in here are constants in the code: nothing is computed at run time that the caller
+// knew.
+struct k_walk {
+  k_loop depth, height, width, run;
+};
+
+// What to fetch into the second cache level meanwhile: next() is called in each iteration of k, next_height() in each
+// iteration of the loop of that name. This one fetches the weights of the next panel, a piece an iteration of k.
+// Without it, the first tile of a panel waits for the third level, which costs ten to twenty per cent on a server.
+struct fetch_ahead {
+  const char* address;
+  index_t step;  // bytes an iteration
+
+  [[gnu::always_inline]] void next() noexcept {
+    __builtin_prefetch(address, 0, 2);
+    address += step;
+  }
+  [[gnu::always_inline]] void next_height() noexcept {}
+};
+
+// Tile `t` of `tiles` that share a panel of k rows of `width` floats fetches its share of the next one.
+[[gnu::always_inline]] inline fetch_ahead share_of(const float* next, index_t k, index_t width, index_t t,
+                                                   index_t tiles) noexcept {
+  const index_t step = ceil_div(width * 4, tiles);
+  return {reinterpret_cast<const char*>(next) + t * step * k, step};
+}
+
+namespace detail {
+
+using native = float_vec::native;
+
+[[gnu::always_inline]] inline native load_native(const float* p) noexcept { return float_vec::load(p).v; }
+
+// The compiler counts n as it is. Left to itself, GCC replaces a counter by the end of a pointer, spills that to a mask
+// register, and reading it back takes the port of a multiply-add in each iteration.
+[[gnu::always_inline]] inline void keep_in_register(index_t& n) noexcept { asm("" : "+r"(n)); }
+
+template <int Rows, int Vectors>
+[[gnu::always_inline]] inline void multiply_add(native (&acc)[Rows][Vectors], const float* a, index_t row_stride,
+                                                const float* b) {
+  native column[Vectors];
+#pragma GCC unroll 16
+  for (int j = 0; j < Vectors; ++j) column[j] = load_native(b + j * float_lanes);
+#pragma GCC unroll 32
+  for (int i = 0; i < Rows; ++i) {
+    const native x = float_vec::broadcast(a[i * row_stride]);
+#pragma GCC unroll 16
+    for (int j = 0; j < Vectors; ++j) acc[i][j] += x * column[j];
+  }
+}
+
+}  // namespace detail
+
+// start(i, j) yields the first value of accumulator [i][j]; finish(i, j, vec) receives the last one, i and j being
+// integral constants to the optimiser after unrolling. Rows of A are row_stride floats apart, vectors of B float_lanes
+// apart.
+template <int Rows, int Vectors, class Fetch, class Start, class Finish>
+[[gnu::always_inline]] inline void tile(const float* a, index_t row_stride, const float* b, const k_walk& walk,
+                                        Fetch ahead, Start&& start, Finish&& finish) {
+  detail::native acc[Rows][Vectors];
+#pragma GCC unroll 32
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 16
+    for (int j = 0; j < Vectors; ++j) acc[i][j] = start(i, j).v;
+
+  for (index_t d = 0; d < walk.depth.count; ++d) {
+    for (index_t h = 0; h < walk.height.count; ++h) {
+      ahead.next_height();
+      for (index_t w = 0; w < walk.width.count; ++w) {
+        const float* ak = a + d * walk.depth.step_a + h * walk.height.step_a + w * walk.width.step_a;
+        const float* bk = b + d * walk.depth.step_b + h * walk.height.step_b + w * walk.width.step_b;
+        const auto step = [&]() __attribute__((always_inline)) {
+          ahead.next();
+          detail::multiply_add<Rows, Vectors>(acc, ak, row_stride, bk);
+          ak += walk.run.step_a;
+          bk += walk.run.step_b;
+        };
+        for (index_t pairs = walk.run.count / 2; pairs > 0; --pairs) {
+          detail::keep_in_register(pairs);
+          step();
+          step();
+        }
+        if (walk.run.count % 2 != 0) step();
+      }
+    }
+  }
+
+#pragma GCC unroll 32
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 16
+    for (int j = 0; j < Vectors; ++j) finish(i, j, float_vec(acc[i][j]));
+}
+
+// The tallest tile of so many vectors: accumulators, one row of B and one broadcast value fit the registers.
+constexpr int tile_rows(int vectors) noexcept {
+  if (vector_registers == 32) return vectors == 1 ? 14 : vectors == 2 ? 13 : vectors == 3 ? 9 : 6;
+  return vectors == 1 ? 8 : vectors == 2 ? 6 : 3;
+}
+
+// The widest panel used by default, in vectors.
+inline constexpr int panel_vectors = vector_registers == 32 ? 4 : 2;
+
+// f(lanes) with the number of valid lanes: a constant when all are, so that no masking code remains there; no call when
+// none is. Full promises that all are.
+template <bool Full, class F> [[gnu::always_inline]] inline void with_lanes(index_t valid, F&& f) {
+  if constexpr (Full) {
+    f(constant<float_lanes>{});
+  } else {
+    if (valid >= float_lanes) {
+      f(constant<float_lanes>{});
+    } else if (valid > 0) {
+      f(valid);
+    }
+  }
+}
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

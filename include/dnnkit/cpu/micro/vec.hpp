@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// vec<T, N>: N lanes of T in vector registers, on the compilers' vector types, with operators found by
+// argument-dependent lookup.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "dnnkit/cpu/micro/config.hpp"
+#include "dnnkit/cpu/micro/isa_x86.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+namespace detail {
+
+template <int Bytes>
+using signed_of = std::conditional_t<
+    Bytes == 1, std::int8_t,
+    std::conditional_t<Bytes == 2, std::int16_t, std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>>>;
+
+template <class T, int N> struct native_vector { using type [[gnu::vector_size(sizeof(T) * N)]] = T; };
+
+// A list of N copies, which both compilers turn into one broadcasting load. `native{} + x` is not that: zero plus x
+// differs from x for x = -0, so an addition and a shuffle remain, and both compete with the multiply-adds for their
+// ports.
+template <class Native, class T, std::size_t... I>
+[[gnu::always_inline]] constexpr Native broadcast(T x, std::index_sequence<I...>) noexcept {
+  return Native{((void)I, x)...};
+}
+
+// f over all lanes, halves onto halves: f(low half, high half) until one lane is left.
+template <int N, class Native, class F> [[gnu::always_inline]] inline auto fold(Native a, F f) noexcept {
+  if constexpr (N == 1) {
+    return a[0];
+  } else if constexpr (N == 2) {
+    return f(a[0], a[1]);
+  } else {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return fold<N / 2>(f(__builtin_shufflevector(a, a, I...), __builtin_shufflevector(a, a, (I + N / 2)...)), f);
+    }
+    (std::make_integer_sequence<int, N / 2>());
+  }
+}
+
+template <class F>
+concept has_minimum = requires(F f) {
+  isa::minimum(f, f);
+};
+template <class F>
+concept has_load_first = requires(const float* p, F f) {
+  isa::load_first(p, 1, f);
+};
+
+}  // namespace detail
+
+// T is float, double, int32_t or int64_t; integers wrap around. A comparison yields a mask: lanes of all ones (true) or
+// zero, of the integer as wide as T.
+template <class T, int N> struct vec {
+  using value_type = T;
+  using native = typename detail::native_vector<T, N>::type;
+  using mask = vec<detail::signed_of<sizeof(T)>, N>;
+  static constexpr int lanes = N;
+
+  native v;
+
+  vec() = default;
+  [[gnu::always_inline]] constexpr vec(native x) noexcept : v(x) {}
+  [[gnu::always_inline]] constexpr vec(T x) noexcept : v(broadcast(x)) {}
+
+  [[gnu::always_inline]] static constexpr native broadcast(T x) noexcept {
+    return detail::broadcast<native>(x, std::make_index_sequence<N>());
+  }
+
+  // N values from p, which needs no alignment beyond that of T.
+  [[gnu::always_inline]] static vec load(const T* p) noexcept {
+    vec r;
+    std::memcpy(&r.v, p, sizeof(native));
+    return r;
+  }
+  [[gnu::always_inline]] void store(T* p) const noexcept { std::memcpy(p, &v, sizeof(native)); }
+
+  // The first n values (0 <= n <= N); the other lanes are zero, and memory past p[n - 1] is not touched.
+  [[gnu::always_inline]] static vec load(const T* p, std::ptrdiff_t n) noexcept {
+    if constexpr (std::is_same_v<T, float> && detail::has_load_first<native>) {
+      return native(isa::load_first(p, static_cast<int>(n), native{}));
+    } else {
+      vec r{native{}};
+      for (int i = 0; i < N; ++i)
+        if (i < n) r.v[i] = p[i];
+      return r;
+    }
+  }
+  [[gnu::always_inline]] void store(T* p, std::ptrdiff_t n) const noexcept {
+    if constexpr (std::is_same_v<T, float> && detail::has_load_first<native>) {
+      isa::store_first(p, v, static_cast<int>(n));
+    } else {
+      for (int i = 0; i < N; ++i)
+        if (i < n) p[i] = v[i];
+    }
+  }
+
+  // Lane i is p[i * stride], for the first n lanes; the others are zero.
+  [[gnu::always_inline]] static vec gather(const T* p, std::ptrdiff_t stride, std::ptrdiff_t n = N) noexcept {
+    vec r{native{}};
+    for (int i = 0; i < N; ++i)
+      if (i < n) r.v[i] = p[i * stride];
+    return r;
+  }
+  [[gnu::always_inline]] void scatter(T* p, std::ptrdiff_t stride, std::ptrdiff_t n = N) const noexcept {
+    for (int i = 0; i < N; ++i)
+      if (i < n) p[i * stride] = v[i];
+  }
+
+  // Lane i is first + i.
+  [[gnu::always_inline]] static vec iota(T first = T(0)) noexcept {
+    vec r;
+    for (int i = 0; i < N; ++i) r.v[i] = static_cast<T>(first + static_cast<T>(i));
+    return r;
+  }
+
+  [[gnu::always_inline]] T operator[](int i) const noexcept { return v[i]; }
+  [[gnu::always_inline]] void set(int i, T x) noexcept { v[i] = x; }
+
+  [[gnu::always_inline]] friend vec operator+(vec a, vec b) noexcept { return native(wrapping(a.v) + wrapping(b.v)); }
+  [[gnu::always_inline]] friend vec operator-(vec a, vec b) noexcept { return native(wrapping(a.v) - wrapping(b.v)); }
+  [[gnu::always_inline]] friend vec operator*(vec a, vec b) noexcept { return native(wrapping(a.v) * wrapping(b.v)); }
+  [[gnu::always_inline]] friend vec operator/(vec a, vec b) noexcept { return native(a.v / b.v); }
+  [[gnu::always_inline]] friend vec operator-(vec a) noexcept { return native(-wrapping(a.v)); }
+  [[gnu::always_inline]] vec& operator+=(vec b) noexcept { return *this = *this + b; }
+  [[gnu::always_inline]] vec& operator-=(vec b) noexcept { return *this = *this - b; }
+  [[gnu::always_inline]] vec& operator*=(vec b) noexcept { return *this = *this * b; }
+  [[gnu::always_inline]] vec& operator/=(vec b) noexcept { return *this = *this / b; }
+
+  // a * b + c, rounded once where the target has the instruction.
+  [[gnu::always_inline]] friend vec fma(vec a, vec b, vec c) noexcept { return native(a.v * b.v + c.v); }
+
+  [[gnu::always_inline]] friend mask operator<(vec a, vec b) noexcept { return to_mask(a.v < b.v); }
+  [[gnu::always_inline]] friend mask operator<=(vec a, vec b) noexcept { return to_mask(a.v <= b.v); }
+  [[gnu::always_inline]] friend mask operator>(vec a, vec b) noexcept { return to_mask(a.v > b.v); }
+  [[gnu::always_inline]] friend mask operator>=(vec a, vec b) noexcept { return to_mask(a.v >= b.v); }
+  [[gnu::always_inline]] friend mask operator==(vec a, vec b) noexcept { return to_mask(a.v == b.v); }
+  [[gnu::always_inline]] friend mask operator!=(vec a, vec b) noexcept { return to_mask(a.v != b.v); }
+
+  // Integers only; masks are integers.
+  [[gnu::always_inline]] friend vec operator&(vec a, vec b) noexcept requires std::is_integral_v<T> {
+    return native(a.v & b.v);
+  }
+  [[gnu::always_inline]] friend vec operator|(vec a, vec b) noexcept requires std::is_integral_v<T> {
+    return native(a.v | b.v);
+  }
+  [[gnu::always_inline]] friend vec operator^(vec a, vec b) noexcept requires std::is_integral_v<T> {
+    return native(a.v ^ b.v);
+  }
+  [[gnu::always_inline]] friend vec operator~(vec a) noexcept requires std::is_integral_v<T> { return native(~a.v); }
+  [[gnu::always_inline]] friend vec operator<<(vec a, int n) noexcept requires std::is_integral_v<T> {
+    return native(a.v << n);
+  }
+  [[gnu::always_inline]] friend vec operator>>(vec a, int n) noexcept requires std::is_integral_v<T> {
+    return native(a.v >> n);
+  }
+  [[gnu::always_inline]] friend bool any(vec a) noexcept requires std::is_integral_v<T> {
+    return detail::fold<N>(a.v, [](auto x, auto y) { return x | y; }) != 0;
+  }
+  [[gnu::always_inline]] friend bool all(vec a) noexcept requires std::is_integral_v<T> { return !any(a == vec(T(0))); }
+
+  // Per lane: m ? a : b.
+  [[gnu::always_inline]] friend vec select(mask m, vec a, vec b) noexcept { return native(m.v ? a.v : b.v); }
+
+  // As std::min and std::max: the first argument when the two are unordered, so max(x, 0) keeps a NaN x.
+  [[gnu::always_inline]] friend vec min(vec a, vec b) noexcept {
+    if constexpr (std::is_same_v<T, float> && detail::has_minimum<native>) {
+      return native(isa::minimum(a.v, b.v));
+    } else {
+      return select(b < a, b, a);
+    }
+  }
+  [[gnu::always_inline]] friend vec max(vec a, vec b) noexcept {
+    if constexpr (std::is_same_v<T, float> && detail::has_minimum<native>) {
+      return native(isa::maximum(a.v, b.v));
+    } else {
+      return select(a < b, b, a);
+    }
+  }
+  [[gnu::always_inline]] friend vec abs(vec a) noexcept {
+    if constexpr (std::is_integral_v<T>) {
+      return select(a < vec(T(0)), -a, a);
+    } else {
+      return bit_cast<vec>(bit_cast<mask>(a) & mask(static_cast<typename mask::value_type>(~sign_bit)));
+    }
+  }
+
+  // Sums, largest and smallest of all lanes, in a fixed order (halves onto halves).
+  [[gnu::always_inline]] friend T reduce_add(vec a) noexcept {
+    return detail::fold<N>(a.v, [](auto x, auto y) { return x + y; });
+  }
+  [[gnu::always_inline]] friend T reduce_max(vec a) noexcept {
+    return detail::fold<N>(a.v, [](auto x, auto y) { return x < y ? y : x; });
+  }
+  [[gnu::always_inline]] friend T reduce_min(vec a) noexcept {
+    return detail::fold<N>(a.v, [](auto x, auto y) { return y < x ? y : x; });
+  }
+
+  // Lane i is lane (i + K) % N of a.
+  template <int K> [[gnu::always_inline]] friend vec rotate(vec a) noexcept {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return vec(native(__builtin_shufflevector(a.v, a.v, ((I + K) % N)...)));
+    }
+    (std::make_integer_sequence<int, N>());
+  }
+
+  // The same bits as another vec of the same size.
+  template <class To> [[gnu::always_inline]] friend To bit_cast(vec a) noexcept {
+    static_assert(sizeof(To) == sizeof(vec));
+    To r;
+    std::memcpy(&r, &a, sizeof(r));
+    return r;
+  }
+
+ private:
+  // Integers as unsigned ones, whose overflow is defined; anything else as it is.
+  [[gnu::always_inline]] static constexpr auto wrapping(native x) noexcept {
+    if constexpr (std::is_integral_v<T>) {
+      return typename detail::native_vector<std::make_unsigned_t<T>, N>::type(x);
+    } else {
+      return x;
+    }
+  }
+  static constexpr auto sign_bit =
+      static_cast<std::make_unsigned_t<typename std::conditional_t<
+          std::is_integral_v<T>, std::type_identity<T>, std::type_identity<detail::signed_of<sizeof(T)>>>::type>>(1)
+      << (8 * sizeof(T) - 1);
+
+  template <class Compared> [[gnu::always_inline]] static mask to_mask(Compared c) noexcept {
+    mask r;
+    std::memcpy(&r.v, &c, sizeof(r.v));
+    return r;
+  }
+};
+
+// Lanes converted by value; float to integer truncates towards zero and must be in range.
+template <class To, class From, int N> [[gnu::always_inline]] inline vec<To, N> convert(vec<From, N> a) noexcept {
+  return typename vec<To, N>::native(__builtin_convertvector(a.v, typename vec<To, N>::native));
+}
+
+using float_vec = vec<float, float_lanes>;
+
+// Operators of these names are objects in the enclosing namespace; functions here keep them from hiding those of vec.
+using std::abs;
+using std::max;
+using std::min;
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// ONNX's losses, quantised convolutions and pools with two outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/onnx/import/convert_attributes.hpp"
+#include "dnnkit/onnx/import/convert_windows.hpp"
+#include "dnnkit/op/builtin.hpp"
+
+namespace dnnkit::onnx {
+
+template <> struct words_of<text_weighting> { static constexpr std::string_view list[] = {"TF", "IDF", "TFIDF"}; };
+template <> struct words_of<loss_reduction> { static constexpr std::string_view list[] = {"none", "mean", "sum"}; };
+
+namespace detail {
+
+inline void convert_negative_log_likelihood(node_context& c) {
+  c.out(0, c.apply(attributes_from<op::negative_log_likelihood_loss>(c), given_inputs(c)));
+}
+inline void convert_softmax_cross_entropy(node_context& c) {
+  op::softmax_cross_entropy_loss loss = attributes_from<op::softmax_cross_entropy_loss>(c);
+  const std::vector<tensor> inputs = given_inputs(c);
+  for (std::size_t i = 0; i < 2; ++i) {
+    loss.output = static_cast<std::int64_t>(i);
+    if (c.wants(i)) c.out(i, c.apply(loss, inputs));
+  }
+}
+
+// The type is that of the zero point, else the one the node names.
+inline void convert_quantize_linear(node_context& c) {
+  op::quantize_linear quantize = attributes_from<op::quantize_linear>(c);
+  c.ignore("saturate");  // of 8-bit floats
+  if (c.has_attribute("output_dtype") && c.integer("output_dtype") != 0) read_attribute(c, "output_dtype", quantize.to);
+  node_context::require(c.integer("precision", 0) == 0, "attribute 'precision' is not supported");
+  c.out(0, c.apply(quantize, given_inputs(c)));
+}
+inline void convert_dequantize_linear(node_context& c) {
+  node_context::require(c.integer("output_dtype", 0) == 0, "attribute 'output_dtype' is not supported");
+  c.out(0, c.apply(attributes_from<op::dequantize_linear>(c), given_inputs(c)));
+}
+
+inline void convert_dynamic_quantize_linear(node_context& c) {
+  const tensor x = c.in(0);
+  for (std::size_t i = 0; i < 3; ++i)
+    if (c.wants(i)) c.out(i, c.apply(op::dynamic_quantize_linear{static_cast<std::int64_t>(i)}, {x}));
+}
+inline void convert_conv_integer(node_context& c) {
+  op::conv_integer conv = attributes_from<op::conv_integer>(c);
+  kernel_from_weight(c, conv, 1);
+  check_window_lists(c, conv);
+  apply_auto_pad(c, conv);
+  c.out(0, c.apply(conv, given_inputs(c)));
+}
+inline void convert_qlinear_conv(node_context& c) {
+  op::qlinear_conv conv = attributes_from<op::qlinear_conv>(c);
+  kernel_from_weight(c, conv, 3);
+  check_window_lists(c, conv);
+  apply_auto_pad(c, conv);
+  c.out(0, c.apply(conv, given_inputs(c)));
+}
+
+// The second output says where each element was found.
+inline void convert_max_pool(node_context& c) {
+  op::max_pool pool = attributes_from<op::max_pool>(c);
+  const std::int64_t order = c.integer("storage_order", 0);
+  check_window_lists(c, pool);
+  apply_auto_pad(c, pool);
+  const tensor x = c.in(0);
+  if (c.wants(0)) c.out(0, c.apply(pool, {x}));
+  if (!c.wants(1)) return;
+  c.out(1,
+        c.apply(op::max_pool_indices{pool.kernel_shape, pool.strides, pool.pads, pool.dilations, pool.ceil_mode, order},
+                {x}));
+}
+inline void convert_lp_pool(node_context& c) {
+  op::lp_pool pool = attributes_from<op::lp_pool>(c);
+  check_window_lists(c, pool);
+  apply_auto_pad(c, pool);
+  c.out(0, c.apply(pool, {c.in(0)}));
+}
+inline void convert_max_unpool(node_context& c) {
+  op::max_unpool pool = attributes_from<op::max_unpool>(c);
+  if (c.has(2)) pool.output_shape = list_of<shape>(c.extents(2, "output_shape"), "output_shape");
+  c.out(0, c.apply(pool, {c.in(0), c.in(1)}));
+}
+
+// The attributes that are lists of any length become tensors.
+inline void convert_tf_idf_vectorizer(node_context& c) {
+  op::tf_idf_vectorizer count;
+  count.min_gram_length = c.integer("min_gram_length");
+  count.max_gram_length = c.integer("max_gram_length");
+  count.max_skip_count = c.integer("max_skip_count");
+  count.mode = enumerator<text_weighting>("mode", c.word("mode", "TF"));
+  const auto list = [&](const char* name) {
+    const auto given = c.integers(name);
+    if (!given) node_context::refuse("attribute '" + std::string(name) + "' is missing");
+    for (std::int64_t n : *given)
+      if (name == std::string_view("ngram_indexes") && n >= count.size) count.size = n + 1;
+    vector<std::int64_t> codes;
+    for (std::int64_t n : *given) codes.push_back(n);
+    return c.graph().constant_from_codes(codes, {static_cast<std::int64_t>(given->size())}, i64);
+  };
+  if (c.has_attribute("pool_strings")) node_context::refuse("attribute 'pool_strings' is not supported");
+  std::vector<tensor> inputs{c.in(0), list("ngram_counts"), list("ngram_indexes"), list("pool_int64s")};
+  if (const auto weights = c.reals("weights")) {
+    vector<double> elements;
+    for (float w : *weights) elements.push_back(static_cast<double>(w));
+    inputs.push_back(c.graph().constant(elements, {static_cast<std::int64_t>(weights->size())}, f32));
+  }
+  c.out(0, c.apply(count, inputs));
+}
+
+}  // namespace detail
+
+}  // namespace dnnkit::onnx

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// What an import takes besides the model, and what it gives: a graph, or everything that stands in the way of one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/core/printable.hpp"
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/onnx/format/model.hpp"
+#include "dnnkit/reference/host_tensor.hpp"
+
+namespace dnnkit::onnx {
+
+// Is the extent declared as a number? -1, which some exporters write, is one that is not known, as for ONNX Runtime.
+inline bool is_number(const dimension& x) { return x.value && *x.value != -1; }
+
+// The symbol that extent d of an input is, whose shape the model declares: the one the model names, or one of its own.
+inline std::string name_of_extent(const value_info& input, std::size_t d) {
+  const std::string_view given = (*input.shape)[d].symbol;
+  return given.empty() ? std::string(input.name) + "." + std::to_string(d) : std::string(given);
+}
+
+// Gives the elements of a tensor stored in the model; raises dnnkit::error when they cannot be read.
+using tensor_loader = std::function<host_tensor(const tensor_data&)>;
+
+struct import_options {
+  tensor_loader load;
+  std::map<std::string, host_tensor, std::less<>> bind;    // inputs whose values are known: they become constants
+  std::map<std::string, std::int64_t, std::less<>> sizes;  // symbols whose values are known: see name_of_extent
+};
+
+// One thing that cannot be imported: the node (empty: the model as a whole), its operator, and what is wrong.
+struct import_problem {
+  std::string node, operator_type, message;
+
+  // One line, whatever names the model has.
+  std::string describe() const {
+    if (node.empty() && operator_type.empty()) return printable(message);
+    if (node.empty()) return printable(operator_type + ": " + message);
+    return printable(operator_type + " '" + node + "': " + message);
+  }
+};
+
+// Problems in the order in which they were met: the first of them, and how many there were besides.
+struct import_problems {
+  static constexpr std::size_t most = 100;
+
+  std::vector<import_problem> first;
+  std::size_t left_out = 0;
+
+  void add(import_problem p) {
+    if (first.size() < most) first.push_back(std::move(p));
+    else ++left_out;
+  }
+};
+
+struct import_result {
+  dnnkit::graph graph;                      // empty when there are problems
+  std::vector<import_problem> problems;     // the first import_problems::most or so
+  std::size_t problems_left_out = 0;        // how many there are besides
+  std::vector<std::string> inputs_to_bind;  // inputs whose values decide shapes or attributes
+  std::map<std::string, const tensor_data*, std::less<>>
+      weights;                                           // of the graph, by name: where their elements are stored
+  std::map<std::string, value_id, std::less<>> tensors;  // ONNX's tensors that are values of the graph
+
+  bool ok() const { return problems.empty(); }
+  // The graph; raises dnnkit::error with the problems, one a line, when there are any.
+  const dnnkit::graph& value() const {
+    if (ok()) return graph;
+    std::string all;
+    for (const import_problem& p : problems) all += "\n  " + p.describe();
+    if (problems_left_out > 0) all += "\n  and " + std::to_string(problems_left_out) + " more";
+    throw error("the model cannot be imported:" + all, "ONNX import");
+  }
+};
+
+}  // namespace dnnkit::onnx

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What an operator type says about itself: the classes of the papers, as plain enumerations.
+#pragma once
+
+#include <cstdint>
+
+namespace dnnkit {
+
+// DNNFusion, Table 3.2, in increasing order of complexity.
+enum class mapping : std::uint8_t { one_to_one, reorganize, shuffle, one_to_many, many_to_many };
+
+// SoD2, Table 2: how an output's shape comes about.
+enum class dynamism : std::uint8_t {
+  isdo,    // output (value) determined by the input's shape
+  isdos,   // output shape determined by the input shapes
+  isvdos,  // output shape determined by input shapes and values
+  edo      // determined only by execution
+};
+
+// SmartMem, Tables 3 and 4: input layout dependent (ild) or independent (ili), output layout variable or fixed.
+enum class layout_class : std::uint8_t { ild_variable, ild_fixed, ili_variable, ili_fixed };
+
+// FlashMem, section 3: how much loading an operator can hide.
+enum class load_class : std::uint8_t { elemental, reusable, hierarchical };
+
+// Algebraic properties (DNNFusion, section 3.4.2), combined with |.
+enum class algebra : std::uint16_t {
+  none = 0,
+  associative = 1,
+  commutative = 2,
+  distributes_over_add = 4,
+  idempotent = 8,
+  linear = 16
+};
+constexpr algebra operator|(algebra a, algebra b) {
+  return static_cast<algebra>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr bool has(algebra a, algebra b) { return (static_cast<unsigned>(a) & static_cast<unsigned>(b)) != 0; }
+
+// CoDL, section 3: axes along which the work may be split between processors.
+enum class partition : std::uint8_t { none, batch, rows, columns, height_or_channels };
+
+// How code for the operator is made; which member functions its type has (docs/add-an-operator.md).
+enum class form : std::uint8_t {
+  elementwise,  // apply(x...): one output element from the elements at the same (broadcast) coordinates
+  movement,     // forward(): the output is a view of the input; at() says the same a coordinate at a time
+  point,        // at(): one output element from anywhere in the inputs
+  reduction,    // passes over the elements along some axes, closed into one element (operator/statistics.hpp)
+  row,          // the same passes, then finish() an element at a time
+  whole,        // compute(): all elements at once, for outputs whose elements cannot be computed each on its own
+  composite,    // expand(): said in terms of other operators, which replace it in the first pass
+  constant      // a value written into the graph
+};
+
+struct traits {
+  mapping map = mapping::one_to_one;
+  dynamism dynamic = dynamism::isdos;
+  layout_class layout = layout_class::ili_variable;
+  load_class load = load_class::elemental;
+  algebra laws = algebra::none;
+  partition split = partition::rows;
+  // SmartMem's reduction dimension: the axis of input 0 (and of the output) best stored contiguously; none: no wish.
+  std::int8_t contiguous_axis = -1;
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// A window sliding over the spatial axes of [N, C, spatial...]: what convolution and pooling have in common.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "dnnkit/operator/access.hpp"
+#include "dnnkit/operator/attributes.hpp"
+#include "dnnkit/operator/footprint.hpp"
+#include "dnnkit/operator/inference.hpp"
+
+namespace dnnkit {
+
+// Attributes of a sliding window over the spatial axes (Conv, pooling); an empty list means all 1 (pads: all 0).
+struct window {
+  int_list kernel_shape = {}, strides = {}, pads = {}, dilations = {};  // pads: begins of all axes, then ends
+
+  constexpr std::int64_t kernel(std::size_t i) const { return kernel_shape[i]; }
+  constexpr std::int64_t stride(std::size_t i) const { return strides.empty() ? 1 : strides[i]; }
+  constexpr std::int64_t dilation(std::size_t i) const { return dilations.empty() ? 1 : dilations[i]; }
+  constexpr std::int64_t pad_begin(std::size_t i) const { return pads.empty() ? 0 : pads[i]; }
+  constexpr std::int64_t pad_end(std::size_t i) const { return pads.empty() ? 0 : pads[i + pads.size() / 2]; }
+  constexpr std::int64_t reach(std::size_t i) const { return (kernel(i) - 1) * dilation(i) + 1; }
+  constexpr std::int64_t taps() const {
+    std::int64_t n = 1;
+    for (std::int64_t k : kernel_shape) n *= k;
+    return n;
+  }
+
+  // Lists of the right length and sign for `axes` spatial axes, of numbers whose products do not overflow.
+  constexpr bool check(inference& c, std::size_t axes) const {
+    const bool lengths = kernel_shape.size() == axes && (strides.empty() || strides.size() == axes) &&
+                         (dilations.empty() || dilations.size() == axes) && (pads.empty() || pads.size() == 2 * axes);
+    if (!c.require(lengths, "kernel_shape, strides, pads and dilations must fit the number of spatial axes"))
+      return false;
+    for (std::size_t i = 0; i < axes; ++i)
+      if (!c.require(kernel(i) > 0 && stride(i) > 0 && dilation(i) > 0,
+                     "kernel_shape, strides and dilations must be positive") ||
+          !c.require(pad_begin(i) >= 0 && pad_end(i) >= 0, "pads must not be negative"))
+        return false;
+    constexpr std::int64_t most = std::int64_t{1} << 31, most_taps = std::int64_t{1} << 48;
+    std::int64_t room = most_taps;
+    for (std::size_t i = 0; i < axes; ++i) {
+      const std::int64_t largest = std::max({kernel(i), stride(i), dilation(i), pad_begin(i), pad_end(i)});
+      if (!c.require(largest < most, "kernel_shape, strides, pads and dilations must be below 2^31") ||
+          !c.require((room /= kernel(i)) > 0, "a window of 2^48 elements or more is not supported"))
+        return false;
+    }
+    return true;
+  }
+  // Output extent along spatial axis i; fails when the window does not fit the padded input.
+  constexpr bool output_extent(inference& c, std::size_t i, extent in, bool ceil_mode, dim& result) const {
+    const extent room = in + (pad_begin(i) + pad_end(i) - reach(i));
+    if (c.table().range(room).max < 0) {
+      text t;
+      t << "a window of " << reach(i) << " does not fit a padded extent of ";
+      return c.fail(t << c.table().print(in + (pad_begin(i) + pad_end(i))));
+    }
+    extent n = (ceil_mode ? room + (stride(i) - 1) : room) / stride(i) + 1;
+    if (ceil_mode && pad_end(i) + stride(i) > reach(i)) {
+      // the last window must start inside the input or its leading padding
+      const extent starts = (in + (pad_begin(i) - 1)) / stride(i) + 1;
+      n.d = c.table().min(n, starts);
+    }
+    result = n;
+    return true;
+  }
+  // What a position of the output needs along spatial axis i.
+  constexpr axis_reach reach_along(std::size_t i) const {
+    return needs::window(i + 2, stride(i), kernel(i), dilation(i), pad_begin(i));
+  }
+  // The taps of the window at output coordinate o along axis i: those inside an input of `extent`, first ... last - 1,
+  // and how many lie inside it or its padding.
+  struct taps_along {
+    std::int64_t first = 0, last = 1, padded = 1;
+    constexpr std::int64_t inside() const { return last - first; }
+  };
+  constexpr taps_along taps_at(std::size_t i, std::int64_t o, std::int64_t extent) const {
+    const auto before = [&](std::int64_t place) {  // how many taps lie before it
+      const std::int64_t distance = place - position(i, o, 0);
+      return distance <= 0 ? 0 : std::min(kernel(i), (distance + dilation(i) - 1) / dilation(i));
+    };
+    taps_along t{before(0), before(extent), before(extent + pad_end(i))};
+    t.last = std::max(t.first, t.last);
+    return t;
+  }
+  // Input coordinate of tap k for output coordinate o along axis i; may lie outside the input.
+  constexpr std::int64_t position(std::size_t i, std::int64_t o, std::int64_t k) const {
+    return o * stride(i) + k * dilation(i) - pad_begin(i);
+  }
+};
+
+}  // namespace dnnkit

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Depthwise convolution against plain loops in double: channel counts off the vector width, strides, dilation, batch,
+// depth.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+#include <dnnkit/cpu/micro/depthwise.hpp>
+
+#include "conv_check.hpp"
+
+using namespace dnnkit::cpu;
+using namespace reference;
+
+namespace {
+
+constexpr conv_attributes square(index_t channels, index_t kernel, index_t stride = 1, index_t dilation = 1) {
+  return {.in_channels = channels,
+          .out_channels = channels,
+          .groups = channels,
+          .kernel_h = kernel,
+          .kernel_w = kernel,
+          .stride_h = stride,
+          .stride_w = stride,
+          .dilation_h = dilation,
+          .dilation_w = dilation};
+}
+
+}  // namespace
+
+TEST_CASE("random sizes at run time") {
+  check_random<depthwise, square(19, 3, 2)>(4);
+  check_random<depthwise, square(7, 7, 3)>(3);
+  check_random<depthwise, square(33, 3, 1, 2)>(3);
+}
+
+TEST_CASE("three dimensions") {
+  check_run_time<depthwise, conv_attributes{.in_channels = 10,
+                                            .out_channels = 10,
+                                            .groups = 10,
+                                            .kernel_d = 3,
+                                            .kernel_h = 2,
+                                            .kernel_w = 3,
+                                            .stride_d = 2}>(2, 5, 6, 9, 1, 1, 1);
+}
+
+TEST_CASE("known sizes") {
+  check_known<depthwise, square(32, 3), 14, 14, 1>(1);
+  check_known<depthwise, square(20, 5, 2), 15, 29, 2>(2);
+  check_known<depthwise, square(24, 7), 7, 7, 3>(1);
+}

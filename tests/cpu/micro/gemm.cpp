@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// GEMM against plain loops in double: known and run-time extents, narrow and ragged sizes, padded rows, any division of
+// the work.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+#include <dnnkit/cpu/micro/gemm.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include "../reference.hpp"
+
+using namespace dnnkit::cpu;
+
+namespace {
+
+// Runs g in random ranges in random order and compares every element; rows of A and C end where their vectors end, so
+// that the address sanitizer sees any access beyond.
+template <class Gemm> void check(const Gemm& g) {
+  const index_t m = g.m, n = g.n, k = g.k, stride = g.row_stride;
+  CAPTURE(m);
+  CAPTURE(n);
+  CAPTURE(k);
+  const auto a = reference::values(m == 0 ? 0 : (m - 1) * stride + k), b = reference::values(k * n),
+             bias = reference::values(n);
+  std::vector<float> packed(static_cast<std::size_t>(g.packed_size())), start(static_cast<std::size_t>(g.bias_size()));
+  g.pack([&](index_t row, index_t column) { return b[static_cast<std::size_t>(row * n + column)]; }, packed.data());
+  pack_bias<typename Gemm::panel_layout>(n, bias.data(), start.data());
+
+  std::vector<float> scratch(static_cast<std::size_t>(g.scratch_size()));
+  const float unset = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> c(static_cast<std::size_t>(m * n), unset), whole = c;
+  index_t twice = 0;
+  const auto store_to = [n, &twice](std::vector<float>& out) {
+    return [data = out.data(), n, &twice](float_vec acc, index_t row, index_t column, auto lanes) {
+      float* p = data + row * n + column;
+      reference::store_once(acc, p, lanes, twice);
+    };
+  };
+  g.run(a.data(), packed.data(), start.data(), 0, g.units(), store_to(whole));
+
+  std::vector<index_t> cuts{0, g.units(), reference::pick(0, g.units()), reference::pick(0, g.units())};
+  std::sort(cuts.begin(), cuts.end());
+  for (std::size_t i = cuts.size() - 1; i > 0; --i)
+    g.run(a.data(), packed.data(), start.data(), cuts[i - 1], cuts[i], store_to(c),
+          scratch.empty() ? nullptr : scratch.data());
+
+  index_t wrong = 0, different = 0;
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      double sum = static_cast<double>(bias[static_cast<std::size_t>(j)]);
+      for (index_t l = 0; l < k; ++l)
+        sum += static_cast<double>(a[static_cast<std::size_t>(i * stride + l)]) *
+               static_cast<double>(b[static_cast<std::size_t>(l * n + j)]);
+      const float got = c[static_cast<std::size_t>(i * n + j)];
+      const double tolerance = 1e-6 * (2 + static_cast<double>(k));
+      if (!(std::abs(static_cast<double>(got) - sum) <= tolerance)) ++wrong;
+      if (got != whole[static_cast<std::size_t>(i * n + j)]) ++different;
+    }
+  CHECK(wrong == 0);
+  CHECK(twice == 0);
+  CHECK(different == 0);
+}
+
+template <index_t M, index_t N, index_t K, index_t Stride = K> void check_known() {
+  check(gemm<constant<M>, constant<N>, constant<K>, constant<Stride>>{});
+  check(gemm<index_t, constant<N>, constant<K>, constant<Stride>>{.m = M});
+}
+
+}  // namespace
+
+TEST_CASE("known extents") {
+  check_known<1, 10, 7>();
+  check_known<7, 20, 33>();
+  check_known<13, 24, 16, 19>();
+  check_known<29, 80, 40>();
+  check_known<128, 200, 64>();
+}
+
+TEST_CASE("no bias starts from zero") {
+  const gemm<index_t, constant<16>, index_t, index_t> g{.m = 3, .k = 2, .row_stride = 2};
+  std::vector<float> packed(static_cast<std::size_t>(g.packed_size()));
+  g.pack([](index_t k, index_t n) { return static_cast<float>(100 * k + n); }, packed.data());
+  const float a[] = {1, 0, 0, 1, 1, 1};
+  float c[3][16];
+  g.run(a, packed.data(), nullptr, 0, g.units(),
+        [&](float_vec acc, index_t m, index_t n, auto) { acc.store(&c[m][n]); });
+  for (int n = 0; n < 16; ++n) {
+    CHECK(c[0][n] == static_cast<float>(n));
+    CHECK(c[1][n] == static_cast<float>(100 + n));
+    CHECK(c[2][n] == static_cast<float>(100 + 2 * n));
+  }
+}
+
+TEST_CASE("an empty product has no work") {
+  CHECK(gemm<index_t, index_t, index_t, index_t>{.m = 0, .n = 8, .k = 8, .row_stride = 8}.units() == 0);
+  CHECK(gemm<index_t, index_t, index_t, index_t>{.m = 8, .n = 0, .k = 8, .row_stride = 8}.units() == 0);
+  check(gemm<index_t, index_t, index_t, index_t>{.m = 3, .n = 5, .k = 0, .row_stride = 0});
+}
+
+TEST_CASE("random extents, all at run time") {
+  for (int round = 0; round < 60; ++round) {
+    const index_t k = reference::pick(1, 90), high = round % 2 ? 90 : 12;
+    check(gemm<index_t, index_t, index_t, index_t>{
+        .m = reference::pick(1, high), .n = reference::pick(1, high), .k = k, .row_stride = k + reference::pick(0, 5)});
+  }
+}
+
+TEST_CASE("a long reduction in blocks, with scratch, is bit for bit the one without") {
+  const gemm<index_t, constant<40>, constant<3100>> g{.m = 17};
+  CHECK(g.scratch_size() > 0);
+  check(g);
+}
+
+TEST_CASE("random rows, known columns") {
+  for (int round = 0; round < 40; ++round) {
+    check(gemm<index_t, constant<72>, constant<30>, constant<31>>{.m = reference::pick(1, 200)});
+    check(gemm<index_t, constant<8>, constant<24>>{.m = reference::pick(1, 60)});
+  }
+}

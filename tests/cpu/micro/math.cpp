@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// Elementary functions on vectors against std:: in double: the largest error in units in the last place is printed and
+// bounded.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+#include <dnnkit/cpu/micro/math.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "../reference.hpp"
+
+using namespace dnnkit::cpu;
+
+namespace {
+
+constexpr int N = float_lanes;
+constexpr float inf = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+float from_bits(std::uint32_t bits) {
+  float f;
+  std::memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+// Distance of got from the exact value, in spacings of floats there; infinite when one is a NaN and the other is not,
+// or when signs of zero differ.
+double ulps(float got, double want) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) == std::isnan(got) ? 0 : HUGE_VAL;
+  const float nearest = static_cast<float>(want);
+  if (got == nearest) return got == 0 && std::signbit(got) != std::signbit(nearest) ? HUGE_VAL : 0;
+  if (std::isinf(got) || std::isinf(nearest)) {
+    // One of them overflowed: at most a spacing apart when the other is the largest float.
+    const float other = std::isinf(got) ? nearest : got;
+    return std::abs(other) == std::numeric_limits<float>::max() ? 1 : HUGE_VAL;
+  }
+  const int exponent = std::max(std::ilogb(want == 0 ? 1e-45 : want), -126);
+  return std::abs(static_cast<double>(got) - want) / std::ldexp(1.0, exponent - 23);
+}
+
+struct worst {
+  double error = 0;
+  float at = 0, at_y = 0;
+  void see(double e, float x, float y = 0) {
+    if (!(e <= error)) error = e, at = x, at_y = y;
+  }
+};
+
+const float special[] = {0.0f,
+                         -0.0f,
+                         inf,
+                         -inf,
+                         nan,
+                         1.0f,
+                         -1.0f,
+                         0.5f,
+                         -0.5f,
+                         1.5f,
+                         -2.5f,
+                         2.5f,
+                         1e-45f,
+                         -1e-45f,
+                         1e-40f,
+                         -1e-40f,
+                         1.17549435e-38f,
+                         3.40282347e38f,
+                         -3.40282347e38f,
+                         88.72284f,
+                         88.7f,
+                         89.5f,
+                         -87.3f,
+                         -87.5f,
+                         -103.9f,
+                         -104.5f,
+                         0.625f,
+                         4.0f,
+                         3.9f,
+                         -4.1f,
+                         9.0f,
+                         -9.1f,
+                         8388607.5f,
+                         8388608.0f,
+                         16777216.0f,
+                         1e10f,
+                         2.0f,
+                         3.0f,
+                         -3.0f};
+
+// Every 2,999th float of [-high, high] of all magnitudes, numbers spread evenly there, and the special values.
+template <class F, class G> double largest_error(const char* name, float low, float high, F f, G exact) {
+  worst w;
+  std::vector<float> batch;
+  const auto flush = [&] {
+    float out[N];
+    batch.resize(N, 1.0f);
+    f(vec<float, N>::load(batch.data())).store(out);
+    for (int i = 0; i < N; ++i)
+      w.see(ulps(out[i], exact(static_cast<double>(batch[static_cast<std::size_t>(i)]))),
+            batch[static_cast<std::size_t>(i)]);
+    batch.clear();
+  };
+  const auto take = [&](float x) {
+    if (x < low || x > high) return;  // a NaN is taken
+    batch.push_back(x);
+    if (batch.size() == N) flush();
+  };
+  for (const float x : special) take(x);
+  for (std::uint64_t bits = static_cast<std::uint64_t>(reference::pick(0, 2998)); bits < 0x100000000ULL; bits += 2999)
+    take(from_bits(static_cast<std::uint32_t>(bits)));
+  const float limit = std::min(high, 200.0f), start = std::max(low, -200.0f);
+  for (const float u : reference::values(400'000)) take(start + (limit - start) * (u * 0.5f + 0.5f));
+  for (const float u : reference::values(200'000)) take(1.0f + u * 0.5f);
+  flush();
+  std::printf("%-10s %.2f ulp at %.9g\n", name, w.error, static_cast<double>(w.at));
+  return w.error;
+}
+
+}  // namespace
+
+TEST_CASE("exp, log, sqrt") {
+  using std::exp, std::log, std::sqrt;
+  CHECK(largest_error(
+            "exp", -inf, inf, [](auto x) { return exp(x); }, [](double x) { return std::exp(x); }) <= 1);
+  CHECK(largest_error(
+            "log", -inf, inf, [](auto x) { return log(x); }, [](double x) { return std::log(x); }) <= 1);
+  CHECK(largest_error(
+            "sqrt", -inf, inf, [](auto x) { return sqrt(x); }, [](double x) { return std::sqrt(x); }) <= 0.5);
+}
+
+TEST_CASE("tanh, sigmoid, erf") {
+  using std::erf, std::tanh;
+  CHECK(largest_error(
+            "tanh", -inf, inf, [](auto x) { return tanh(x); }, [](double x) { return std::tanh(x); }) <= 2);
+  CHECK(largest_error(
+            "sigmoid", -inf, inf, [](auto x) { return sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }) <=
+        3);
+  CHECK(largest_error(
+            "erf", -inf, inf, [](auto x) { return erf(x); }, [](double x) { return std::erf(x); }) <= 3);
+}
+
+TEST_CASE("sin, cos, tan") {
+  using std::cos, std::sin, std::tan;
+  CHECK(largest_error(
+            "sin", -inf, inf, [](auto x) { return sin(x); }, [](double x) { return std::sin(x); }) <= 2);
+  CHECK(largest_error(
+            "cos", -inf, inf, [](auto x) { return cos(x); }, [](double x) { return std::cos(x); }) <= 2);
+  CHECK(largest_error(
+            "tan", -1e6f, 1e6f, [](auto x) { return tan(x); }, [](double x) { return std::tan(x); }) <= 4);
+}
+
+TEST_CASE("rounding is exact") {
+  using std::ceil, std::floor, std::nearbyint, std::trunc;
+  CHECK(largest_error(
+            "floor", -inf, inf, [](auto x) { return floor(x); }, [](double x) { return std::floor(x); }) == 0);
+  CHECK(largest_error(
+            "ceil", -inf, inf, [](auto x) { return ceil(x); }, [](double x) { return std::ceil(x); }) == 0);
+  CHECK(largest_error(
+            "trunc", -inf, inf, [](auto x) { return trunc(x); }, [](double x) { return std::trunc(x); }) == 0);
+  CHECK(largest_error(
+            "nearbyint", -inf, inf, [](auto x) { return nearbyint(x); }, [](double x) { return std::nearbyint(x); }) ==
+        0);
+}
+
+TEST_CASE("pow") {
+  using std::pow;
+  worst w;
+  const auto check = [&](const std::vector<float>& xs, const std::vector<float>& ys) {
+    for (std::size_t at = 0; at + N <= xs.size(); at += N) {
+      float out[N];
+      pow(vec<float, N>::load(&xs[at]), vec<float, N>::load(&ys[at])).store(out);
+      for (std::size_t i = 0; i < N; ++i)
+        w.see(ulps(out[i], std::pow(static_cast<double>(xs[at + i]), static_cast<double>(ys[at + i]))), xs[at + i],
+              ys[at + i]);
+    }
+  };
+  std::vector<float> xs, ys;
+  for (const float x : special)
+    for (const float y : special) xs.push_back(x), ys.push_back(y);
+  xs.resize(xs.size() / N * N + N, 2.0f), ys.resize(xs.size(), 0.5f);
+  check(xs, ys);
+  xs = reference::values(400'000), ys = reference::values(400'000);
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    if (i % 4 == 0) xs[i] = std::abs(xs[i]) * 100, ys[i] *= 20;
+    if (i % 4 == 1) xs[i] = 1 + xs[i] * 0.01f, ys[i] *= 9000;
+    if (i % 4 == 2) xs[i] *= 50, ys[i] = std::nearbyint(ys[i] * 20);
+    if (i % 4 == 3) xs[i] = std::exp(xs[i] * 100);
+  }
+  check(xs, ys);
+  std::printf("%-10s %.2f ulp at %.9g, %.9g\n", "pow", w.error, static_cast<double>(w.at), static_cast<double>(w.at_y));
+  CHECK(w.error <= 1.5);
+}
+
+TEST_CASE("the library's functions, lane by lane") {
+  using std::atan, std::sinh;
+  float out[N];
+  atan(vec<float, N>(0.75f)).store(out);
+  CHECK(out[N - 1] == std::atan(0.75f));
+  sinh(vec<float, N>(-0.5f)).store(out);
+  CHECK(out[0] == std::sinh(-0.5f));
+}
