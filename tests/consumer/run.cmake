@@ -57,9 +57,10 @@ if(WAY STREQUAL find_package)
   set(found_by -DCMAKE_PREFIX_PATH=${SCRATCH}/installed)
 else()
   set(found_by -DDNNKIT_CHECKOUT=${DNNKIT_SOURCE})
+  set(targets --target consumer small_mapped)  # the others are compiled as with an installed package
 endif()
 configure(${SCRATCH}/build ${found_by})
-step(${CMAKE_COMMAND} --build ${SCRATCH}/build)
+step(${CMAKE_COMMAND} --build ${SCRATCH}/build ${targets})
 file(GLOB compiled_generator ${SCRATCH}/build/dnnkit_onnx_generator)
 if(compiled_generator AND WAY STREQUAL find_package)
   message(FATAL_ERROR "the installed generator was compiled again")
@@ -78,9 +79,11 @@ if(EXISTS ${SCRATCH}/build/device)
   step(${SCRATCH}/build/device)
 endif()
 step(${SCRATCH}/build/small_mapped)
-file(RENAME ${SCRATCH}/build/dnnkit_onnx ${SCRATCH}/build/moved)  # nothing embedded is looked for
-step(${SCRATCH}/build/small_embedded)
-file(RENAME ${SCRATCH}/build/moved ${SCRATCH}/build/dnnkit_onnx)
+if(WAY STREQUAL find_package)
+  file(RENAME ${SCRATCH}/build/dnnkit_onnx ${SCRATCH}/build/moved)  # nothing embedded is looked for
+  step(${SCRATCH}/build/small_embedded)
+  file(RENAME ${SCRATCH}/build/moved ${SCRATCH}/build/dnnkit_onnx)
+endif()
 
 # Without fmt, the package says what is missing; who asks for it by name gets no package.
 function(configure_without_fmt)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// LABELS: sanitize
 // The program super_resolution, run as a user would: its results, its options, and what it says about bad input.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

@@ -2,7 +2,8 @@
 # Every header compiles by itself, without warnings.
 #
 # A header that some test includes before anything else is shown to do so by that test. Every other one gets a unit of its
-# own, and one unit includes all of them together, twice and without run-time type information.
+# own, and one unit includes all of them together, twice and without run-time type information. Nobody waits for these
+# units but who asks for the target test_headers.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/dnnkit/*.hpp)
 set(includes_of_all ${headers})
 foreach(source IN LISTS sources)  # those of tests/CMakeLists.txt
@@ -25,7 +26,7 @@ list(TRANSFORM includes_of_all APPEND ">")
 list(JOIN includes_of_all "\n" includes_of_all)
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp CONTENT "@includes_of_all@\n@includes_of_all@\n" @ONLY)
 
-add_library(test_headers OBJECT ${units} ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp)
+add_library(test_headers OBJECT EXCLUDE_FROM_ALL ${units} ${CMAKE_CURRENT_BINARY_DIR}/headers/all.cpp)
 target_link_libraries(test_headers PRIVATE dnnkit::dnnkit dnnkit::opencl Eigen3::Eigen)
 target_compile_options(test_headers PRIVATE ${DNNKIT_WARNING_OPTIONS} $<$<BOOL:${DNNKIT_NATIVE}>:-march=native> -fno-rtti -O0)
 
