@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -13,6 +14,7 @@
 #include "dnnkit/cpu/families.hpp"
 #include "dnnkit/inspect/operator_calls.hpp"
 #include "dnnkit/operator/attributes.hpp"
+#include "dnnkit/operator/classes.hpp"
 #include "dnnkit/operator/op_set.hpp"
 #include "dnnkit/operator/operands.hpp"
 
@@ -184,11 +186,15 @@ template <class Op> std::string kernel_text() {
   return names;
 }
 
+template <class Class> std::string text_or_nothing(std::optional<Class> c) { return c ? std::string(text_of(*c)) : ""; }
+
 template <class Op> std::string reference_row(bool kernels) {
   const std::string call = call_text<Op>();
   const bool named = call.find("{...}") != std::string::npos;  // else the call's arguments stand for them
   return "| " + std::string(Op::name) + " | `" + call + "` | " + (named ? attributes_text<Op>() : "") + " | " +
-         elements_text<Op>() + " | " + std::string(text_of(Op::properties.map)) + " |" +
+         elements_text<Op>() + " | " + std::string(text_of(Op::properties.map)) + " | " +
+         text_or_nothing(layout_class_of(Op::kind, Op::properties.map)) + " | " +
+         text_or_nothing(load_class_of(Op::kind, Op::properties.map)) + " |" +
          (kernels ? " " + kernel_text<Op>() + " |\n" : "\n");
 }
 
@@ -221,8 +227,9 @@ template <class... Ops> std::string operator_reference(op_set<Ops...>) {
   for (const detail::form_heading& heading : detail::form_headings) {
     page += "## " + std::string(heading.title) + "\n\n";
     if (!heading.how.empty()) page += std::string(heading.how) + "\n\n";
-    page += "| operator | call | attributes | elements | mapping |" + std::string(heading.kernels ? " kernel |" : "") +
-            "\n|---|---|---|---|---|" + (heading.kernels ? "---|\n" : "\n");
+    page += "| operator | call | attributes | elements | mapping | layout | load |" +
+            std::string(heading.kernels ? " kernel |" : "") + "\n|---|---|---|---|---|---|---|" +
+            (heading.kernels ? "---|\n" : "\n");
     ((page += Ops::kind == heading.kind ? detail::reference_row<Ops>(heading.kernels) : std::string()), ...);
     page += "\n";
   }

@@ -21,7 +21,7 @@ struct relu {
   static constexpr std::string_view name = "Relu";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.laws = algebra::idempotent};
+  static constexpr traits properties{.laws = algebra::projection};
 
   template <class T> static constexpr T apply(T x) { return maximum(x, T(0)); }
 };
@@ -55,7 +55,7 @@ struct clip {
 
   static constexpr std::string_view name = "Clip";
   static constexpr form kind = form::elementwise;
-  static constexpr traits properties{.laws = algebra::idempotent};
+  static constexpr traits properties{.laws = algebra::projection};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("min", self.min);
     visit("max", self.max);

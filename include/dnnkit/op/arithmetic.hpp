@@ -17,7 +17,7 @@ struct add {
   static constexpr std::string_view name = "Add";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.laws = algebra::associative | algebra::commutative | algebra::linear};
+  static constexpr traits properties{.laws = algebra::associative | algebra::commutative};
 
   template <class T> static constexpr T apply(T a, T b) { return T(modular(a) + modular(b)); }
 };
@@ -26,7 +26,7 @@ struct sub {
   static constexpr std::string_view name = "Sub";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.laws = algebra::linear};
+  static constexpr traits properties{};
 
   template <class T> static constexpr T apply(T a, T b) { return T(modular(a) - modular(b)); }
 };
@@ -35,8 +35,7 @@ struct mul {
   static constexpr std::string_view name = "Mul";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.laws =
-                                         algebra::associative | algebra::commutative | algebra::distributes_over_add};
+  static constexpr traits properties{.laws = algebra::associative | algebra::commutative};
 
   template <class T> static constexpr T apply(T a, T b) { return T(modular(a) * modular(b)); }
 };
@@ -47,7 +46,7 @@ struct div {
   static constexpr std::string_view name = "Div";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.laws = algebra::distributes_over_add};
+  static constexpr traits properties{};
 
   template <class T> static constexpr T apply(T a, T b) { return quotient(a, b); }
 };
@@ -132,7 +131,7 @@ struct neg {
   static constexpr std::string_view name = "Neg";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.laws = algebra::linear};
+  static constexpr traits properties{};
 
   template <class T> static constexpr T apply(T x) { return T(-modular(x)); }
 };
@@ -141,7 +140,7 @@ struct abs {
   static constexpr std::string_view name = "Abs";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.laws = algebra::idempotent};
+  static constexpr traits properties{.laws = algebra::projection};
 
   template <class T> static constexpr T apply(T x) {
     if constexpr (holds_reals<T>()) {
@@ -162,7 +161,7 @@ struct reciprocal {
 struct floor {
   static constexpr std::string_view name = "Floor";
   static constexpr form kind = form::elementwise;
-  static constexpr traits properties{.laws = algebra::idempotent};
+  static constexpr traits properties{.laws = algebra::projection};
 
   template <class T> static constexpr T apply(T x) {
     using std::floor;
@@ -173,7 +172,7 @@ struct floor {
 struct ceil {
   static constexpr std::string_view name = "Ceil";
   static constexpr form kind = form::elementwise;
-  static constexpr traits properties{.laws = algebra::idempotent};
+  static constexpr traits properties{.laws = algebra::projection};
 
   template <class T> static constexpr T apply(T x) {
     using std::ceil;
@@ -185,7 +184,7 @@ struct ceil {
 struct round {
   static constexpr std::string_view name = "Round";
   static constexpr form kind = form::elementwise;
-  static constexpr traits properties{.laws = algebra::idempotent};
+  static constexpr traits properties{.laws = algebra::projection};
 
   template <class T> static constexpr T apply(T x) {
     using std::nearbyint;
@@ -198,7 +197,7 @@ struct sign {
   static constexpr std::string_view name = "Sign";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.laws = algebra::idempotent};
+  static constexpr traits properties{.laws = algebra::projection};
 
   template <class T> static constexpr T apply(T x) { return select(x > T(0), T(1), select(x < T(0), T(-1), x)); }
 };

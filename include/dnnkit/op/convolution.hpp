@@ -25,12 +25,7 @@ struct conv {
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.map = mapping::many_to_many,
-                                     .layout = layout_class::ild_variable,
-                                     .load = load_class::reusable,
-                                     .laws = algebra::linear,
-                                     .split = partition::height_or_channels,
-                                     .contiguous_axis = 1};
+  static constexpr traits properties{.map = mapping::many_to_many, .contiguous_axis = 1};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("kernel_shape", self.kernel_shape);
     visit("strides", self.strides);

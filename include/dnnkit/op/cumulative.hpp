@@ -23,7 +23,7 @@ template <class Fold> struct cumulative {
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = 1;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.map = mapping::many_to_many, .laws = Fold::laws};
+  static constexpr traits properties{.map = mapping::many_to_many};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("axis", self.axis);
     visit("exclusive", self.exclusive);
@@ -58,13 +58,11 @@ template <class Fold> struct cumulative {
 namespace detail {
 struct cumulative_sum {
   static constexpr std::string_view name = "CumSum";
-  static constexpr algebra laws = algebra::linear;
   static constexpr int nothing = 0;
   static constexpr auto join(auto a, auto b) { return a + b; }
 };
 struct cumulative_product {
   static constexpr std::string_view name = "CumProd";
-  static constexpr algebra laws = algebra::none;
   static constexpr int nothing = 1;
   static constexpr auto join(auto a, auto b) { return a * b; }
 };

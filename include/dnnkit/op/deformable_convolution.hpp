@@ -25,7 +25,7 @@ struct deform_conv {
   static constexpr std::string_view operands = "x, weight, offset, bias, mask";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 5, optional_inputs = 2;
-  static constexpr traits properties{.map = mapping::many_to_many, .load = load_class::reusable};
+  static constexpr traits properties{.map = mapping::many_to_many};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("kernel_shape", self.kernel_shape);
     visit("strides", self.strides);

@@ -19,7 +19,7 @@ struct det {
   static constexpr std::string_view name = "Det";
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = 1;
-  static constexpr traits properties{.map = mapping::many_to_many, .load = load_class::reusable};
+  static constexpr traits properties{.map = mapping::many_to_many};
 
   static constexpr void infer(inference& c) {
     if (!c.require_rank(0, 2, max_rank)) return;

@@ -14,7 +14,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits repetition{.map = mapping::one_to_many, .layout = layout_class::ili_fixed};
+inline constexpr traits repetition{.map = mapping::one_to_many};
 }  // namespace detail
 
 namespace op {

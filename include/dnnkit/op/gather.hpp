@@ -27,7 +27,7 @@ struct gather {
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;
   static constexpr std::array<element, 2> elements{element::common, element::index};
-  static constexpr traits properties{.map = mapping::one_to_many, .layout = layout_class::ili_fixed};
+  static constexpr traits properties{.map = mapping::one_to_many};
   static constexpr void attributes(auto& self, auto&& visit) { visit("axis", self.axis); }
 
   constexpr std::size_t along(std::size_t rank) const {

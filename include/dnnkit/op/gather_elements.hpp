@@ -43,7 +43,7 @@ struct gather_elements {
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;
   static constexpr std::array<element, 2> elements{element::common, element::index};
-  static constexpr traits properties{.map = mapping::one_to_many, .layout = layout_class::ili_fixed};
+  static constexpr traits properties{.map = mapping::one_to_many};
   static constexpr void attributes(auto& self, auto&& visit) { visit("axis", self.axis); }
 
   constexpr void infer(inference& c) const {
@@ -74,7 +74,7 @@ struct gather_nd {
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;
   static constexpr std::array<element, 2> elements{element::common, element::index};
-  static constexpr traits properties{.map = mapping::one_to_many, .layout = layout_class::ili_fixed};
+  static constexpr traits properties{.map = mapping::one_to_many};
   static constexpr void attributes(auto& self, auto&& visit) { visit("batch_dims", self.batch_dims); }
 
   constexpr void infer(inference& c) const {
@@ -128,7 +128,7 @@ struct reverse_sequence {
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;
   static constexpr std::array<element, 2> elements{element::common, element::index};
-  static constexpr traits properties{.map = mapping::shuffle, .layout = layout_class::ili_fixed};
+  static constexpr traits properties{.map = mapping::shuffle};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("time_axis", self.time_axis);
     visit("batch_axis", self.batch_axis);

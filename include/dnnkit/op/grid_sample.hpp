@@ -33,7 +33,7 @@ struct grid_sample {
   static constexpr std::string_view operands = "x, grid";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2;
-  static constexpr traits properties{.map = mapping::many_to_many, .layout = layout_class::ild_variable};
+  static constexpr traits properties{.map = mapping::many_to_many};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("mode", self.mode);
     visit("padding_mode", self.padding_mode);

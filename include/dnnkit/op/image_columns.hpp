@@ -27,7 +27,7 @@ struct col2im {
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 1;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.map = mapping::many_to_many, .laws = algebra::linear};
+  static constexpr traits properties{.map = mapping::many_to_many};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("image_shape", self.image_shape);
     visit("block_shape", self.block_shape);

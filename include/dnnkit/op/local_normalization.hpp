@@ -29,7 +29,7 @@ struct lrn {
   static constexpr std::string_view name = "LRN";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 1;
-  static constexpr traits properties{.map = mapping::many_to_many, .load = load_class::reusable, .contiguous_axis = 1};
+  static constexpr traits properties{.map = mapping::many_to_many, .contiguous_axis = 1};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("size", self.size);
     visit("alpha", self.alpha);

@@ -14,11 +14,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits product{.map = mapping::many_to_many,
-                                .layout = layout_class::ild_variable,
-                                .load = load_class::reusable,
-                                .laws = algebra::linear | algebra::associative,
-                                .split = partition::height_or_channels};
+inline constexpr traits product{.map = mapping::many_to_many};
 }  // namespace detail
 
 namespace op {

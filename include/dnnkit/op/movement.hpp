@@ -17,8 +17,8 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits reorganize{.map = mapping::reorganize, .layout = layout_class::ild_fixed};
-inline constexpr traits shuffle{.map = mapping::shuffle, .layout = layout_class::ild_fixed};
+inline constexpr traits reorganize{.map = mapping::reorganize};
+inline constexpr traits shuffle{.map = mapping::shuffle};
 
 // at() of every operator that keeps the row-major order of the elements
 template <class C, class X> constexpr auto reorganized(const C& c, const coordinates& o, X x) {

@@ -217,7 +217,7 @@ struct batch_normalization {
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 5;
   static constexpr element_kinds accepts = element_kinds::floating;
-  static constexpr traits properties{.laws = algebra::linear};
+  static constexpr traits properties{};
   static constexpr void attributes(auto& self, auto&& visit) { visit("epsilon", self.epsilon); }
   constexpr void infer(inference& c) const { detail::infer_channel_normalization(c, 2); }
   // x * s + (bias - mean * s) with s = scale / sqrt(variance + epsilon): what does not depend on x is computed once,

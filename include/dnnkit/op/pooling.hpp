@@ -15,11 +15,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits pooling{.map = mapping::many_to_many,
-                                .layout = layout_class::ild_variable,
-                                .load = load_class::reusable,
-                                .split = partition::height_or_channels,
-                                .contiguous_axis = 1};
+inline constexpr traits pooling{.map = mapping::many_to_many, .contiguous_axis = 1};
 
 // [N, C, spatial...] -> [N, C, windows...]
 constexpr void infer_pool(inference& c, const window& w, bool ceil_mode) {

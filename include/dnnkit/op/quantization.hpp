@@ -110,7 +110,7 @@ constexpr bool require_parameter(inference& c, std::size_t i, std::size_t x, std
 constexpr bool require_quantised(inference& c, std::size_t i) {
   return c.require(is_quantised(c.type(i)), "quantised elements must be i8, u8, i16 or u16");
 }
-inline constexpr traits quantised_product{.map = mapping::many_to_many, .load = load_class::reusable};
+inline constexpr traits quantised_product{.map = mapping::many_to_many};
 
 template <std::size_t N> constexpr std::array<element, N> all_own() {
   std::array<element, N> types{};

@@ -137,7 +137,7 @@ template <class Cell> struct recurrent {
   static constexpr form kind = form::whole;
   static constexpr std::size_t inputs = Cell::inputs, optional_inputs = Cell::inputs - 3;
   static constexpr std::array<element, inputs> elements = detail::recurrent_inputs<inputs>();
-  static constexpr traits properties{.map = mapping::many_to_many, .load = load_class::reusable};
+  static constexpr traits properties{.map = mapping::many_to_many};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("hidden_size", self.hidden_size);
     visit("direction", self.direction);

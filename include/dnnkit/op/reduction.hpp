@@ -15,8 +15,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits reduction{
-    .map = mapping::many_to_many, .layout = layout_class::ild_variable, .load = load_class::reusable};
+inline constexpr traits reduction{.map = mapping::many_to_many};
 
 // The shape with the given axes made 1 or left out.
 constexpr void infer_reduction(inference& c, const int_list& list, bool keepdims) {

@@ -38,7 +38,7 @@ struct roi_align {
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 3;
   static constexpr std::array<element, 3> elements{element::common, element::common, element::index};
-  static constexpr traits properties{.map = mapping::many_to_many, .load = load_class::reusable};
+  static constexpr traits properties{.map = mapping::many_to_many};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("coordinate_transformation_mode", self.coordinate_transformation_mode);
     visit("mode", self.mode);

@@ -41,7 +41,7 @@ template <class T> constexpr T scattered(scatter_reduction how, T old, T update)
   }
 }
 
-inline constexpr traits scattering{.map = mapping::many_to_many, .layout = layout_class::ili_fixed};
+inline constexpr traits scattering{.map = mapping::many_to_many};
 
 }  // namespace detail
 

@@ -17,7 +17,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits part{.map = mapping::one_to_one, .layout = layout_class::ili_fixed};
+inline constexpr traits part{.map = mapping::one_to_one};
 }  // namespace detail
 
 namespace op {

@@ -13,8 +13,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits normalization{
-    .map = mapping::many_to_many, .layout = layout_class::ild_variable, .load = load_class::hierarchical};
+inline constexpr traits normalization{.map = mapping::many_to_many};
 }  // namespace detail
 
 namespace op {

@@ -15,7 +15,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits transform{.map = mapping::many_to_many, .load = load_class::reusable, .laws = algebra::linear};
+inline constexpr traits transform{.map = mapping::many_to_many};
 
 // exp(sign 2 pi i k / n), its real part, or (half 1) the imaginary one; k may be large
 template <class T> T unit_root(std::int64_t k, std::int64_t n, T sign, std::int64_t half) {

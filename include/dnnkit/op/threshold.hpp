@@ -33,7 +33,7 @@ struct thresholded_relu {
 
   static constexpr std::string_view name = "ThresholdedRelu";
   static constexpr form kind = form::elementwise;
-  static constexpr traits properties{};
+  static constexpr traits properties{.laws = algebra::projection};
   static constexpr void attributes(auto& self, auto&& visit) { visit("alpha", self.alpha); }
 
   template <class T> constexpr T apply(T x) const { return select(x > T(alpha), x, T(0)); }

@@ -24,11 +24,7 @@ struct conv_transpose {
   static constexpr std::string_view operands = "x, weight, bias";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 3, optional_inputs = 1;
-  static constexpr traits properties{.map = mapping::many_to_many,
-                                     .layout = layout_class::ild_variable,
-                                     .load = load_class::reusable,
-                                     .laws = algebra::linear,
-                                     .split = partition::height_or_channels};
+  static constexpr traits properties{.map = mapping::many_to_many};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("kernel_shape", self.kernel_shape);
     visit("strides", self.strides);

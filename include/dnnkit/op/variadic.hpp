@@ -18,7 +18,7 @@ struct sum {
   static constexpr std::string_view name = "Sum";
   static constexpr form kind = form::composite;
   static constexpr element_kinds accepts = element_kinds::floating;
-  static constexpr traits properties{.laws = algebra::linear};
+  static constexpr traits properties{};
   static constexpr void infer(inference& c) { c.out_broadcast(c.type(0)); }
   template <class T> static constexpr T expand(const vector<T>& in) {
     if (in.size() == 1) return dnnkit::identity(in[0]);
@@ -32,7 +32,7 @@ struct mean {
   static constexpr std::string_view name = "Mean";
   static constexpr form kind = form::composite;
   static constexpr element_kinds accepts = element_kinds::floating;
-  static constexpr traits properties{.laws = algebra::linear};
+  static constexpr traits properties{};
   static constexpr void infer(inference& c) { c.out_broadcast(c.type(0)); }
   template <class T> static constexpr T expand(const vector<T>& in) {
     if (in.size() == 1) return dnnkit::identity(in[0]);

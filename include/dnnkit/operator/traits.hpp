@@ -17,28 +17,18 @@ enum class dynamism : std::uint8_t {
   edo      // determined only by execution
 };
 
-// SmartMem, Tables 3 and 4: input layout dependent (ild) or independent (ili), output layout variable or fixed.
-enum class layout_class : std::uint8_t { ild_variable, ild_fixed, ili_variable, ili_fixed };
-
-// FlashMem, section 3: how much loading an operator can hide.
-enum class load_class : std::uint8_t { elemental, reusable, hierarchical };
-
-// Algebraic properties (DNNFusion, section 3.4.2), combined with |.
-enum class algebra : std::uint16_t {
+// Laws that hold for all operands, to the last bit (DNNFusion, section 3.4.2), combined with |.
+enum class algebra : std::uint8_t {
   none = 0,
-  associative = 1,
-  commutative = 2,
-  distributes_over_add = 4,
-  idempotent = 8,
-  linear = 16
+  associative = 1,  // f(f(a, b), c) = f(a, f(b, c))
+  commutative = 2,  // f(a, b) = f(b, a)
+  idempotent = 4,   // f(a, a) = a
+  projection = 8    // f(f(x)) = f(x)
 };
 constexpr algebra operator|(algebra a, algebra b) {
   return static_cast<algebra>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 constexpr bool has(algebra a, algebra b) { return (static_cast<unsigned>(a) & static_cast<unsigned>(b)) != 0; }
-
-// CoDL, section 3: axes along which the work may be split between processors.
-enum class partition : std::uint8_t { none, batch, rows, columns, height_or_channels };
 
 // How code for the operator is made; which member functions its type has (docs/add-an-operator.md).
 enum class form : std::uint8_t {
@@ -55,10 +45,7 @@ enum class form : std::uint8_t {
 struct traits {
   mapping map = mapping::one_to_one;
   dynamism dynamic = dynamism::isdos;
-  layout_class layout = layout_class::ili_variable;
-  load_class load = load_class::elemental;
   algebra laws = algebra::none;
-  partition split = partition::rows;
   // SmartMem's reduction dimension: the axis of input 0 (and of the output) best stored contiguously; none: no wish.
   std::int8_t contiguous_axis = -1;
 };

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "dnnkit/cost/target.hpp"
+#include "dnnkit/pass/apply_laws.hpp"
 #include "dnnkit/pass/break_long_views.hpp"
 #include "dnnkit/pass/check_extents.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
@@ -131,6 +132,7 @@ template <class Pipeline> using planning_of = typename detail::filtered<Pipeline
 template <class... Rules>
 using pipeline_with_rules =
     pipeline<passes::expand_composites,             // later passes see simple operators only
+             passes::apply_laws,                    // so that none of them sees what is computed twice
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
              passes::fold_into_convolution,         // before fusion, which would keep the scales
              passes::break_long_views,              // behind whatever makes movement operators
