@@ -11,6 +11,7 @@
 
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
+#include "tests/support/is_sanitized.hpp"
 
 namespace harness {
 
@@ -44,13 +45,6 @@ std::vector<std::byte> safetensors_bytes(const weight_map& weights);
 
 // The graph as text, a line a node, for messages.
 std::string describe(const dnnkit::graph& g);
-
-// Is this program compiled with a sanitizer, which makes it five to ten times slower?
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool is_sanitized = true;
-#else
-inline constexpr bool is_sanitized = false;
-#endif
 
 // The seeds to run: first ... first + count - 1, or the one that the environment variable DNNKIT_SEED names;
 // DNNKIT_SEEDS is another count.

@@ -22,6 +22,7 @@ class random_graph : random_anchors {
     make_inputs();
     const auto wanted = static_cast<std::size_t>(r_.between(options_.least_operators, options_.most_operators));
     for (int tries = 0; nodes() < wanted && tries < 200; ++tries) {
+      if (options_.branches && r_.chance(8)) branch();
       const std::size_t before = nodes();
       const auto family = r_.below(100);
       if (family < 14) unary();
@@ -41,6 +42,16 @@ class random_graph : random_anchors {
   }
 
  private:
+  // What an imported If becomes: two ways from what there is, of which one is taken.
+  constexpr void branch() {
+    const entry e = any(dnnkit::f32, 1);
+    if (!e.t.present()) return;
+    const tensor condition = input({1}, dnnkit::boolean);
+    tensor taken = dnnkit::relu(e.t), other = dnnkit::neg(e.t);
+    if (r_.chance(50)) taken = dnnkit::softmax(taken);
+    if (r_.chance(50)) other = dnnkit::tanh(other) + e.t;
+    add(dnnkit::combine(condition, taken, other));
+  }
   constexpr void make_outputs() {
     dnnkit::graph& g = b_.value();
     const auto users = dnnkit::users_of_values(g);

@@ -18,7 +18,8 @@
 
 struct random_options {
   std::int64_t least_operators = 2, most_operators = 12;
-  bool symbols = false;  // some extents of inputs are symbols
+  bool symbols = false;   // some extents of inputs are symbols
+  bool branches = false;  // some values are computed by one of two branches, which an input chooses
 };
 
 class random_values {

@@ -35,6 +35,7 @@ struct plan_strips {
     const graph& g = s.g;
     const fusion_plan& fusion = s.fusion;
     if (!has_operator<op::conv>(g)) return;
+    if (s.layouts.empty()) s.layouts = row_major_layouts(g);  // no pass has chosen any
     const auto users = users_of_values(g);
     const guard_sets guards(g);
     for (std::size_t k = 0; k + 1 < fusion.groups.count; ++k) {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Each pass of the default pipeline broken on purpose: random graphs show it, by what their plans compute.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/pass/pipeline.hpp"
+#include "tests/support/plan_check.hpp"
+#include "tests/support/random_graph.hpp"
+
+namespace dk = dnnkit;
+using dk::graph, dk::schedule;
+
+namespace {
+
+// A rewriting pass that gets one operator wrong wherever it has changed the graph: what the last one that gives f32
+// computes has the wrong sign.
+template <class Pass> struct wrong_sign {
+  static constexpr std::string_view name = Pass::name;
+  static graph run(graph g) {
+    const std::size_t before = g.nodes.size();
+    graph made = Pass::run(std::move(g));
+    if (made.nodes.size() == before) return made;
+    dk::value_id last = dk::none;
+    for (const dk::node& n : made.nodes)
+      if (made.at(n.output).type.type == dk::f32 && n.op->kind != dk::form::movement) last = n.output;
+    if (last == dk::none) return made;
+    return dk::rebuild(made, [&](dk::builder& b, const dk::node& n, const dk::rebuilt_inputs& inputs) {
+      if (n.output != last) return dk::tensor{};
+      return dk::neg(dk::tensor{&b, dk::detail::copy_node(b.value(), made, n, inputs)});
+    });
+  }
+};
+
+// Two kernels of which the second reads what the first stores run in the wrong order.
+struct wrong_order {
+  using fusion = dk::passes::plan_fusion<dk::passes::profile_rule>;
+  static constexpr std::string_view name = fusion::name;
+  static void run(schedule& s) {
+    fusion::run(s);
+    auto& groups = s.fusion.groups;
+    for (std::size_t k = 0; k + 1 < groups.size(); ++k)
+      for (dk::node_id n : groups[k + 1].nodes)
+        for (std::size_t i = 0; i < s.g.node_at(n).inputs.count; ++i)
+          if (std::find(groups[k].outputs.begin(), groups[k].outputs.end(), s.g.input_of(s.g.node_at(n), i)) !=
+              groups[k].outputs.end())
+            return std::swap(groups[k], groups[k + 1]);
+  }
+};
+
+// A storage order names an axis twice.
+struct wrong_layout {
+  static constexpr std::string_view name = dk::passes::select_layouts::name;
+  template <class Target> static void run(schedule& s) {
+    dk::passes::select_layouts::run<Target>(s);
+    for (dk::buffer_layout& l : s.layouts)
+      if (l.order.size() > 1 && l.order[0] == 0 && l.order[1] != 1) return static_cast<void>(l.order[0] = l.order[1]);
+  }
+};
+
+// A buffer of the arena lies where another one that lives at the same time does.
+struct overlapping_buffers {
+  static constexpr std::string_view name = dk::passes::make_plan::name;
+  template <class Target> static void run(schedule& s) {
+    dk::detail::run_pass<dk::passes::make_plan, Target>(s);
+    dk::buffer* first = nullptr;
+    for (dk::buffer& b : s.plan.buffers) {
+      if (b.where != dk::storage::arena) continue;
+      if (first != nullptr && first->first < b.last && b.first < first->last)
+        return static_cast<void>(b.offset = first->offset);
+      first = &b;
+    }
+  }
+};
+
+// What compile<> would say or compute otherwise than the graph; empty where all is well.
+template <class Pipeline> std::string first_difference(std::uint64_t seed) {
+  dk::builder b;
+  random_graph(b, seed, {.least_operators = 2, .most_operators = 14, .symbols = seed % 2 == 1, .branches = true})
+      .build();
+  const schedule s = Pipeline::run(b.value());
+  if (s.plan.steps.empty()) return "";
+  return harness::error_of_plan(b.value(), s.plan, seed);
+}
+
+// Does one of 100 random graphs show that Broken in the place of Pass is wrong?
+template <class Pass, class Broken> bool is_caught() {
+  using all = dk::default_pipeline;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed)
+    if (first_difference<dk::replaced<all, Pass, Broken>>(seed) != "") {
+      CHECK(first_difference<all>(seed) == "");
+      return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+using namespace dnnkit::passes;
+
+TEST_CASE("rewriting passes broken on purpose are caught") {
+  CHECK(is_caught<expand_composites, wrong_sign<expand_composites>>());
+  CHECK(is_caught<apply_laws, wrong_sign<apply_laws>>());
+  CHECK(is_caught<lower_transposed_convolution, wrong_sign<lower_transposed_convolution>>());
+  CHECK(is_caught<fold_into_convolution, wrong_sign<fold_into_convolution>>());
+  CHECK(is_caught<separate_outputs, wrong_sign<separate_outputs>>());
+
+  dk::builder b;  // random graphs have no chain that is long enough for it
+  dk::tensor x = b.input("x", dk::f32, {2, 3});
+  for (std::size_t i = 0; i < 2 * break_long_views::most; ++i) x = dk::transpose(x, {.perm = {1, 0}});
+  b.output("y", x);
+  const auto plan_by = [&]<class Pipeline>(Pipeline) { return Pipeline::run(b.value()).plan; };
+  using all = dk::default_pipeline;
+  CHECK(harness::error_of_plan(b.value(), plan_by(all{}), 1) == "");
+  CHECK(harness::error_of_plan(b.value(), plan_by(dk::replaced<all, break_long_views, wrong_sign<break_long_views>>{}),
+                               1) != "");
+}
+
+TEST_CASE("planning passes broken on purpose are caught") {
+  CHECK(is_caught<wrong_order::fusion, wrong_order>());
+  CHECK(is_caught<select_layouts, wrong_layout>());
+  CHECK(is_caught<make_plan, overlapping_buffers>());
+
+  dk::builder b;
+  b.output("y", dk::non_zero(b.input("x", dk::f32, {4})));
+  CHECK(dk::default_pipeline::run(b.value()).plan.error.view().find("depend on the elements") !=
+        std::string_view::npos);
+  CHECK(harness::error_of_plan(b.value(), dk::without<dk::default_pipeline, check_extents>::run(b.value()).plan, 1) !=
+        "");
+}
