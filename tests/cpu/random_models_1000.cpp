@@ -5,4 +5,6 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "tests/support/fused_groups.hpp"
 
-TEST_CASE("kernels of random models agree with the reference evaluator") { harness::check_random_models<1000, 14>(30); }
+TEST_CASE("kernels of random models agree with the reference evaluator") {
+  harness::check_random_models<1000, harness::is_sanitized ? 6 : 14>(harness::is_sanitized ? 12 : 30);
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// OPTIONS: -O1
 // One compiled super-resolution network at several sizes, against the reference evaluator.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

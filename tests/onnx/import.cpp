@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: twice
 // Whole models imported: what becomes of names, weights and constants, and what is said of models that cannot be.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "dnnkit/graph/verify.hpp"
-#include "tests/support/harness.hpp"
+#include "tests/support/is_sanitized.hpp"
 #include "tests/support/onnx_models.hpp"
 
 using namespace dnnkit;
@@ -291,7 +292,7 @@ struct relu_chain {
 }  // namespace
 
 TEST_CASE("100,000 nodes behind each other are imported, run and freed; more than 200,000 are refused") {
-  const std::size_t nodes = harness::is_sanitized ? 20'000 : 100'000;
+  const std::size_t nodes = harness::is_sanitized ? 10'000 : 100'000;
   const relu_chain chain(nodes);
   const auto m = model_of(chain.g);
   const auto r = import(m);
@@ -309,7 +310,7 @@ TEST_CASE("a list computed by 100,000 nodes asks for the inputs that decide it")
   std::deque<std::string> names;
   g.input("s", i64, {1}).input("x", f32, {4}).output("y");
   std::string_view from = "s";
-  for (int i = 0; i < (harness::is_sanitized ? 20'000 : 100'000); ++i) {
+  for (int i = 0; i < (harness::is_sanitized ? 10'000 : 100'000); ++i) {
     const std::string_view to = names.emplace_back("s" + std::to_string(i));
     g.node("Add", {from, from}, {to});
     from = to;

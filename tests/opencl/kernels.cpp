@@ -167,7 +167,7 @@ TEST_CASE("pools: largest and average, padding that counts and that does not, ro
 
 TEST_CASE("random graphs, of those that have kernels") {
   int run = 0;
-  for (const std::uint64_t seed : harness::seeds(1000, 16)) {
+  for (const std::uint64_t seed : harness::seeds(1000, 8)) {
     CAPTURE(seed);
     const dk::graph g = graph_of([&](dk::builder& b) { random_graph(b, seed).build(); });
     if (const std::string why = harness::opencl_refusal(g); !why.empty()) {
