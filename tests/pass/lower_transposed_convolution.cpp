@@ -49,9 +49,10 @@ bool build(dk::builder& b, std::mt19937_64& random) {
 }  // namespace
 
 TEST_CASE("300 transposed convolutions mean the same as the convolutions they become") {
-  std::size_t built = 0;
+  std::size_t built = 0, tried = 0;
   for (const std::uint64_t seed : harness::seeds(0, 300)) {
     CAPTURE(seed);
+    ++tried;
     std::mt19937_64 random(seed);
     dk::builder b;
     if (!build(b, random)) continue;
@@ -65,7 +66,7 @@ TEST_CASE("300 transposed convolutions mean the same as the convolutions they be
     const auto allowed = harness::tolerances(g, data, expected);
     CHECK(harness::difference(found[0], expected[0], allowed[0]) == "");
   }
-  CHECK(built > 0);
+  CHECK(built * 2 > tried);  // the others are not legal
 }
 
 TEST_CASE("groups, dilations and weights that are computed are left alone") {

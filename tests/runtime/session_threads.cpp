@@ -14,7 +14,7 @@
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/runtime/session.hpp"
 #include "dnnkit/runtime/thread_pool.hpp"
-#include "tests/support/harness.hpp"
+#include "dnnkit/weights/memory_weights.hpp"
 
 namespace dk = dnnkit;
 
@@ -48,15 +48,21 @@ results run(dk::session<net>& s, std::int64_t height, std::int64_t width, const 
   s.run(loop, x, r.features, r.scores);
   return r;
 }
-const std::vector<std::byte>& file() {
-  static const auto bytes = harness::safetensors_bytes(harness::random_data(dk::graph_of<network>(), 1).weights);
-  return bytes;
+dk::memory_weights some_weights() {
+  static const auto values = [](std::size_t count) {
+    std::vector<float> v(count);
+    for (std::size_t i = 0; i < count; ++i) v[i] = static_cast<float>(i * 37 % 41) / 41 - 0.5F;
+    return v;
+  };
+  static const std::vector<float> a = values(16 * 3 * 9), b = values(16 * 16 * 9), c = values(16 * 9), s = values(16),
+                                  t = values(16), d = values(16 * 40);
+  return {{"a", a}, {"b", b}, {"c", c}, {"s", s}, {"t", t}, {"d", d}};
 }
 
 }  // namespace
 
 TEST_CASE("two sessions share weights in two threads") {
-  const dk::packed_weights<net> weights(dk::safetensors::from_memory(file(), "weights"));
+  const dk::packed_weights<net> weights(some_weights());
   dk::session<net> alone(weights);
   const results small = run(alone, 9, 7), large = run(alone, 33, 40);
   dk::session<net> a(weights), b(weights);
@@ -76,7 +82,7 @@ TEST_CASE("two sessions share weights in two threads") {
 TEST_CASE("sessions made and destroyed in threads, weights last") {
   std::vector<std::thread> threads;
   {
-    const dk::packed_weights<net> weights(dk::safetensors::from_memory(file(), "weights"));
+    const dk::packed_weights<net> weights(some_weights());
     for (int i = 0; i < 3; ++i)
       threads.emplace_back([weights, i] {
         dk::session<net> s(weights);
@@ -87,7 +93,7 @@ TEST_CASE("sessions made and destroyed in threads, weights last") {
 }
 
 TEST_CASE("results do not depend on the number of threads, bit for bit") {
-  dk::session<net> s(dk::safetensors::from_memory(file(), "weights"));
+  dk::session<net> s(some_weights());
   const results serial = run(s, 31, 17);
   for (std::size_t threads = 1; threads <= 7; ++threads) {
     CAPTURE(threads);
@@ -97,7 +103,7 @@ TEST_CASE("results do not depend on the number of threads, bit for bit") {
 }
 
 TEST_CASE("two sessions share a pool one after the other") {
-  const dk::packed_weights<net> weights(dk::safetensors::from_memory(file(), "weights"));
+  const dk::packed_weights<net> weights(some_weights());
   dk::session<net> a(weights), b(weights);
   dk::thread_pool pool(3);
   const results first = run(a, 8, 12, pool);
