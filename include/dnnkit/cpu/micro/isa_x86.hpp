@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The few x86 instructions that vector types cannot express: min, max, square root, rounding, masked loads and stores.
+// The few x86 instructions that vector types cannot express: min, max, square root, rounding, multiplication by powers
+// of two, masked loads and stores.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ void minimum(no_vector, no_vector);
 void maximum(no_vector, no_vector);
 void square_root(no_vector);
 template <rounding> void round_to(no_vector);
+void times_power_of_two(no_vector, no_vector);
 void load_first(const float*, int, no_vector);
 void store_first(float*, no_vector, int);
 
@@ -69,6 +71,16 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
   return _mm512_maskz_max_ps(all_lanes, b, a);
 }
 [[gnu::always_inline]] inline __m512 square_root(__m512 a) noexcept { return _mm512_maskz_sqrt_ps(all_lanes, a); }
+// a * 2^n for whole n of any size, rounded once: into denormals, to zero or to infinity.
+[[gnu::always_inline]] inline __m128 times_power_of_two(__m128 a, __m128 n) noexcept {
+  return _mm_maskz_scalef_ps(0xf, a, n);
+}
+[[gnu::always_inline]] inline __m256 times_power_of_two(__m256 a, __m256 n) noexcept {
+  return _mm256_maskz_scalef_ps(0xff, a, n);
+}
+[[gnu::always_inline]] inline __m512 times_power_of_two(__m512 a, __m512 n) noexcept {
+  return _mm512_maskz_scalef_ps(all_lanes, a, n);
+}
 [[gnu::always_inline]] inline __m512 load_first(const float* p, int n, __m512) noexcept {
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), p);
 }
