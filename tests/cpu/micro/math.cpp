@@ -136,7 +136,7 @@ TEST_CASE("exp, log, sqrt") {
 TEST_CASE("exp of what is not positive") {
   const auto f = [](auto x) { return exp_of_nonpositive(x); };
   const auto exact = [](double x) { return std::exp(x); };
-  CHECK(largest_error("exp <= 0", -20.0f, 0.0f, f, exact) <= 1.5);
+  CHECK(largest_error("exp <= 0", -20.0f, 0.0f, f, exact) <= 1.6);
   CHECK(largest_error("exp <= 0", -87.0f, 0.0f, f, exact) <= 5);
   float out[N];
   for (const float x : {-inf, -3.4e38f, -1000.0f, -104.1f}) {

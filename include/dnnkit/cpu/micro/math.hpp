@@ -60,19 +60,22 @@ template <int N> [[gnu::always_inline]] inline floats<N> split_exponent(floats<N
 template <int N> [[gnu::always_inline]] inline vec<double, N / 2> low_half(floats<N> x) noexcept {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return convert<double>(vec<float, N / 2>(__builtin_shufflevector(x.v, x.v, I...)));
-  }(std::make_integer_sequence<int, N / 2>());
+  }
+  (std::make_integer_sequence<int, N / 2>());
 }
 template <int N> [[gnu::always_inline]] inline vec<double, N / 2> high_half(floats<N> x) noexcept {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return convert<double>(vec<float, N / 2>(__builtin_shufflevector(x.v, x.v, (I + N / 2)...)));
-  }(std::make_integer_sequence<int, N / 2>());
+  }
+  (std::make_integer_sequence<int, N / 2>());
 }
 template <int N>
 [[gnu::always_inline]] inline floats<N> join(vec<double, N / 2> low, vec<double, N / 2> high) noexcept {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return floats<N>(
         typename floats<N>::native(__builtin_shufflevector(convert<float>(low).v, convert<float>(high).v, I...)));
-  }(std::make_integer_sequence<int, N>());
+  }
+  (std::make_integer_sequence<int, N>());
 }
 
 }  // namespace detail
@@ -94,7 +97,9 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> sqrt(vec<float, N> 
 namespace detail {
 
 template <class F>
-concept has_rounding = requires(F f) { isa::round_to<isa::rounding::down>(f); };
+concept has_rounding = requires(F f) {
+  isa::round_to<isa::rounding::down>(f);
+};
 
 // Towards zero, by way of integers; from 2^23 on, every float is one.
 template <int N> [[gnu::always_inline]] inline floats<N> truncate(floats<N> x) noexcept {
@@ -139,7 +144,9 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> nearbyint(vec<float
 namespace detail {
 
 template <class F>
-concept has_power_of_two = requires(F f) { isa::times_power_of_two(f, f); };
+concept has_power_of_two = requires(F f) {
+  isa::times_power_of_two(f, f);
+};
 
 // The whole number nearest to x, |x| < 2^21, as a float and as it stands in the last bits of a float: the sum with
 // 1.5 * 2^23 has no bits for the fraction. With the exponent's bias in the last bits, too, 2^n is but a shift away.
