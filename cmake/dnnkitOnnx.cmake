@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [ALLOW_LINKED_DATA] [DIM SYMBOL=NUMBER...]
-#                 [KERNEL_PARTS N])
+#                 [KERNEL_PARTS N] [ISA name...])
 #
 # Turns an ONNX model into a header `name.hpp` with the struct `name` when TARGET is built, and lets TARGET include it,
 # together with `name_weights.hpp`, whose function name_weights() opens the weights:
@@ -21,6 +21,9 @@
 #
 # The kernels are compiled in several units at once where it pays: as many as there are processors, eight at most, or
 # KERNEL_PARTS. Those are units of TARGET, which must be linked where the header is used.
+#
+# With ISA (sse2, avx2, avx512; neon), kernels are compiled for each of these instruction sets, and the program chooses when
+# it starts: dnnkit/runtime/versions.hpp. The rest of TARGET is compiled as its own flags say, -march=native left out.
 #
 # The program that does it comes with an installed package; without one it is compiled once a build, in a minute.
 # DNNKIT_ONNX_GENERATOR names another one that exists already: that of another build, or when the build is for another
@@ -92,40 +95,120 @@ function(dnnkit_onnx_generator variable)
   set(${variable} ${generator} PARENT_SCOPE)
 endfunction()
 
-# dnnkit_kernel_units(TARGET MODEL HEADER PARTS)
+# dnnkit_isa_flags(VARIABLE ISA): the compiler's flags for an instruction set, as dnnkit/cost/target.hpp says them.
+function(dnnkit_isa_flags variable isa)
+  get_property(identifiers GLOBAL PROPERTY dnnkit_identifiers)
+  cmake_path(SET header NORMALIZE ${identifiers}/../../cost/target.hpp)
+  file(READ ${header} text)
+  if(NOT text MATCHES "name = \"${isa}\",[ \n]*flags = \"([^\"]+)\"")
+    message(FATAL_ERROR "dnnkit: ISA takes sse2, avx2, avx512 or neon, not '${isa}'")
+  endif()
+  set(${variable} "SHELL:${CMAKE_MATCH_1}" PARENT_SCOPE)  # together, even where TARGET has one of them
+endfunction()
+
+# dnnkit_kernels_of_isa(TARGET NAME ISA UNIT...): adds to TARGET the kernels of a model for one instruction set, which are
+# compiled in these units. They become one object, of which nothing but the function that returns the kernels can be seen:
+# functions of the standard library and of operators have no target in their names, and what the units have compiled them to
+# must not be called by the rest of a program, which may run on another processor.
+function(dnnkit_kernels_of_isa target name isa)
+  dnnkit_isa_flags(flags ${isa})
+  set(library ${target}_${name}_${isa})
+  add_library(${library} OBJECT EXCLUDE_FROM_ALL ${ARGN})
+  target_link_libraries(${library} PRIVATE dnnkit::dnnkit)
+  target_include_directories(${library} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  target_compile_definitions(${library} PRIVATE $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+  target_compile_options(${library} PRIVATE $<TARGET_PROPERTY:${target},COMPILE_OPTIONS> ${flags} -fno-lto
+                         $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)  # the names of such data cannot be hidden
+  get_target_property(type ${target} TYPE)
+  get_target_property(position_independent ${target} POSITION_INDEPENDENT_CODE)
+  if(position_independent OR type MATCHES "^(SHARED|MODULE)_LIBRARY$")
+    set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/dnnkit_kernels/${target}/${name}_kernels_${isa}.o)
+  cmake_path(GET object PARENT_PATH folder)
+  file(MAKE_DIRECTORY ${folder})
+  if(NOT CMAKE_OBJCOPY)
+    message(FATAL_ERROR "dnnkit: ISA needs objcopy, which CMake has not found")
+  endif()
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -Wl,--force-group-allocation -o ${object}.open $<TARGET_OBJECTS:${library}>
+    COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=_ZN6dnnkit3cpu10version_ofI*E3getEv" ${object}.open ${object}
+    DEPENDS ${library} $<TARGET_OBJECTS:${library}>
+    COMMENT "Linking the kernels of ${name} for ${isa}"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  target_sources(${target} PRIVATE ${object})
+endfunction()
+
+# dnnkit_kernel_units(TARGET MODEL HEADER PARTS [ISA name...])
 #
 # For a model written by hand: adds to TARGET the units that compile all but the first part of its kernels, so that several
-# compilers work on them at once. MODEL is the struct, whose member kernel_parts is PARTS, HEADER what defines it:
+# compilers work on them at once. MODEL is the struct, whose member kernel_parts is PARTS (1 without it), HEADER what
+# defines it:
 #
 #   struct my_model {
 #     static constexpr std::size_t kernel_parts = 3;
 #
 #   dnnkit_kernel_units(my_app my_model my_model.hpp 3)
+#
+# With ISA, it adds all kernels, for each of these instruction sets, which the model names as well:
+#
+#   struct my_model {
+#     using target = dk::targets::one_of<dk::targets::avx2, dk::targets::avx512>;
+#
+#   dnnkit_kernel_units(my_app my_model my_model.hpp 1 ISA avx2 avx512)
 function(dnnkit_kernel_units target model header parts)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "ISA")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "dnnkit_kernel_units: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
   cmake_path(ABSOLUTE_PATH header BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
   string(MAKE_C_IDENTIFIER "${model}" name)
   math(EXPR last "${parts} - 1")
-  if(last LESS 1)
-    return()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/dnnkit_kernels/${target})
+  if(NOT arg_ISA)
+    set(arg_ISA any)
   endif()
-  foreach(part RANGE 1 ${last})
-    set(unit ${CMAKE_CURRENT_BINARY_DIR}/dnnkit_kernels/${target}/${name}_kernels_${part}.cpp)
-    file(CONFIGURE OUTPUT ${unit} @ONLY CONTENT
+  foreach(isa IN LISTS arg_ISA)
+    set(units "")
+    foreach(part RANGE ${last})
+      if(isa STREQUAL any)
+        set(net "dnnkit::compile<${model}>")
+        set(unit ${folder}/${name}_kernels_${part}.cpp)
+      else()
+        set(net "dnnkit::compile<${model}, dnnkit::targets::${isa}>")
+        set(unit ${folder}/${name}_kernels_${isa}_${part}.cpp)
+      endif()
+      if(part GREATER 0)
+        set(instance "kernel_part<${net}, ${part}>")
+      elseif(isa STREQUAL any)
+        continue()  # the session's unit compiles it
+      else()
+        set(instance "version_of<${net}>")
+      endif()
+      file(CONFIGURE OUTPUT ${unit} @ONLY CONTENT
 "// Part @part@ of the kernels of @model@, generated by dnnkit.
 #include <dnnkit/cpu/kernel_unit.hpp>
 
 #include \"@header@\"
 
-static_assert(dnnkit::cpu::kernel_parts<dnnkit::compile<@model@>>() == @parts@,
+static_assert(dnnkit::cpu::kernel_parts<@net@>() == @parts@,
               \"dnnkit_kernel_units(): the model's member kernel_parts is another number\");
-template struct dnnkit::cpu::kernel_part<dnnkit::compile<@model@>, @part@>;
+template struct dnnkit::cpu::@instance@;
 ")
-    target_sources(${target} PRIVATE ${unit})
+      list(APPEND units ${unit})
+    endforeach()
+    if(isa STREQUAL any)
+      target_sources(${target} PRIVATE ${units})
+    else()
+      dnnkit_kernels_of_isa(${target} ${name} ${isa} ${units})
+    endif()
   endforeach()
 endfunction()
 
 function(dnnkit_add_onnx target model)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "NAME;KERNEL_PARTS" "DIM")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "NAME;KERNEL_PARTS" "DIM;ISA")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "dnnkit_add_onnx: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -174,7 +257,16 @@ function(dnnkit_add_onnx target model)
   endif()
   set(units "")
   math(EXPR last_part "${most_parts} - 1")
-  if(last_part GREATER 0)
+  if(arg_ISA)
+    foreach(isa IN LISTS arg_ISA)
+      list(APPEND options --isa ${isa})
+      set(units_${isa} "")
+      foreach(part RANGE ${last_part})
+        list(APPEND units_${isa} ${folder}/${name}_kernels_${isa}_${part}.cpp)
+      endforeach()
+      list(APPEND units ${units_${isa}})
+    endforeach()
+  elseif(last_part GREATER 0)
     foreach(part RANGE 1 ${last_part})
       list(APPEND units ${folder}/${name}_kernels_${part}.cpp)
     endforeach()
@@ -188,7 +280,16 @@ function(dnnkit_add_onnx target model)
     DEPENDS "${literal_model}" ${generator}
     COMMENT "Generating ${name}.hpp"
     VERBATIM)
-  target_sources(${target} PRIVATE ${folder}/generated.stamp ${units})
+  target_sources(${target} PRIVATE ${folder}/generated.stamp)
+  if(arg_ISA)
+    add_custom_target(${target}_${name}_sources DEPENDS ${folder}/generated.stamp)
+    foreach(isa IN LISTS arg_ISA)
+      dnnkit_kernels_of_isa(${target} ${name} ${isa} ${units_${isa}})
+      add_dependencies(${target}_${name}_${isa} ${target}_${name}_sources)
+    endforeach()
+  else()
+    target_sources(${target} PRIVATE ${units})
+  endif()
   if(units)
     set_source_files_properties(${units} PROPERTIES OBJECT_DEPENDS ${folder}/generated.stamp)
   endif()

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
@@ -20,15 +21,20 @@ namespace {
 
 namespace dk = dnnkit;
 
-// Writes the units of the kernels (NAME_kernels_1.cpp ...): as many sources as `most` parts need, of which those beyond
-// what pays are empty, or exactly `exactly`, if that is given. Returns the number of parts.
+// Writes the units of the kernels (NAME_kernels_1.cpp ..., or of each instruction set NAME_kernels_ISA_0.cpp ...): as
+// many sources as `most` parts need, of which those beyond what pays are empty, or exactly `exactly`, if that is given.
+// Returns the number of parts.
 std::size_t write_kernel_units(const dk::graph& g, const std::filesystem::path& folder, const std::string& name,
-                               std::size_t most, std::size_t exactly) {
+                               std::size_t most, std::size_t exactly, const std::vector<std::string>& isas) {
   const std::size_t parts =
       exactly > 0 ? exactly : dk::onnx::kernel_parts_that_pay(dk::cpu::planned(g).recipes.size(), most);
-  for (std::size_t part = 1; part < std::max(most, parts); ++part)
-    dk::onnx::write_if_changed(folder / (name + "_kernels_" + std::to_string(part) + ".cpp"),
-                               dk::onnx::kernel_unit_source(name, part, parts));
+  const auto write = [&](std::size_t first, const std::string& isa) {
+    for (std::size_t part = first; part < std::max(most, parts); ++part)
+      dk::onnx::write_if_changed(folder / (dk::onnx::kernel_unit_name(name, part, isa) + ".cpp"),
+                                 dk::onnx::kernel_unit_source(name, part, parts, isa));
+  };
+  if (isas.empty()) write(1, {});
+  for (const std::string& isa : isas) write(0, isa);
   return parts;
 }
 
@@ -38,6 +44,7 @@ int generate(int argc, char** argv) {
   const std::string name = argv[3];
   bool embed = false;
   std::size_t parts = 0, most_parts = 1;
+  std::vector<std::string> isas;
   auto linked = dk::onnx::linked_data::refused;
   dk::onnx::import_options options;
   for (int i = 4; i < argc; ++i) {
@@ -51,7 +58,8 @@ int generate(int argc, char** argv) {
       options.sizes[pair.substr(0, equals)] = std::stoll(pair.substr(equals + 1));
     } else if ((word == "--kernel-parts" || word == "--most-kernel-parts") && i + 1 < argc) {
       (word == "--kernel-parts" ? parts : most_parts) = std::stoul(argv[++i]);
-    } else throw dk::error("is not known", std::string(word));
+    } else if (word == "--isa" && i + 1 < argc) isas.emplace_back(argv[++i]);
+    else throw dk::error("is not known", std::string(word));
   }
 
   dk::onnx::file file(model, linked);
@@ -67,8 +75,9 @@ int generate(int argc, char** argv) {
     return 1;
   }
   std::filesystem::create_directories(folder);
-  parts = write_kernel_units(imported.graph, folder, name, most_parts, parts);
-  dk::onnx::write_if_changed(folder / (name + ".hpp"), dk::onnx::model_header(imported.graph, name, model, parts));
+  parts = write_kernel_units(imported.graph, folder, name, most_parts, parts, isas);
+  dk::onnx::write_if_changed(folder / (name + ".hpp"),
+                             dk::onnx::model_header(imported.graph, name, model, parts, isas));
   if (embed) {
     const std::filesystem::path weights = folder / (name + ".safetensors");
     dk::onnx::save_weights_of(imported.graph, dk::onnx_weights(model, linked), weights);
@@ -85,7 +94,7 @@ int generate(int argc, char** argv) {
 int main(int argc, char** argv) {
   if (argc < 4) {
     std::cerr << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--dim "
-                 "SYMBOL=NUMBER]... [--kernel-parts N | --most-kernel-parts N]\n";
+                 "SYMBOL=NUMBER]... [--isa NAME]... [--kernel-parts N | --most-kernel-parts N]\n";
     return 2;
   }
   try {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "cmake/onnx_tool/compiler.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/cost/target.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 
@@ -23,27 +27,80 @@ namespace {
 
 using path = std::filesystem::path;
 
+struct instruction_set {
+  std::string_view name, flags;
+};
+constexpr std::array<instruction_set, 4> instruction_sets{{{targets::sse2::name, targets::sse2::flags},
+                                                           {targets::avx2::name, targets::avx2::flags},
+                                                           {targets::avx512::name, targets::avx512::flags},
+                                                           {targets::neon::name, targets::neon::flags}}};
+
+// "avx2,avx512" as names, each of which there is.
+std::vector<std::string> names_of_sets(const std::string& list) {
+  std::vector<std::string> names;
+  std::istringstream in(list);
+  for (std::string name; std::getline(in, name, ',');) {
+    const auto known = [&](const instruction_set& set) { return set.name == name; };
+    if (std::ranges::none_of(instruction_sets, known) || std::ranges::count(names, name) != 0)
+      throw error("takes names of instruction sets, each once", "--isa", "of sse2, avx2, avx512 and neon", name);
+    names.push_back(name);
+  }
+  if (names.empty()) throw error("names no instruction set", "--isa");
+  return names;
+}
+
+// Units that one object is made of: the program itself, which has no instruction set of its own, or the kernels of one.
+struct group_of_units {
+  std::string isa;
+  std::vector<std::string> names;
+};
+
 // The sources of the program, and the names of its units.
-std::vector<std::string> write_sources(const dnnkit::graph& g, const path& file, const path& folder,
-                                       std::size_t kernel_parts, onnx::linked_data linked) {
+std::vector<group_of_units> write_sources(const dnnkit::graph& g, const path& file, const path& folder,
+                                          std::size_t kernel_parts, const std::vector<std::string>& isas,
+                                          onnx::linked_data linked) {
   const std::string name = onnx::model_name(file);
   std::filesystem::create_directories(folder);
-  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, kernel_parts));
+  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, kernel_parts, isas));
   onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, file, linked));
-  std::vector<std::string> units{"main"};
-  for (std::size_t part = 1; part < kernel_parts; ++part) {
-    units.push_back(fmt::format("{}_kernels_{}", name, part));
-    onnx::write_if_changed(folder / (units.back() + ".cpp"), onnx::kernel_unit_source(name, part, kernel_parts));
-  }
-  return units;
+  std::vector<group_of_units> groups{{{}, {"main"}}};
+  const auto write = [&](group_of_units& group, std::size_t first) {
+    for (std::size_t part = first; part < kernel_parts; ++part) {
+      group.names.push_back(onnx::kernel_unit_name(name, part, group.isa));
+      onnx::write_if_changed(folder / (group.names.back() + ".cpp"),
+                             onnx::kernel_unit_source(name, part, kernel_parts, group.isa));
+    }
+  };
+  if (isas.empty()) write(groups[0], 1);
+  for (const std::string& isa : isas) write(groups.emplace_back(group_of_units{isa, {}}), 0);
+  return groups;
 }
 
 // "-O3 -march=native" as words.
-std::vector<std::string> words_of(const std::string& flags) {
+std::vector<std::string> words_of(std::string_view flags) {
   std::vector<std::string> words;
-  std::istringstream in(flags);
+  std::istringstream in{std::string(flags)};
   for (std::string word; in >> word;) words.push_back(word);
   return words;
+}
+
+std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// The kernels of an instruction set as one object, of which nothing but the function that returns them can be seen
+// (cpu/kernel_version.hpp): first all units together, then without the names.
+std::array<command_line, 2> commands_to_close(const std::vector<std::string>& compiler,
+                                              const std::vector<std::string>& objects, const path& closed,
+                                              const path& log) {
+  const char* given = std::getenv("OBJCOPY");
+  const std::string open = closed.string() + ".open";
+  return {command_line{
+              joined(joined(compiler, {"-r", "-nostdlib", "-Wl,--force-group-allocation", "-o", open}), objects), log},
+          command_line{{given != nullptr && *given != '\0' ? given : "objcopy", "--wildcard",
+                        "--keep-global-symbol=_ZN6dnnkit3cpu10version_ofI*E3getEv", open, closed.string()},
+                       log}};
 }
 
 }  // namespace
@@ -57,10 +114,14 @@ int build(int argc, char** argv) {
       "--help to explain them. The compiler is the one that the environment variable CXX names, else c++.");
   options.add_options()("o,output", "the program", cxxopts::value<std::string>())(
       "include", "folder of the library's headers, by default those beside this program",
-      cxxopts::value<std::string>())("flags", "flags for the compiler",
-                                     cxxopts::value<std::string>()->default_value("-O3 -march=native"))(
-      "j,jobs", "compilers to run at once, by default as many as there are processors",
-      cxxopts::value<std::size_t>()->default_value(std::to_string(processors)))(
+      cxxopts::value<std::string>())(
+      "flags", "flags for the compiler",
+      cxxopts::value<std::string>()->default_value("-O3 -march=native, or -O3 with --isa"))(
+      "isa",
+      "instruction sets that the program has kernels for and chooses from when it starts: some of sse2, avx2, avx512 "
+      "and neon, as in avx2,avx512; the environment variable DNNKIT_ISA of the program names one",
+      cxxopts::value<std::string>())("j,jobs", "compilers to run at once, by default as many as there are processors",
+                                     cxxopts::value<std::size_t>()->default_value(std::to_string(processors)))(
       "kernel-parts", "units to compile the kernels in, by default as many as pay and run at once",
       cxxopts::value<std::size_t>());
   add_input_option(options);
@@ -70,6 +131,8 @@ int build(int argc, char** argv) {
   const path program = (*arguments)["output"].as<std::string>();
   if (!program.has_filename() || is_directory(program))
     throw error("is a folder", "--output", "a file", program.string());
+  const std::vector<std::string> isas =
+      arguments->count("isa") ? names_of_sets((*arguments)["isa"].as<std::string>()) : std::vector<std::string>();
   const std::size_t jobs = (*arguments)["jobs"].as<std::size_t>();
   if (jobs == 0) throw error("is no number of compilers", "--jobs", "at least 1", "0");
   const model m = load_compilable(*arguments, inputs_of(*arguments));
@@ -79,25 +142,39 @@ int build(int argc, char** argv) {
                                        : onnx::kernel_parts_that_pay(cpu::planned(g).recipes.size(), jobs);
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
-  const std::vector<std::string> units = write_sources(g, file, folder, kernel_parts, linked_data_of(*arguments));
+  const std::vector<group_of_units> groups =
+      write_sources(g, file, folder, kernel_parts, isas, linked_data_of(*arguments));
 
   const path log = folder / "compiler.log";
-  std::vector<std::string> words = compiler_and_options(log);
-  for (const std::string& flag : words_of((*arguments)["flags"].as<std::string>())) words.push_back(flag);
+  const std::vector<std::string> compiler = compiler_and_options(log);
+  const std::string flags = arguments->count("flags") ? (*arguments)["flags"].as<std::string>()
+                            : isas.empty()            ? "-O3 -march=native"
+                                                      : "-O3";
+  const std::vector<std::string> words = joined(compiler, words_of(flags));
   std::vector<command_line> compilations;
+  std::vector<std::array<command_line, 2>> closings;
   command_line link{words, log};
-  for (const std::string& unit : units) {
-    const std::string object = absolute(folder / (unit + ".o")).string();  // no option, whatever it begins with
-    compilations.push_back({words, folder / (unit + ".log")});
-    for (const std::string& w :
-         {fmt::format("-I{}", include.string()), fmt::format("-I{}", folder.string()), std::string("-c"),
-          absolute(folder / (unit + ".cpp")).string(), std::string("-o"), object})
-      compilations.back().words.push_back(w);
-    link.words.push_back(object);
+  for (const group_of_units& group : groups) {
+    std::vector<std::string> own = words, objects;
+    for (const instruction_set& set : instruction_sets)
+      if (set.name == group.isa) own = joined(joined(own, words_of(set.flags)), {"-fno-lto"});
+    for (const std::string& unit : group.names) {
+      objects.push_back(absolute(folder / (unit + ".o")).string());  // no option, whatever it begins with
+      compilations.push_back({joined(own, {fmt::format("-I{}", include.string()), fmt::format("-I{}", folder.string()),
+                                           "-c", absolute(folder / (unit + ".cpp")).string(), "-o", objects.back()}),
+                              folder / (unit + ".log")});
+    }
+    if (!group.isa.empty()) {
+      const path closed = absolute(folder / (onnx::model_name(file) + "_kernels_" + group.isa + ".o"));
+      closings.push_back(commands_to_close(compiler, objects, closed, log));
+      objects = {closed.string()};
+    }
+    link.words = joined(link.words, objects);
   }
-  for (const std::string& w : {std::string("-o"), absolute(program).string(), std::string("-pthread")})
-    link.words.push_back(w);
+  link.words = joined(link.words, {"-o", absolute(program).string(), "-pthread"});
   run_compilers(compilations, jobs, fmt::format("compiling {}", onnx::model_name(file)));
+  for (const auto& commands : closings)
+    for (const command_line& c : commands) run_compilers({c}, 1, "linking the kernels");
   run_compilers({link}, 1, fmt::format("linking {}", printable(program.string())));
   std::cout << printable(program.string()) << "\n";
   return 0;

@@ -97,8 +97,12 @@ std::vector<std::string> compiler_and_options(const std::filesystem::path& log) 
   run_compilers({{{compiler, "--version"}, log}}, 1, compiler);
   if (text_of(log).find("clang") != std::string::npos)
     return {compiler, "-std=c++20", "-fconstexpr-steps=2147483647", "-fconstexpr-depth=4096", "-fbracket-depth=4096"};
-  return {compiler, "-std=c++20", "-fconstexpr-ops-limit=2147483647", "-fconstexpr-loop-limit=10000000",
-          "-fconstexpr-depth=4096"};
+  return {compiler,
+          "-std=c++20",
+          "-fconstexpr-ops-limit=2147483647",
+          "-fconstexpr-loop-limit=10000000",
+          "-fconstexpr-depth=4096",
+          "-fno-gnu-unique"};  // the names of such data cannot be hidden
 }
 
 std::filesystem::path include_folder() {

@@ -148,10 +148,21 @@ template <class Model, class Pipeline = default_pipeline> constexpr graph rewrit
   return frozen_graph<make>::thaw();
 }
 
+namespace detail {
+template <class Model> struct target_of { using type = targets::native; };
+template <class Model>
+requires requires { typename Model::target; }
+struct target_of<Model> {
+  using type = typename Model::target;
+};
+}  // namespace detail
+
 // Model: a type with `static constexpr void build(dnnkit::builder&)`, and members `ops` naming its op_set when it uses
-// operators that are not the library's, and `families` naming its list of kernel families when it has others. All
-// passes run when this type is completed; a wrong model is a compile error that names the operator and what disagrees.
-template <class Model, class Target = targets::native, class Pipeline = default_pipeline> struct compile {
+// operators that are not the library's, `families` naming its list of kernel families when it has others, and `target`
+// when it is not for that of the unit's flags. All passes run when this type is completed; a wrong model is a compile
+// error that names the operator and what disagrees.
+template <class Model, class Target = typename detail::target_of<Model>::type, class Pipeline = default_pipeline>
+struct compile {
   static_assert(
       requires(builder & g) { Model::build(g); },
       "dnnkit: a model is a type with a member `static constexpr void build(dnnkit::builder&)`");

@@ -12,6 +12,7 @@
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/runtime/session.hpp"
 #include "dnnkit/runtime/thread_pool.hpp"
+#include "dnnkit/runtime/versions.hpp"
 #include "dnnkit/weights/memory_weights.hpp"
 #include "dnnkit/weights/safetensors.hpp"
 

@@ -83,6 +83,10 @@ if(WAY STREQUAL find_package)
   file(RENAME ${SCRATCH}/build/dnnkit_onnx ${SCRATCH}/build/moved)  # nothing embedded is looked for
   step(${SCRATCH}/build/small_embedded)
   file(RENAME ${SCRATCH}/build/moved ${SCRATCH}/build/dnnkit_onnx)
+  step(${CMAKE_COMMAND} --build ${SCRATCH}/build --target small_versions)
+  step(${CMAKE_COMMAND} -E env DNNKIT_ISA=sse2 ${SCRATCH}/build/small_versions)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env DNNKIT_ISA=avx512 ${SCRATCH}/build/small_versions ERROR_VARIABLE said)
+  expect("${said}" "DNNKIT_ISA: is no instruction set that the program can run with")
 endif()
 
 # Without fmt, the package says what is missing; who asks for it by name gets no package.

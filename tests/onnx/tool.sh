@@ -178,4 +178,20 @@ says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O
 [ -e program_in_parts.source/small_kernels_1.o ] || fail "the kernels were not compiled in two units"
 says 0 "" ./program_in_parts --input x=x.npy --output built_in_parts
 holds built_in_parts/y.npy $wanted
+
+# Kernels for several instruction sets in one program, which chooses.
+if [ "$(uname -m)" = x86_64 ]; then
+  for wrong in "sse9" "avx2,avx2" "avx2,,sse2"; do
+    says 2 "--isa: takes names of instruction sets, each once" "$tool" build "$small" -o everywhere --isa "$wrong"
+  done
+  says 0 "everywhere" "$tool" build "$small" -o everywhere --flags "-O0" --isa sse2,avx2 --kernel-parts 2 -j 2
+  bash "$(dirname "$0")/../runtime/versions.sh" "./everywhere --input x=x.npy --output built" everywhere.source/small_kernels_{sse2,avx2}.o
+  says 0 "instruction sets: sse2 and avx2; the widest" ./everywhere --help
+  rm -r built
+  says 0 "" env DNNKIT_ISA=sse2 ./everywhere --input x=x.npy --output built --trace trace.json --time 2
+  holds built/y.npy $wanted
+  grep -q Conv trace.json || fail "the trace has no kernel: $(cat trace.json)"
+  says 1 "DNNKIT_ISA: is no instruction set that the program can run with,found neon" env DNNKIT_ISA=neon ./everywhere --input x=x.npy
+fi
+
 says 2 "the compiler failed" "$tool" build "$small" -o refused_by_compiler --flags "-fno-such-flag" --kernel-parts 2

@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: MIT
-// What the compiler's target offers; the only place that asks the preprocessor. Passes and kernels read it here.
+// Targets: types with the facts that passes and the cost model ask for. Which one a unit of a program is compiled for
+// is asked in cpu/micro/isa.hpp alone.
 //
-// A target is a type with the facts that passes ask for:
 //   channels_last   do its kernels gain from activations that are stored channels last, with room for a border
 //                   (pass/select_layouts.hpp)? Then it has float_lanes. Else all values are row-major.
 //   row_strips      do they gain from running in turns on a few rows at a time (pass/plan_strips.hpp)?
+//   facts           of a processor: what the cost model is told
 //
-// The compiler's flags decide, and units of one program may have different ones. So whatever depends on the target has
-// it in its name: every compile<Model, Target> as a template argument, kernels as
-// an inline namespace (dnnkit::cpu::DNNKIT_TARGET). A model is then another network in each of two such units, and the
-// linker takes neither's code for that of the other.
+// Whatever depends on the target has it in its name, as a template argument: compile<Model, Target>. A model is then
+// another network for each target, and the linker takes neither's code for that of the other.
 #pragma once
 
 #include <cstdint>
-
-// DNNKIT_X86 orders the instructions of cpu/micro/isa_x86.hpp, which alone reads it. AVX without AVX2, whose vectors of
-// integers have 16 bytes, counts as SSE2; AVX-512 counts once masks and integers come with it in vectors of any width.
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
-#define DNNKIT_TARGET avx512
-#define DNNKIT_X86 3
-#elif defined(__AVX2__)
-#define DNNKIT_TARGET avx2
-#define DNNKIT_X86 2
-#elif defined(__SSE2__)
-#define DNNKIT_TARGET sse2
-#define DNNKIT_X86 1
-#else
-#define DNNKIT_TARGET portable
-#define DNNKIT_X86 0
-#endif
+#include <string_view>
 
 namespace dnnkit {
 
@@ -51,14 +35,29 @@ template <int VectorBytes, int VectorRegisters> struct vector_target {
   static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4, .vector_registers = VectorRegisters};
 };
 
+// Instruction sets: what programs, the tool and CMake call them, and the flags with which a compiler makes units of
+// them, whatever flags come before.
 namespace targets {
-struct portable : vector_target<16, 32> {};  // what AArch64 has
-struct sse2 : vector_target<16, 16> {};
-struct avx2 : vector_target<32, 16> {};
-struct avx512 : vector_target<64, 32> {};
+struct portable : vector_target<16, 16> {
+  static constexpr std::string_view name = "portable", flags = "";
+};
+struct sse2 : vector_target<16, 16> {
+  static constexpr std::string_view name = "sse2", flags = "-march=x86-64";
+};
+struct avx2 : vector_target<32, 16> {
+  static constexpr std::string_view name = "avx2", flags = "-march=x86-64 -mavx2 -mfma";
+};
+struct avx512 : vector_target<64, 32> {
+  static constexpr std::string_view name = "avx512",
+                                    flags = "-march=x86-64 -mavx2 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq";
+};
+struct neon : vector_target<16, 32> {
+  static constexpr std::string_view name = "neon", flags = "-march=armv8-a";
+};
 
-// That of the unit that is being compiled.
-using native = DNNKIT_TARGET;
+// A program that holds a network for each of these and chooses when it starts (runtime/versions.hpp). Facts, and with
+// them the plan that the compiler shows, are those of the first.
+template <class First, class... Others> struct one_of : First {};
 }  // namespace targets
 
 }  // namespace dnnkit

@@ -156,8 +156,8 @@ inline std::string dot(const plan_view& plan) {
 template <class Net> std::string dot() { return dot(Net::logged_plan()); }
 
 // The same of a graph built at run time.
-template <class Pipeline> std::string dot(const graph& built) {
-  const plan_draft plan = Pipeline::run_logged(built, cpu::default_families.table).plan;
+template <class Pipeline, class Target = targets::native> std::string dot(const graph& built) {
+  const plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
   return dot(view_of(plan));
 }
 

@@ -175,8 +175,9 @@ template <class Net> std::string explain(std::initializer_list<binding> bindings
 }
 
 // The same of a graph built at run time, an imported model for instance.
-template <class Pipeline> std::string explain(const graph& built, std::span<const binding> bindings = {}) {
-  const plan_draft plan = Pipeline::run_logged(built, cpu::default_families.table).plan;
+template <class Pipeline, class Target = targets::native>
+std::string explain(const graph& built, std::span<const binding> bindings = {}) {
+  const plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
   return explain(view_of(plan), bindings);
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "dnnkit/cpu/families.hpp"
 #include "dnnkit/inspect/json_writer.hpp"
 #include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"
@@ -254,8 +255,9 @@ template <class Net> std::string explain_json(std::initializer_list<binding> bin
 }
 
 // The same of a graph built at run time.
-template <class Pipeline> std::string explain_json(const graph& built, std::span<const binding> bindings = {}) {
-  const plan_draft plan = Pipeline::run_logged(built).plan;
+template <class Pipeline, class Target = targets::native>
+std::string explain_json(const graph& built, std::span<const binding> bindings = {}) {
+  const plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
   return explain_json(view_of(plan), bindings);
 }
 

@@ -59,7 +59,7 @@ template <class Pass, class Target> constexpr void run_pass(schedule& s) {
 template <class... Passes> struct pipeline {
   // Each pass on what the one before left. The plan's error is that of the graph. after(name of a pass, schedule) is
   // told what each pass has left; `families` are those that kernels are chosen from.
-  template <class Target = targets::native, std::invocable<std::string_view, const schedule&> After>
+  template <class Target = targets::portable, std::invocable<std::string_view, const schedule&> After>
   static constexpr schedule run(graph g, After after, const family_table& families = {}) {
     schedule s;
     s.g = static_cast<graph&&>(g);
@@ -68,13 +68,14 @@ template <class... Passes> struct pipeline {
     s.plan.error = s.g.error;
     return s;
   }
-  template <class Target = targets::native> static constexpr schedule run(graph g, const family_table& families = {}) {
+  template <class Target = targets::portable>
+  static constexpr schedule run(graph g, const family_table& families = {}) {
     return run<Target>(
         static_cast<graph&&>(g), [](std::string_view, const schedule&) {}, families);
   }
   // The same with every decision written down: the schedule's log is that of the passes, the plan's all that printers
   // say of it (plan/decision.hpp).
-  template <class Target = targets::native>
+  template <class Target = targets::portable>
   static constexpr schedule run_logged(graph g, const family_table& families = {}) {
     schedule s;
     s.logged = true;

@@ -50,8 +50,8 @@ class cl_execution {
     for (dim d : detail::buffer_of_port(plan_, number).type.dims) dims.push_back(d.value());
     detail::check_extents(plan_, number, dims, found);
   }
-  // Elements of buffer b.
-  std::int64_t elements(std::int32_t b) const { return plan_.buffers[static_cast<std::size_t>(b)].elements.value(); }
+  // Elements of port number i: the inputs in order, then the outputs.
+  std::int64_t elements(std::size_t i) const { return detail::buffer_of_port(plan_, i).elements.value(); }
   std::span<const std::int64_t> values() const noexcept { return {}; }
   std::size_t arena_bytes() const noexcept { return static_cast<std::size_t>(plan_.arena_bytes); }
 

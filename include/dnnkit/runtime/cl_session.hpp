@@ -15,6 +15,7 @@ template <> struct backend<targets::opencl> {
   using weights = cl_weights;
   using execution = cl_execution;
   static constexpr bool is_nothrow = false;
+  template <class Net> static constexpr const plan_view& plan() noexcept { return Net::plan; }
   template <class Net> static std::span<const opencl::kernel_text> kernels() noexcept {
     return opencl::kernel_texts<Net>;
   }

@@ -97,11 +97,11 @@ class execution {
     detail::check_extents(plan_, port, dims, found);
   }
 
-  // Elements of buffer b under the present binding, an input or output.
-  std::int64_t elements(std::int32_t b) const {
+  // Elements of a port under the present binding: the inputs in order, then the outputs.
+  std::int64_t elements(std::size_t port) const {
     require_bound();
     std::int64_t n = 1;
-    for (dim d : plan_.buffers[static_cast<std::size_t>(b)].type.dims) n *= table_.evaluate(d, tables_->values.data());
+    for (dim d : detail::buffer_of_port(plan_, port).type.dims) n *= table_.evaluate(d, tables_->values.data());
     return n;
   }
   // Of the plan's symbols, once require_bound() has passed.

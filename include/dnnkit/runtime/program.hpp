@@ -31,6 +31,7 @@
 #include "dnnkit/runtime/program_symbols.hpp"
 #include "dnnkit/runtime/session.hpp"
 #include "dnnkit/runtime/thread_pool.hpp"
+#include "dnnkit/runtime/versions.hpp"
 #include "dnnkit/weights/npy.hpp"
 #include "dnnkit/weights/npy_name.hpp"
 #include "dnnkit/weights/weight_file.hpp"
@@ -264,6 +265,9 @@ template <class Net> int run_program(int argc, char** argv, const program_weight
               << (weights.path.empty() ? std::string("  weights are part of the program\n")
                                        : "  weights from " + weights.path + "\n")
               << "  " << Net::kernels << " kernels\n";
+    if constexpr (requires { backend<typename Net::target>::names(); })
+      std::cout << "  instruction sets: " << backend<typename Net::target>::names()
+                << "; the widest that the processor has, or that which the environment variable DNNKIT_ISA names\n";
     return 0;
   }
   detail::network_program<Net>(std::move(arguments)).run(weights);

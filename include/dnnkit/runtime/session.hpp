@@ -25,12 +25,14 @@
 
 namespace dnnkit {
 
-// What runs networks that are compiled for Target: its kernels, its prepared weights, and what executes a plan. This
-// one is the processor's, others specialise it.
+// What runs networks that are compiled for Target: the plan and its kernels, its prepared weights, and what executes a
+// plan. This one is the processor's, others specialise it. Of a network with several versions the plan may be another
+// than Net::plan, which has the same ports and symbols.
 template <class Target> struct backend {
   using weights = packed_tables;
   using execution = dnnkit::execution;
   static constexpr bool is_nothrow = true;  // a run cannot fail
+  template <class Net> static constexpr const plan_view& plan() noexcept { return Net::plan; }
   template <class Net> static auto kernels() noexcept { return cpu::kernels_of<Net>(); }
 };
 
@@ -41,8 +43,8 @@ template <class Net> class packed_weights {
 
  public:
   explicit packed_weights(weight_file file)
-      : tables_(std::make_shared<const typename backend::weights>(Net::plan, backend::template kernels<Net>(),
-                                                                  std::move(file))) {}
+      : tables_(std::make_shared<const typename backend::weights>(backend::template plan<Net>(),
+                                                                  backend::template kernels<Net>(), std::move(file))) {}
   const shared_tables& tables() const noexcept { return tables_; }
 
  private:
@@ -84,7 +86,8 @@ template <class Net, class Observer = no_observer> class session {
   explicit session(weight_file file, Observer observer = {})
       : session(packed_weights<Net>(std::move(file)), std::move(observer)) {}
   explicit session(const packed_weights<Net>& weights, Observer observer = {})
-      : execution_(Net::plan, backend::template kernels<Net>(), weights.tables()), observer_(std::move(observer)) {}
+      : execution_(backend::template plan<Net>(), backend::template kernels<Net>(), weights.tables()),
+        observer_(std::move(observer)) {}
 
   // Other weights, from the next run on; symbols keep their values. What was there stays when anything is thrown, as it
   // is for the same reasons as when a session is made; sessions that share the old weights keep them.
@@ -175,8 +178,8 @@ template <class Net, class Observer = no_observer> class session {
   }
 
   // Elements of input or output number `i` under the present binding.
-  std::int64_t input_elements(std::size_t i) const { return execution_.elements(Net::plan.inputs[i]); }
-  std::int64_t output_elements(std::size_t i) const { return execution_.elements(Net::plan.results[i]); }
+  std::int64_t input_elements(std::size_t i) const { return execution_.elements(i); }
+  std::int64_t output_elements(std::size_t i) const { return execution_.elements(input_count + i); }
   // Bytes of the arena, scratch memory of kernels included.
   std::size_t arena_bytes() const noexcept { return execution_.arena_bytes(); }
   Observer& observer() noexcept { return observer_; }

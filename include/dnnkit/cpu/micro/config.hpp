@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "dnnkit/cost/target.hpp"
+#include "dnnkit/cpu/micro/isa.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 

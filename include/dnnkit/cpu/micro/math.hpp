@@ -86,8 +86,15 @@ template <class F, int N> [[gnu::always_inline]] inline vec<float, N> lanewise(v
   return x;
 }
 
+namespace detail {
+template <class F>
+concept has_square_root = requires(F f) {
+  isa::square_root(f);
+};
+}  // namespace detail
+
 template <int N> [[gnu::always_inline]] inline vec<float, N> sqrt(vec<float, N> x) noexcept {
-  if constexpr (detail::has_minimum<typename vec<float, N>::native>) {
+  if constexpr (detail::has_square_root<typename vec<float, N>::native>) {
     return typename vec<float, N>::native(isa::square_root(x.v));
   } else {
     return lanewise(x, [](float a) { return __builtin_sqrtf(a); });

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "dnnkit/cpu/micro/config.hpp"
-#include "dnnkit/cpu/micro/isa_x86.hpp"
+#include DNNKIT_INSTRUCTIONS
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 

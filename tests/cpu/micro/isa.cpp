@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // Flags of the compiler that offer part of an instruction set: a network compiles and runs with each of them, and units
 // with different ones go together in one program, where each keeps what it was compiled to.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
-#include <dnnkit/cost/target.hpp>
+#include <dnnkit/cpu/micro/isa.hpp>
 
 #include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "tests/cost/fixtures/unit.hpp"
+#include "tests/cpu/micro/fixtures/unit.hpp"
 
 namespace {
 
@@ -34,6 +35,15 @@ std::vector<unit> all_units() {
 }
 
 }  // namespace
+
+TEST_CASE("the processor has what this program is compiled for") {
+  CHECK(dnnkit::cpu::processor_has<dnnkit::targets::native>());
+  CHECK(dnnkit::cpu::processor_has<dnnkit::targets::portable>());
+  // AVX-512 comes with AVX2, and no processor has both SSE2 and NEON
+  using namespace dnnkit::targets;
+  if (dnnkit::cpu::processor_has<avx512>()) CHECK(dnnkit::cpu::processor_has<avx2>());
+  CHECK(dnnkit::cpu::processor_has<sse2>() != dnnkit::cpu::processor_has<neon>());
+}
 
 TEST_CASE("passes and kernels of a unit have the same target") {
   for (const unit& u : all_units()) {

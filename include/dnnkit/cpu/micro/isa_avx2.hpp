@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What AVX2 has beside what vector types express: min, max, square root, rounding, masked loads and stores.
+#pragma once
+
+#include <immintrin.h>
+
+#include "dnnkit/cpu/micro/isa_sse2.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET::isa {
+
+template <rounding R> [[gnu::always_inline]] inline __m128 round_to(__m128 a) noexcept {
+  return _mm_round_ps(a, static_cast<int>(R) | _MM_FROUND_NO_EXC);
+}
+template <rounding R> [[gnu::always_inline]] inline __m256 round_to(__m256 a) noexcept {
+  return _mm256_round_ps(a, static_cast<int>(R) | _MM_FROUND_NO_EXC);
+}
+[[gnu::always_inline]] inline __m256 minimum(__m256 a, __m256 b) noexcept { return _mm256_min_ps(b, a); }
+[[gnu::always_inline]] inline __m256 maximum(__m256 a, __m256 b) noexcept { return _mm256_max_ps(b, a); }
+[[gnu::always_inline]] inline __m256 square_root(__m256 a) noexcept { return _mm256_sqrt_ps(a); }
+
+// All ones in the first n of eight 32-bit lanes.
+[[gnu::always_inline]] inline __m256i first_lanes(int n) noexcept {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+[[gnu::always_inline]] inline __m256 load_first(const float* p, int n, __m256) noexcept {
+  return _mm256_maskload_ps(p, first_lanes(n));
+}
+[[gnu::always_inline]] inline void store_first(float* p, __m256 v, int n) noexcept {
+  _mm256_maskstore_ps(p, first_lanes(n), v);
+}
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET::isa

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What AVX-512 has beside what vector types express: min, max, square root, rounding, multiplication by powers of two,
+// masked loads and stores.
+#pragma once
+
+#include <immintrin.h>
+
+#include "dnnkit/cpu/micro/isa_avx2.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET::isa {
+
+// The zero-masking forms, because GCC 12 warns of an uninitialised operand inside the plain ones; both become one
+// instruction.
+inline constexpr __mmask16 all_lanes = 0xffff;
+template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) noexcept {
+  return _mm512_maskz_roundscale_ps(all_lanes, a, static_cast<int>(R) | _MM_FROUND_NO_EXC);
+}
+[[gnu::always_inline]] inline __m512 minimum(__m512 a, __m512 b) noexcept {
+  return _mm512_maskz_min_ps(all_lanes, b, a);
+}
+[[gnu::always_inline]] inline __m512 maximum(__m512 a, __m512 b) noexcept {
+  return _mm512_maskz_max_ps(all_lanes, b, a);
+}
+[[gnu::always_inline]] inline __m512 square_root(__m512 a) noexcept { return _mm512_maskz_sqrt_ps(all_lanes, a); }
+// a * 2^n for whole n of any size, rounded once: into denormals, to zero or to infinity.
+[[gnu::always_inline]] inline __m128 times_power_of_two(__m128 a, __m128 n) noexcept {
+  return _mm_maskz_scalef_ps(0xf, a, n);
+}
+[[gnu::always_inline]] inline __m256 times_power_of_two(__m256 a, __m256 n) noexcept {
+  return _mm256_maskz_scalef_ps(0xff, a, n);
+}
+[[gnu::always_inline]] inline __m512 times_power_of_two(__m512 a, __m512 n) noexcept {
+  return _mm512_maskz_scalef_ps(all_lanes, a, n);
+}
+[[gnu::always_inline]] inline __m512 load_first(const float* p, int n, __m512) noexcept {
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), p);
+}
+[[gnu::always_inline]] inline void store_first(float* p, __m512 v, int n) noexcept {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1U << n) - 1U), v);
+}
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET::isa

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// What NEON has beside what vector types express: square root, rounding, loads and stores of the first few lanes. Its
+// min and max are not those of std:: where an operand is not a number.
+#pragma once
+
+#include <arm_neon.h>
+
+#include "dnnkit/cpu/micro/isa_portable.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET::isa {
+
+[[gnu::always_inline]] inline float32x4_t square_root(float32x4_t a) noexcept { return vsqrtq_f32(a); }
+
+template <rounding R> [[gnu::always_inline]] inline float32x4_t round_to(float32x4_t a) noexcept {
+  if constexpr (R == rounding::down) return vrndmq_f32(a);
+  else if constexpr (R == rounding::up) return vrndpq_f32(a);
+  else if constexpr (R == rounding::to_zero) return vrndq_f32(a);
+  else return vrndnq_f32(a);
+}
+
+[[gnu::always_inline]] inline float32x4_t load_first(const float* p, int n, float32x4_t) noexcept {
+  if (n >= 4) return vld1q_f32(p);
+  float32x4_t r = vdupq_n_f32(0.0f);
+  if (n >= 2) r = vcombine_f32(vld1_f32(p), vdup_n_f32(0.0f));
+  if (n == 3) r = vld1q_lane_f32(p + 2, r, 2);
+  if (n == 1) r = vld1q_lane_f32(p, r, 0);
+  return r;
+}
+[[gnu::always_inline]] inline void store_first(float* p, float32x4_t v, int n) noexcept {
+  if (n >= 4) return vst1q_f32(p, v);
+  if (n >= 2) vst1_f32(p, vget_low_f32(v));
+  if (n == 3) vst1q_lane_f32(p + 2, v, 2);
+  if (n == 1) vst1q_lane_f32(p, v, 0);
+}
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET::isa

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# The units of tests/cpu/micro/isa.cpp: one source, compiled for several parts of x86's instruction sets.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(flags_sse2 -msse2)
+  set(flags_avx -mavx)
+  set(flags_avx2 -mavx2 -mfma)
+  set(flags_avx512f -mavx512f)
+  set(flags_avx512 -march=x86-64-v4)
+  foreach(unit IN ITEMS sse2 avx avx2 avx512f avx512)
+    add_library(test_cpu_micro_isa_${unit} OBJECT cpu/micro/fixtures/unit.cpp)
+    target_link_libraries(test_cpu_micro_isa_${unit} PRIVATE dnnkit::dnnkit)
+    target_include_directories(test_cpu_micro_isa_${unit} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(test_cpu_micro_isa_${unit} PRIVATE UNIT=of_${unit})
+    target_compile_options(test_cpu_micro_isa_${unit} PRIVATE ${DNNKIT_WARNING_OPTIONS} -O0 ${flags_${unit}})
+    target_link_libraries(test_cpu_micro_isa PRIVATE test_cpu_micro_isa_${unit})
+  endforeach()
+  target_compile_definitions(test_cpu_micro_isa PRIVATE DNNKIT_UNITS_OF_X86)
+endif()

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# The kernels of tests/runtime/versions.cpp, and runs of it with each instruction set.
+if(TARGET test_runtime_versions)
+  set(isas neon)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(isas sse2 avx2 avx512)
+    target_compile_options(test_runtime_versions PRIVATE -march=x86-64)
+  endif()
+  list(TRANSFORM isas PREPEND dnnkit::targets:: OUTPUT_VARIABLE targets)
+  list(JOIN targets "," targets)
+  target_compile_definitions(test_runtime_versions PRIVATE VERSIONS=${targets})
+  dnnkit_kernel_units(test_runtime_versions digits_in_versions runtime/fixtures/digits_in_versions.hpp 1 ISA ${isas})
+  list(TRANSFORM isas PREPEND ${CMAKE_CURRENT_BINARY_DIR}/dnnkit_kernels/test_runtime_versions/digits_in_versions_kernels_)
+  list(TRANSFORM isas APPEND .o)
+  string(JOIN " " run ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:test_runtime_versions>)
+  add_test(NAME ${suite_prefix}runtime/versions_apart COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/versions.sh ${run} ${isas})
+  set_tests_properties(${suite_prefix}runtime/versions_apart PROPERTIES LABELS runtime TIMEOUT 600)
+endif()
