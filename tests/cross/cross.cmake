@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# Tests on another processor than the compiler's, run by CMAKE_CROSSCOMPILING_EMULATOR: the micro-kernels, networks with
+# results that others computed, and one program with versions of a network. They need doctest and nothing else.
+file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS cpu/micro/*.cpp)
+foreach(source IN LISTS sources ITEMS cross/super_resolution.cpp runtime/versions.cpp)
+  string(REGEX REPLACE "\\.cpp$" "" name ${source})
+  string(REPLACE / _ target test_${name})
+  dnnkit_program(${target} ${source})
+  target_link_libraries(${target} PRIVATE doctest_implementation)
+  target_compile_options(${target} PRIVATE -O2)
+  add_test(NAME cross/${name} COMMAND ${target})
+  set_tests_properties(cross/${name} PROPERTIES LABELS cross TIMEOUT 600)
+endforeach()
+include(runtime/versions.cmake)
+
+add_test(NAME cross/multiply_adds COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/multiply_adds.sh ${CMAKE_OBJDUMP} $<TARGET_FILE:test_cpu_micro_gemm>)
+set_tests_properties(cross/multiply_adds PROPERTIES LABELS cross)
