@@ -185,11 +185,11 @@ if [ "$(uname -m)" = x86_64 ]; then
     says 2 "--isa: takes names of instruction sets, each once" "$tool" build "$small" -o everywhere --isa "$wrong"
   done
   says 0 "everywhere" "$tool" build "$small" -o everywhere --flags "-O0" --isa sse2,avx2 --kernel-parts 2 -j 2
-  bash "$(dirname "$0")/../runtime/versions.sh" "./everywhere --input x=x.npy --output built" everywhere.source/small_kernels_{sse2,avx2}.o
+  bash "$(dirname "$0")/../runtime/versions.sh" "./everywhere --input x=x.npy --output chosen" everywhere.source/small_kernels_{sse2,avx2}.o
   says 0 "instruction sets: sse2 and avx2; the widest" ./everywhere --help
-  rm -r built
-  says 0 "" env DNNKIT_ISA=sse2 ./everywhere --input x=x.npy --output built --trace trace.json --time 2
-  holds built/y.npy $wanted
+  rm -r chosen
+  says 0 "" env DNNKIT_ISA=sse2 ./everywhere --input x=x.npy --output chosen --trace trace.json --time 2
+  holds chosen/y.npy $wanted
   grep -q Conv trace.json || fail "the trace has no kernel: $(cat trace.json)"
   says 1 "DNNKIT_ISA: is no instruction set that the program can run with,found neon" env DNNKIT_ISA=neon ./everywhere --input x=x.npy
 fi
