@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "dnnkit/cpu/families.hpp"
-#include "dnnkit/inspect/operator_calls.hpp"
 #include "dnnkit/operator/attributes.hpp"
 #include "dnnkit/operator/classes.hpp"
 #include "dnnkit/operator/op_set.hpp"
 #include "dnnkit/operator/operands.hpp"
+#include "dnnkit/source/operator_calls.hpp"
 
 namespace dnnkit {
 
@@ -104,7 +104,7 @@ template <class Op> std::string inputs_text() {
 }
 template <class Op> std::string call_text() {
   constexpr operator_call call = call_of<Op>;
-  static_assert(call.by != operator_call::kind::none, "dnnkit: inspect/operator_calls.hpp says how it is called");
+  static_assert(call.by != operator_call::kind::none, "dnnkit: source/operator_calls.hpp says how it is called");
   const std::string name(call.text), inputs = inputs_text<Op>();
   const std::string attributes = has_attributes<Op> ? "{...}" : "";
   switch (call.by) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,7 +23,7 @@ namespace dnnkit::generation {
 class body_writer {
  public:
   // What stands behind a statement that computes v: its shape, or nothing.
-  using comment_maker = std::string (*)(const void*, value_id);
+  using comment_maker = std::function<std::string(value_id)>;
 
   // `names`: what is taken already. Variables with other names than these are made.
   body_writer(std::size_t indent, name_scope names)
@@ -31,14 +32,14 @@ class body_writer {
   void bind(value_id v, std::string name) { names_[v] = std::move(name); }
   // `with_numbers`: variables may be called after folders with their numbers (layer1_0).
   void write(const std::vector<body_item>& items, const std::vector<value_id>& results, bool with_numbers,
-             const void* context, comment_maker comment) {
+             const comment_maker& comment) {
     items_ = &items;
     for (std::size_t i = 0; i < items.size(); ++i)
       for (value_id v : items[i].pattern.operands) uses_[v].push_back(i);
     for (std::size_t i = 0; i < items.size(); ++i)
       for (value_id v : items[i].pattern.outputs) producers_[v] = i;
     for (value_id v : results) uses_[v].push_back(items.size());
-    for (std::size_t i = 0; i < items.size(); ++i) write(i, with_numbers, context, comment);
+    for (std::size_t i = 0; i < items.size(); ++i) write(i, with_numbers, comment);
   }
   // The value as an expression, which may be used once.
   std::string take(value_id v) {
@@ -71,7 +72,7 @@ class body_writer {
     int depth = 0;
   };
 
-  void write(std::size_t i, bool with_numbers, const void* context, comment_maker comment) {
+  void write(std::size_t i, bool with_numbers, const comment_maker& comment) {
     const body_item& b = (*items_)[i];
     if (b.pattern.loop_count > 0) return write_loop(i, with_numbers);
     int depth = 0;
@@ -83,7 +84,7 @@ class body_writer {
       pending_[v] = {text, b.pattern.precedence, depth + 1};
       return;
     }
-    const std::string note = comment == nullptr ? std::string() : comment(context, v);
+    const std::string note = comment == nullptr ? std::string() : comment(v);
     if (!leaf && is_used_soon(i, v)) return statement(flow_target(i, v, with_numbers) + " = " + text + ";", note);
     const std::string name = variable_for(b.pattern, with_numbers);
     names_[v] = name;

@@ -96,7 +96,7 @@ template <class Set> class model_writer {
     for (const parameter& p : f.parameters) add(p.type, p.name);
     body_writer w(6, std::move(names));
     for (std::size_t t = 0; t < f.tensors.size(); ++t) w.bind(f.tensors[t], tensors[t]);
-    w.write(f.body, f.results, false, nullptr, nullptr);
+    w.write(f.body, f.results, false, {});
     const std::string result = w.take(f.results[0]);
     const std::string head = "auto " + f.name + " = [&](" + parameters + ")";
     const std::string one_line = head + " { return " + result + "; };";
@@ -135,8 +135,7 @@ template <class Set> class model_writer {
       x.text(")");
       body.push_back(with_literals(std::move(x)));
     }
-    w.write(body, {}, true, this,
-            [](const void* self, value_id v) { return static_cast<const model_writer*>(self)->shape_text(v); });
+    w.write(body, {}, true, [this](value_id v) { return shape_text(v); });
     code_ += w.code();
   }
 

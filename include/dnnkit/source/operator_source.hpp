@@ -19,6 +19,7 @@
 #include "dnnkit/source/escapes.hpp"
 #include "dnnkit/source/identifiers.hpp"
 #include "dnnkit/source/literals.hpp"
+#include "dnnkit/source/operator_calls.hpp"
 
 namespace dnnkit::generation {
 
@@ -82,34 +83,22 @@ inline bool equal(const attribute_element& a, const attribute_element& b) {
          a.word == b.word;
 }
 
-// Operators whose function takes the operands and then the attributes (operator/function.hpp). The others are applied
-// by dk::apply, or spelled in a way of their own (source/calls.hpp).
-inline bool has_plain_function(std::string_view name) {
-  static constexpr std::string_view names =
-      " abs acos acosh add arg_max arg_min asin asinh atan atanh average_pool bit_shift bitwise_and "
-      "bitwise_not bitwise_or bitwise_xor cast ceil celu clip combine compress conv conv_transpose cos cosh "
-      "cum_prod cum_sum depth_to_space dequantize_linear det dft div dynamic_quantize_linear elu equal erf exp "
-      "eye_like flatten floor gather gather_elements gather_nd gelu gemm global_average_pool global_lp_pool "
-      "global_max_pool greater greater_or_equal grid_sample group_normalization hard_sigmoid hard_swish "
-      "hardmax identity instance_normalization is_inf is_nan layer_normalization leaky_relu less "
-      "less_or_equal log log_softmax logical_and logical_not logical_or logical_xor lp_normalization "
-      "lp_pool lrn matmul max max_pool max_pool_indices max_unpool mean_variance_normalization min mish mod "
-      "mul neg negative_log_likelihood_loss non_max_suppression non_zero one_hot pad pow prelu "
-      "quantize_linear reciprocal reduce_l1 reduce_l2 reduce_log_sum reduce_log_sum_exp reduce_max "
-      "reduce_mean reduce_min reduce_prod reduce_sum reduce_sum_square relu resize reverse_sequence "
-      "rms_normalization roi_align round scatter_elements scatter_nd selu shrink sigmoid sign sin sinh "
-      "slice softmax softmax_cross_entropy_loss softplus softsign space_to_depth sqrt squeeze stft sub "
-      "swish tan tanh thresholded_relu tile top_k transpose trilu unique unsqueeze where ";
-  return names.find(" " + std::string(name) + " ") != names.npos;
+// "dk::conv" of an operator whose function takes the operands and then the attributes (operator/function.hpp), as most
+// do. Nothing of the others, which are applied by dk::apply, or spelled in a way of their own (source/calls.hpp).
+template <class Op> std::string function_of() {
+  constexpr dnnkit::detail::operator_call call = dnnkit::detail::call_of<Op>;
+  using kind = dnnkit::detail::operator_call::kind;
+  if (call.by == kind::function) return "dk::" + std::string(call.text);
+  constexpr std::string_view operand = "(x)";
+  if (call.by != kind::own || !call.text.ends_with(operand)) return "";
+  return "dk::" + std::string(call.text.substr(0, call.text.size() - operand.size()));
 }
 
 template <class Op> operator_source operator_source_of(const std::int64_t* codes) {
   operator_source s;
   s.type = type_spelling<Op>();
   if (s.type.find('<') != std::string::npos) s.type = "dk::op::" + identifier(Op::name, "");  // an alias has that name
-  constexpr std::string_view prefix = "dk::op::";
-  if (s.type.starts_with(prefix) && has_plain_function(std::string_view(s.type).substr(prefix.size())))
-    s.function = "dk::" + s.type.substr(prefix.size());
+  s.function = function_of<Op>();
   s.attributes = attribute_sources(decode<Op>(codes));
   const auto defaults = attribute_sources(Op{});
   for (std::size_t i = 0; i < defaults.size(); ++i) {

@@ -153,6 +153,15 @@ inline const std::map<std::string_view, converter>& special_converters() {
 inline constexpr std::array<std::string_view, 3> computed_while_importing{"Shape", "Size", "ConstantOfShape"};
 inline void convert_never(node_context&) { node_context::refuse("an element that decides a shape is not known"); }
 
+// Operators whose work is not bounded by the elements they read and write: these are never computed while importing.
+inline constexpr std::array<std::string_view, 15> with_unbounded_work{
+    "AveragePool", "CausalConvWithState", "Col2Im",       "Conv",          "ConvInteger", "ConvTranspose",
+    "DeformConv",  "GlobalAveragePool",   "GlobalLpPool", "GlobalMaxPool", "LRN",         "LpPool",
+    "MaxPool",     "QLinearConv",         "RoiAlign"};
+
+// Operators whose extents depend on elements, and which have no more elements than a few times what they read.
+inline constexpr std::array<std::string_view, 3> selecting{"Compress", "NonZero", "Unique"};
+
 inline const std::map<std::string_view, converter>& reflected_converters() {
   static const std::map<std::string_view, converter> table = reflected(builtin_ops);
   return table;

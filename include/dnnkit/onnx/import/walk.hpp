@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -292,19 +293,14 @@ class import_walk {
     return c.results();
   }
 
-  // Operators whose work is not bounded by the elements they read and write.
-  static bool has_window(std::string_view type) {
-    return type.find("Conv") != type.npos || type.find("Pool") != type.npos || type == "LRN" || type == "RoiAlign" ||
-           type == "Col2Im";
+  static bool is_one_of(std::span<const std::string_view> operators, std::string_view type) {
+    return std::find(operators.begin(), operators.end(), type) != operators.end();
   }
-
-  // Operators whose extents depend on elements, and which have no more elements than a few times what they read.
-  static bool selects(std::string_view type) { return type == "NonZero" || type == "Compress" || type == "Unique"; }
 
   // A node whose inputs are all known numbers, and whose outputs are small, is computed by the reference evaluator.
   std::optional<std::vector<value_reference>> fold(scope& names, const onnx::node& n, std::int64_t opset,
                                                    converter converts) {
-    if (n.inputs.empty() || n.op_type == "Constant" || has_window(n.op_type)) return std::nullopt;
+    if (n.inputs.empty() || n.op_type == "Constant" || is_one_of(with_unbounded_work, n.op_type)) return std::nullopt;
     for (std::string_view i : n.inputs) {
       if (i.empty()) continue;
       const known_elements* k = state_.elements(*names.find(i), false);
@@ -325,7 +321,8 @@ class import_walk {
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (!results[i] || !results[i]->data.present() || &results[i]->data.owner() != &scratch) continue;
       std::size_t count = 0;
-      if (!selects(n.op_type) && !known_elements::countable(results[i]->type.dims, count)) return std::nullopt;
+      if (!is_one_of(selecting, n.op_type) && !known_elements::countable(results[i]->type.dims, count))
+        return std::nullopt;
       scratch.output(std::to_string(i), results[i]->data);
       computed.push_back(i);
     }
