@@ -110,6 +110,7 @@ template <class Model> constexpr text problem_of(const plan_view& plan) {
             << "`static constexpr auto ops = dnnkit::builtin_ops + dnnkit::op_set<...>{}`";
   };
   for (const recipe& r : plan.recipes) check(r.anchor);
+  for (const recipe& r : plan.stages) check(r.anchor);
   for (const recipe_node& n : plan.nodes) check(n.op);
   for (const movement_step& m : plan.movement) check(m.op);
   return problem;

@@ -62,7 +62,7 @@ std::string log_error(const dk::graph& g) {
     };
     const dk::step& s = step_of(with_log);
     const auto nodes = with_log.numbers_of(s.nodes), expected = plan.numbers_of(step_of(plan).nodes),
-               operators = with_log.numbers_of(with_log.log_kernels[k].operators);
+               operators = with_log.numbers_of(with_log.log_stages[with_log.log_kernels[k].stages.first].operators);
     if (!std::equal(nodes.begin(), nodes.end(), expected.begin(), expected.end())) return "other kernels";
     std::vector<dk::node_id> sorted(operators.begin(), operators.end());
     std::sort(sorted.begin(), sorted.end());

@@ -25,9 +25,9 @@ template <class Net, std::size_t R> struct anchor_context {
 };
 
 template <class Net, std::size_t R> struct anchor_of {
-  using type = typename find_operator<Net, Net::plan.recipes[R].anchor.id>::type;
+  using type = typename find_operator<Net, Net::plan.stage_numbered(R).anchor.id>::type;
   static constexpr type value =
-      decode<type>(Net::plan.attributes.data() + Net::plan.recipes[R].anchor_attributes.first);
+      decode<type>(Net::plan.attributes.data() + Net::plan.stage_numbered(R).anchor_attributes.first);
 };
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

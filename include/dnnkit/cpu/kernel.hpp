@@ -15,6 +15,7 @@ struct kernel_call {
   const std::int64_t* extents = nullptr;  // the step's run-time extents
   std::byte* packed = nullptr;            // what pack() wrote, 64-byte aligned
   std::byte* scratch = nullptr;           // scratch_bytes(), 64-byte aligned, shared by all units of the call
+  std::byte* worker = nullptr;            // worker_bytes(), 64-byte aligned, of those units alone that run in one piece
 };
 
 // The work of one call comes in two phases: all units of `prepare`, then all units of `run`. Units of one phase may run
@@ -25,6 +26,7 @@ struct kernel_entry {
   index_t (*prepare_units)(const kernel_call&) noexcept = nullptr;  // null: no first phase
   void (*prepare)(const kernel_call&, index_t first, index_t last) noexcept = nullptr;
   std::int64_t (*scratch_bytes)(const kernel_call&) noexcept = nullptr;  // reads the extents only; null: none
+  std::int64_t (*worker_bytes)(const kernel_call&) noexcept = nullptr;   // the same; null: none
   void (*pack)(const kernel_call&) noexcept =
       nullptr;  // writes `packed` from the setup operands, once; null: nothing to pack
   std::int64_t packed_bytes = 0;
@@ -43,6 +45,8 @@ template <class Kernel> constexpr kernel_entry entry_of() {
   }
   if constexpr (requires(const kernel_call& call) { Kernel::scratch_bytes(call); })
     e.scratch_bytes = Kernel::scratch_bytes;
+  if constexpr (requires(const kernel_call& call) { Kernel::worker_bytes(call); })
+    e.worker_bytes = Kernel::worker_bytes;
   if constexpr (requires(const kernel_call& call) { Kernel::pack(call); }) {
     e.pack = Kernel::pack;
     e.packed_bytes = Kernel::packed_bytes;

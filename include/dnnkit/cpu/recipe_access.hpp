@@ -27,10 +27,11 @@ template <dim D> [[gnu::always_inline]] inline constexpr auto extent_value(const
   else return static_cast<index_t>(call.extents[D.expression()]);
 }
 
-// Net: a type with a static constexpr plan_view `plan` and the plan's `choices`; R: the recipe's number.
+// Net: a type with a static constexpr plan_view `plan` and the plan's `choices`; R: the recipe's number, or that of an
+// earlier stage (plan_view::stage_numbered), which has no choice of its own.
 template <class Net, std::size_t R> struct recipe_access {
   static constexpr const plan_view& tables = Net::plan;
-  static constexpr recipe self = Net::plan.recipes[R];
+  static constexpr recipe self = Net::plan.stage_numbered(R);
   static constexpr kernel_choice choice = Net::choices[R];
   static constexpr kernel_spec spec{Net::plan, R};
 

@@ -203,6 +203,18 @@ template <class Net, std::size_t R> struct tree {
     }
   };
 
+  // The same in a stage that reads what an earlier one has just computed there.
+  template <int Lanes, std::size_t Along, class Handed> struct place_behind {
+    const kernel_call& call;
+    const coordinates& c;
+    Handed handed;
+
+    template <std::size_t L> [[gnu::always_inline]] auto load(auto n) const {
+      if constexpr (access::template load<L>.reach.count != 0) return handed;
+      else return load_lanes<L, Lanes, Along>(call, c, n);
+    }
+  };
+
   template <int Lanes, class Place, class Anchor> struct evaluation {
     const Place& at;
     Anchor anchor;
@@ -241,8 +253,11 @@ template <class Net, std::size_t R> struct tree {
   // or a smaller index_t). `anchor` is the anchor's result there, anything where there is none.
   template <operand_ref Ref, int Lanes, std::size_t Along>
   [[gnu::always_inline]] static auto evaluate(const kernel_call& call, const coordinates& c, auto n, auto anchor) {
-    const place<Lanes, Along> at{call, c};
-    evaluation<Lanes, place<Lanes, Along>, decltype(anchor)> e{at, anchor, {}};
+    return evaluate_at<Ref, Lanes>(place<Lanes, Along>{call, c}, n, anchor);
+  }
+  template <operand_ref Ref, int Lanes>
+  [[gnu::always_inline]] static auto evaluate_at(const auto& at, auto n, auto anchor) {
+    evaluation<Lanes, std::remove_cvref_t<decltype(at)>, decltype(anchor)> e{at, anchor, {}};
     e.template compute_all<nodes_of<Ref>>(n);
     return e.template value<Ref>(n);
   }

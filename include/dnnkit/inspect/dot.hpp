@@ -84,8 +84,10 @@ class dot_writer {
              {}};
     if (const std::string conditions = conditions_of(plan_, of.runs); !conditions.empty())
       k.title += "\nif " + conditions;
-    for (const auto nodes : {net_.views_of(of), net_.nodes_of(of)})
-      k.nodes.insert(k.nodes.end(), nodes.begin(), nodes.end());
+    if (const std::size_t stages = net_.stages_of(of).size(); stages > 1) k.title += fmt::format("\n{} stages", stages);
+    k.nodes = net_.views_of(of);
+    const auto nodes = net_.nodes_of(of);
+    k.nodes.insert(k.nodes.end(), nodes.begin(), nodes.end());
     k.sorted = k.nodes;
     std::sort(k.sorted.begin(), k.sorted.end());
     for (value_id v : net_.outputs_of(of)) stored_by_.emplace(v, kernels_.size());

@@ -56,11 +56,17 @@ class explanation {
 
   // --- one kernel
   void add_kernel(const kernel& k) {
-    line("operators", list_of(net_.operators_of(k)));
-    if (const auto views = net_.views_of(k); !views.empty()) line("views", list_of(views));
+    const auto stages = net_.stages_of(k);
+    for (const logged_stage& s : stages) {
+      if (stages.size() > 1) line("stage", fmt::format("{} of {}", &s - stages.data() + 1, stages.size()));
+      line("operators", list_of(net_.operators_of(s)));
+      if (const auto views = net_.views_of(s); !views.empty()) line("views", list_of(views));
+      if (stages.size() > 1) line("mapping type", name_of(s.type));
+    }
+    if (stages.size() > 1) line("tile", tile_of(k));
     if (const std::string conditions = conditions_of(plan_, k.runs); !conditions.empty())
       line("runs only if", conditions);
-    line("mapping type", name_of(k.log.type));
+    if (stages.size() == 1) line("mapping type", name_of(stages[0].type));
     for (std::int32_t b : net_.operands(k.runs, false)) add_operand("reads", b, false);
     for (std::int32_t b : net_.operands(k.runs, true)) add_operand("writes", b, true);
     line("cost", fmt::format("{} FLOPs, {} bytes read, {} bytes written", sizes_.text(k.runs.flops),
@@ -71,6 +77,19 @@ class explanation {
     }
     for (const decision* d : net_.decisions_about(k)) add_decision(*d);
     out_ += "\n";
+  }
+
+  // "1 x 1 x 32 x all positions of [1, 12, 128, 64], 16,384 bytes in tile storage"
+  std::string tile_of(const kernel& k) const {
+    const recipe& r = plan_.recipes[k.runs.kernel];
+    std::vector<std::string> positions, extents;
+    for (std::int32_t n : plan_.numbers_of(r.tile)) positions.push_back(n == 0 ? "all" : fmt::format("{}", n));
+    for (dim d : plan_.dims_of(r.space))
+      extents.push_back(sizes_.text(d.is_known() ? d : plan_.dims_of(k.runs.extents)[d.expression()]));
+    dim bytes = 0;
+    for (std::int32_t b : net_.tile_buffers(k.runs)) bytes = sizes_.sum(bytes, sizes_.stored_bytes(net_.buffer_at(b)));
+    return fmt::format("{} positions of [{}], {} bytes in tile storage", fmt::join(positions, " x "),
+                       fmt::join(extents, ", "), sizes_.text(bytes));
   }
 
   void add_operand(std::string_view label, std::int32_t b, bool written) {

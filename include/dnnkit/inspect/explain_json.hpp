@@ -77,7 +77,9 @@ class json_explanation {
       json_.member("setup", k.setup);
       json_.text_or_null("runs_only_if", conditions_of(plan_, k.runs));
       json_.key("stages");
-      json_.array([&] { add_stage(k); });
+      json_.array([&] {
+        for (const logged_stage& s : net_.stages_of(k)) add_stage(s);
+      });
       json_.text_or_null("family", choice == nullptr ? std::string_view() : choice->family);
       json_.key("operands");
       json_.array([&] {
@@ -85,8 +87,12 @@ class json_explanation {
         for (std::int32_t b : net_.operands(k.runs, true)) add_operand(k, b, choice, true);
       });
       json_.key("tile");
-      if (choice == nullptr) json_.null();
-      else json_.object([&] { add_tile(choice->tile); });
+      if (choice == nullptr && plan_.recipes[k.runs.kernel].tile.count == 0) json_.null();
+      else
+        json_.object([&] {
+          if (choice != nullptr) add_tile(choice->tile);
+          add_stage_tile(k);
+        });
       json_.member("layout", describe(net_.buffer_at(net_.operands(k.runs, true)[0]).layout));
       member("flops", k.runs.flops);
       member("bytes", sizes_.sum(k.log.bytes_read, k.log.bytes_written));
@@ -106,11 +112,30 @@ class json_explanation {
     return s.kernel < plan_.choices.size() ? &plan_.choices[s.kernel] : nullptr;
   }
 
-  void add_stage(const kernel& k) {
+  void add_stage(const logged_stage& s) {
     json_.object([&] {
-      json_.member("mapping_type", name_of(k.log.type));
-      operators("operators", net_.operators_of(k));
-      operators("views", net_.views_of(k));
+      json_.member("mapping_type", name_of(s.type));
+      operators("operators", net_.operators_of(s));
+      operators("views", net_.views_of(s));
+    });
+  }
+  // In what tiles the stages run: so many positions of each axis of the last one's iteration space, null for all.
+  void add_stage_tile(const kernel& k) {
+    const slice_of tile = plan_.recipes[k.runs.kernel].tile;
+    if (tile.count == 0) return;
+    json_.key("positions");
+    json_.array([&] {
+      for (std::int32_t n : plan_.numbers_of(tile))
+        if (n == 0) json_.null();
+        else json_.value(n);
+    });
+    json_.key("storage");
+    json_.array([&] {
+      for (std::int32_t b : net_.tile_buffers(k.runs))
+        json_.object([&] {
+          json_.member("name", plan_.text_of(net_.buffer_at(b).name));
+          member("bytes", sizes_.stored_bytes(net_.buffer_at(b)));
+        });
     });
   }
 
@@ -144,6 +169,7 @@ class json_explanation {
   std::optional<operand_reading> reading_of(const step& s, std::int32_t b, const kernel_choice* choice) const {
     if (choice == nullptr || choice->operands.empty()) return std::nullopt;
     const recipe& r = plan_.recipes[s.kernel];
+    if (r.earlier.count != 0) return std::nullopt;  // the choice speaks of the last stage
     const auto inputs = plan_.refs_of(r.anchor_inputs);
     const auto buffers = plan_.numbers_of(s.operands);
     for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -59,9 +59,24 @@ class logged_network {
   std::vector<kernel> setup_kernels() const { return kernels_of(plan_.setup_steps, 0, true); }
 
   std::span<const node_id> nodes_of(const kernel& k) const { return plan_.numbers_of(k.runs.nodes); }
-  // In the order in which the kernel computes them.
-  std::span<const node_id> operators_of(const kernel& k) const { return plan_.numbers_of(k.log.operators); }
-  std::span<const node_id> views_of(const kernel& k) const { return plan_.numbers_of(k.log.views); }
+  std::span<const logged_stage> stages_of(const kernel& k) const {
+    return plan_.part<logged_stage>(plan_.log_stages, k.log.stages);
+  }
+  // Of a stage, in the order in which it computes them.
+  std::span<const node_id> operators_of(const logged_stage& s) const { return plan_.numbers_of(s.operators); }
+  std::span<const node_id> views_of(const logged_stage& s) const { return plan_.numbers_of(s.views); }
+  // Of all stages of a kernel.
+  std::vector<node_id> operators_of(const kernel& k) const {
+    std::vector<node_id> all;
+    for (const logged_stage& s : stages_of(k)) all.insert(all.end(), operators_of(s).begin(), operators_of(s).end());
+    return all;
+  }
+  // The same, each once, in topological order.
+  std::vector<node_id> views_of(const kernel& k) const {
+    std::set<node_id> all;
+    for (const logged_stage& s : stages_of(k)) all.insert(views_of(s).begin(), views_of(s).end());
+    return {all.begin(), all.end()};
+  }
   std::span<const value_id> outputs_of(const kernel& k) const { return plan_.numbers_of(k.log.outputs); }
   const logged_node& node_at(node_id n) const { return at(plan_.log_nodes, n); }
   const logged_value& value_at(value_id v) const { return at(plan_.log_values, v); }
@@ -73,16 +88,24 @@ class logged_network {
     return std::binary_search(nodes.begin(), nodes.end(), n);
   }
 
-  // The buffers that a step reads or writes, each once.
+  // The buffers that a step reads or writes, each once; those of its tiles are neither.
   std::vector<std::int32_t> operands(const step& s, bool written) const {
     const auto all = plan_.numbers_of(s.operands);
     std::vector<std::int32_t> list;
     for (std::size_t i = 0; i < all.size(); ++i) {
       bool is_output = false;
+      if (buffer_at(all[i]).where == storage::tiles) continue;
       for (const recipe_output& o : plan_.part<recipe_output>(plan_.outputs, plan_.recipes[s.kernel].outputs))
         is_output = is_output || o.operand == i;
       if (is_output == written && std::find(list.begin(), list.end(), all[i]) == list.end()) list.push_back(all[i]);
     }
+    return list;
+  }
+  // The buffers in which its stages hand to each other.
+  std::vector<std::int32_t> tile_buffers(const step& s) const {
+    std::vector<std::int32_t> list;
+    for (std::int32_t b : plan_.numbers_of(s.operands))
+      if (buffer_at(b).where == storage::tiles) list.push_back(b);
     return list;
   }
 
@@ -128,10 +151,15 @@ class logged_network {
     return {};
   }
 
-  // The mapping type of the kernel that node n is at home in, else its own.
+  // The mapping type of the stage that node n is at home in, else its own.
   mapping type_around(node_id n) const {
     const logged_node& x = node_at(n);
-    return x.home == none ? x.type : at(plan_.log_kernels, x.home).type;
+    if (x.home == none) return x.type;
+    const auto stages = plan_.part<logged_stage>(plan_.log_stages, at(plan_.log_kernels, x.home).stages);
+    for (const logged_stage& s : stages)
+      for (node_id m : operators_of(s))
+        if (m == n) return s.type;
+    return stages.back().type;
   }
 
  private:

@@ -21,8 +21,8 @@ inline constexpr std::array<std::string_view, 5> mapping_names{"One-to-One", "Re
                                                                "Many-to-Many"};
 constexpr std::string_view name_of(mapping m) { return mapping_names[static_cast<std::size_t>(m)]; }
 
-inline constexpr std::array<std::string_view, 6> storage_names{"arena",  "graph input", "graph output",
-                                                               "weight", "constant",    "setup"};
+inline constexpr std::array<std::string_view, 7> storage_names{"arena",    "graph input", "graph output", "weight",
+                                                               "constant", "setup",       "tile"};
 constexpr std::string_view name_of(storage s) { return storage_names[static_cast<std::size_t>(s)]; }
 
 // "Conv 'conv1'", or "Relu" when the node has no name of its own
@@ -58,6 +58,11 @@ inline std::string describe(const buffer_layout& l) {
   if (halo) s += ", halo";
   for (std::size_t i = 0; i < rank; ++i)
     if (l.before[i] != 0 || l.after[i] != 0) s += fmt::format(" axis {}: {}+{}", i, l.before[i], l.after[i]);
+  if (!l.part.empty()) {
+    s += ", of a tile";
+    for (std::size_t i = 0; i < rank; ++i)
+      if (l.part[i] != 0) s += fmt::format(" axis {}: {}", i, l.part[i]);
+  }
   if (l.window != 0) s += fmt::format(", {} rows at a time in {} slots", l.window, l.slots);
   return s;
 }

@@ -43,6 +43,14 @@ inline std::string operators_of_recipe(const plan_view& plan, const recipe& r) {
   return s.empty() ? "copy" : s;
 }
 
+// Those of all stages, one behind the other.
+inline std::string operators_of_kernel(const plan_view& plan, const recipe& r) {
+  std::string s;
+  for (std::size_t i = 0; i < plan.stages_of(r); ++i)
+    (s += i == 0 ? "" : " ") += operators_of_recipe(plan, plan.stage_of(r, i));
+  return s;
+}
+
 }  // namespace detail
 
 // An observer for sessions: dk::session<net, dk::chrome_trace> s(weights); ... s.observer().write("trace.json").
@@ -99,7 +107,7 @@ class chrome_trace {
       out += separator + "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"cat\":\"kernel\",\"name\":" +
              detail::json_string(plan_.text_of(s.name)) + ",\"ts\":" + time(e.begin - events_[0].begin) +
              ",\"dur\":" + time(e.end - e.begin) + ",\"args\":{\"kernel\":" + std::to_string(e.step + 1) +
-             ",\"operators\":" + detail::json_string(detail::operators_of_recipe(plan_, plan_.recipes[s.kernel])) +
+             ",\"operators\":" + detail::json_string(detail::operators_of_kernel(plan_, plan_.recipes[s.kernel])) +
              ",\"FLOPs\":" + flops_of(e, symbols) + note(e.step) + "}}";
       separator = ",\n";
     }

@@ -38,7 +38,7 @@ struct choose_kernels {
     bool found = false;
     const auto first = static_cast<std::uint32_t>(s.plan.alternatives.size());
     for (std::size_t f = 0; f < families.size(); ++f) {
-      if (!families[f].carries_out(spec.self().anchor)) continue;
+      if (!families[f].is_asked(spec, facts)) continue;
       const kernel_match match = families[f].match(spec, facts);
       if (match && (!found || match->cost.cycles < best.cost.cycles)) {
         if (found) s.plan.alternatives.push_back({best.family, true, best.cost, best.reason});

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What fusion planning decides: groups of nodes, each of which becomes one kernel.
+// What fusion planning decides: groups of nodes, each of which becomes one kernel, or a stage of one.
 #pragma once
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/plan/recipe.hpp"
 
 namespace dnnkit {
 
@@ -15,10 +16,24 @@ struct fusion_group {
   node_id anchor = none;     // its one operator that is neither element-wise nor movement
   mapping type = mapping::one_to_one;
   bool setup = false;  // depends on weights and constants only
+
+  // Stages of one kernel follow each other in the list, and hand to each other in tile storage what the earlier ones
+  // store. Of a stage: what a tile needs of the axes of its iteration space; of the last: so many positions of each
+  // axis are a tile, 0 for all (plan/recipe.hpp). Empty where a group is a kernel of its own.
+  bool goes_on = false;  // the next group is a stage of the same kernel
+  vector<tile_reach> reach = {};
+  vector<std::int32_t> tile = {};
 };
 
 struct fusion_plan {
   vector<fusion_group> groups;  // in an order in which they can run
+
+  // How many groups from number `first` on are one kernel.
+  constexpr std::size_t stages_from(std::size_t first) const {
+    std::size_t n = 1;
+    while (groups.items[first + n - 1].goes_on) ++n;
+    return n;
+  }
 };
 
 }  // namespace dnnkit

@@ -25,17 +25,13 @@ class group_twins {
         in_b_(g.nodes.size(), none) {}
 
   // Is everything a recipe is made of the same in both groups? Then operand v of `a` is operand image(v) of `b`.
-  constexpr bool are_twins(const fusion_group& a, const fusion_group& b) {
-    a_ = &a;
-    b_ = &b;
+  constexpr bool are_twins(const fusion_group& a, const fusion_group& b) { return are_twins(&a, &b, 1); }
+  // The same of the stages of two kernels.
+  constexpr bool are_twins(const fusion_group* a, const fusion_group* b, std::size_t stages) {
     pairs_.clear();
-    if (!same_operators()) return false;
-    for (std::size_t k = 0; k < a.nodes.count; ++k)
-      in_a_.items[a.nodes.items[k]] = in_b_.items[b.nodes.items[k]] = static_cast<std::int32_t>(k);
-    const bool same = same_operands() && same_outputs();
-    for (std::size_t k = 0; k < a.nodes.count; ++k)
-      in_a_.items[a.nodes.items[k]] = in_b_.items[b.nodes.items[k]] = none;
-    return same;
+    for (std::size_t i = 0; i < stages; ++i)
+      if (!are_stages_alike(a[i], b[i])) return false;
+    return true;
   }
   constexpr value_id image(value_id v) const {
     std::size_t k = 0;
@@ -44,6 +40,18 @@ class group_twins {
   }
 
  private:
+  constexpr bool are_stages_alike(const fusion_group& a, const fusion_group& b) {
+    a_ = &a;
+    b_ = &b;
+    if (!same_operators() || !same_tiles()) return false;
+    for (std::size_t k = 0; k < a.nodes.count; ++k)
+      in_a_.items[a.nodes.items[k]] = in_b_.items[b.nodes.items[k]] = static_cast<std::int32_t>(k);
+    const bool same = same_operands() && same_outputs();
+    for (std::size_t k = 0; k < a.nodes.count; ++k)
+      in_a_.items[a.nodes.items[k]] = in_b_.items[b.nodes.items[k]] = none;
+    return same;
+  }
+
   struct pair {
     value_id of_a = none, of_b = none;
   };
@@ -56,6 +64,15 @@ class group_twins {
       const node_id i = of_a[k], j = of_b[k];
       if ((i == a_->anchor) != (j == b_->anchor) || !same_operator(g_.nodes.items[i], g_.nodes.items[j])) return false;
     }
+    return true;
+  }
+  constexpr bool same_tiles() const {
+    if (a_->goes_on != b_->goes_on || a_->reach.count != b_->reach.count || a_->tile.count != b_->tile.count)
+      return false;
+    for (std::size_t i = 0; i < a_->reach.count; ++i)
+      if (!(a_->reach.items[i] == b_->reach.items[i])) return false;
+    for (std::size_t i = 0; i < a_->tile.count; ++i)
+      if (a_->tile.items[i] != b_->tile.items[i]) return false;
     return true;
   }
   constexpr bool same_operator(const node& x, const node& y) const {
@@ -105,7 +122,10 @@ class group_twins {
   }
 
   static constexpr bool same_layout(const buffer_layout& a, const buffer_layout& b) {
-    if (a.window != b.window || a.slots != b.slots || a.order.count != b.order.count) return false;
+    if (a.window != b.window || a.slots != b.slots || a.order.count != b.order.count || a.part.count != b.part.count)
+      return false;
+    for (std::size_t i = 0; i < a.part.count; ++i)
+      if (a.part.items[i] != b.part.items[i]) return false;
     for (std::size_t i = 0; i < a.order.count; ++i)
       if (a.order.items[i] != b.order.items[i] || a.before.items[i] != b.before.items[i] ||
           a.after.items[i] != b.after.items[i])

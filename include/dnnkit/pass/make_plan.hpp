@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Pass: from a graph, its fusion groups and layouts to the plan: one step a group, one buffer a stored value, one
-// recipe for all steps that compute the same. Where no pass has grouped the nodes, each has a kernel of its own; where
-// none has chosen layouts, they are row-major. Refuses graphs that need a pass that has not run.
+// Pass: from a graph, its fusion groups and layouts to the plan: one step a group, or for groups that are stages of one
+// kernel, one buffer a stored value, one recipe for all steps that compute the same. Where no pass has grouped the
+// nodes, each has a kernel of its own; where none has chosen layouts, they are row-major. Refuses graphs that need a
+// pass that has not run.
 #pragma once
 
 #include <bit>
@@ -22,12 +23,16 @@ namespace dnnkit {
 
 namespace detail {
 
-// Logical extents with the border on both sides; of the rows, those in the window if there is one.
+// Logical extents with the border on both sides; of the rows, those in the window if there is one; in tile storage,
+// what a tile has of each.
 constexpr shape room_of(symbol_table& table, const buffer& b) {
   shape room;
   for (std::size_t i = 0; i < b.type.dims.size(); ++i)
-    room.push_back(b.layout.window != 0 && i == 2 ? dim(b.layout.window)
-                                                  : table.add(b.type.dims[i], b.layout.before[i] + b.layout.after[i]));
+    if (!b.layout.part.empty() && b.layout.part[i] != 0) room.push_back(b.layout.part[i]);
+    else
+      room.push_back(b.layout.window != 0 && i == 2
+                         ? dim(b.layout.window)
+                         : table.add(b.type.dims[i], b.layout.before[i] + b.layout.after[i]));
   return room;
 }
 
@@ -50,7 +55,11 @@ class plan_maker {
       for (value_id o : group.outputs) stored_.items[o] = 1;
     for (value_id v : g_.inputs) p_.inputs.push_back(buffer_for(v));
     for (value_id v : g_.outputs) p_.results.push_back(buffer_for(v));
-    for (const fusion_group& group : fusion_.groups) add_step(group);
+    for (std::size_t k = 0; k < fusion_.groups.count;) {
+      const std::size_t stages = fusion_.stages_from(k);
+      add_step(fusion_.groups.items + k, stages);
+      k += stages;
+    }
     if (!g_.error.empty()) {
       plan_draft none;
       none.error = g_.error;
@@ -106,8 +115,10 @@ class plan_maker {
       b.where = storage::output;
       b.port = port;
       b.name = g_.output_names[port];
+    } else if (!b.layout.part.empty()) {
+      b.where = storage::tiles;
     }
-    const bool as_it_is = b.layout.window == 0 && !has_border(b.layout);
+    const bool as_it_is = b.layout.window == 0 && b.layout.part.empty() && !has_border(b.layout);
     b.elements = element_count(g_.symbols, as_it_is ? x.type.dims : room_of(g_.symbols, b));
     if (b.layout.slots != 1) b.elements = g_.symbols.mul(b.elements, b.layout.slots);
     if (b.elements.is_unknown() && g_.error.empty())
@@ -118,21 +129,24 @@ class plan_maker {
     return known;
   }
 
-  // What is known of the first of several groups that compute the same.
-  struct known_group {
-    const fusion_group* group = nullptr;
+  // What is known of the first of several kernels that compute the same.
+  struct known_kernel {
+    const fusion_group* groups = nullptr;
+    std::size_t stages = 1;
     vector<value_id> operands;
     std::uint32_t kernel = 0;
     slice_of extents;
     dim flops = 0;
   };
 
-  constexpr void add_step(const fusion_group& group) {
-    const std::size_t k = known_twin(group);
+  // The kernel of these groups: one, or its stages.
+  constexpr void add_step(const fusion_group* groups, std::size_t stages) {
+    const fusion_group& last = groups[stages - 1];
+    const std::size_t k = known_twin(groups, stages);
     const bool is_twin = k < known_.count;
-    if (!is_twin) known_.push_back(made_for(group));
+    if (!is_twin) known_.push_back(made_for(groups, stages));
     next_twin_ = k + 1;
-    const known_group& known = known_.items[k];
+    const known_kernel& known = known_.items[k];
     step s{};
     s.kernel = known.kernel;
     s.extents = known.extents;
@@ -140,18 +154,29 @@ class plan_maker {
     const std::size_t first_operand = p_.numbers.count;
     for (value_id v : known.operands) p_.numbers.push_back(buffer_for(is_twin ? twins_.image(v) : v));
     s.operands = numbers_from(first_operand);
-    s.guards = guards_of(group);
-    touch_operands(s.operands, s.guards, group);
+    s.guards = guards_of(last);
+    touch_operands(s.operands, s.guards, last);
     const std::size_t first_border = p_.numbers.count;
-    for (value_id o : group.outputs)
+    for (value_id o : last.outputs)
       if (has_border(layouts_.items[o])) p_.numbers.push_back(buffer_for(o));
     s.borders = numbers_from(first_border);
-    const std::size_t first_node = p_.numbers.count;
-    p_.numbers.append(group.nodes.begin(), group.nodes.end());
-    s.nodes = numbers_from(first_node);
-    const node_id named = group.anchor != none ? group.anchor : group.nodes.back();
+    s.nodes = nodes_of(groups, stages);
+    const node_id named = last.anchor != none ? last.anchor : last.nodes.back();
     s.name = g_.nodes.items[named].name;
-    (group.setup ? p_.setup_steps : p_.steps).push_back(s);
+    (last.setup ? p_.setup_steps : p_.steps).push_back(s);
+  }
+  // In topological order, each once.
+  constexpr slice_of nodes_of(const fusion_group* groups, std::size_t stages) {
+    const std::size_t first = p_.numbers.count;
+    if (stages == 1) {
+      p_.numbers.append(groups->nodes.begin(), groups->nodes.end());
+      return numbers_from(first);
+    }
+    vector<node_id> all;
+    for (std::size_t i = 0; i < stages; ++i)
+      for (node_id n : groups[i].nodes) fusion_blocks::add(all, n);
+    p_.numbers.append(all.begin(), all.end());
+    return numbers_from(first);
   }
 
   constexpr slice_of guards_of(const fusion_group& group) {
@@ -164,22 +189,25 @@ class plan_maker {
     return numbers_from(first);
   }
 
-  // The number of a known group that computes the same, or of the next one to be known. Blocks repeat themselves in the
-  // same order, so the one behind the last that was found is tried first.
-  constexpr std::size_t known_twin(const fusion_group& group) {
+  // The number of a known kernel that computes the same, or of the next one to be known. Blocks repeat themselves in
+  // the same order, so the one behind the last that was found is tried first.
+  constexpr std::size_t known_twin(const fusion_group* groups, std::size_t stages) {
     for (std::size_t tries = 0; tries < known_.count; ++tries, ++next_twin_) {
       if (next_twin_ >= known_.count) next_twin_ = 0;
-      if (twins_.are_twins(*known_.items[next_twin_].group, group)) return next_twin_;
+      if (const known_kernel& known = known_.items[next_twin_];
+          known.stages == stages && twins_.are_twins(known.groups, groups, stages))
+        return next_twin_;
     }
     return known_.count;
   }
 
-  constexpr known_group made_for(const fusion_group& group) {
-    step_recipe made = recipe_builder(g_, group, stored_, setup_, layouts_, p_).run();
-    known_group known{&group, static_cast<vector<value_id>&&>(made.operands), made.kernel, {}, 0};
+  constexpr known_kernel made_for(const fusion_group* groups, std::size_t stages) {
+    step_recipe made = recipe_of(g_, groups, stages, stored_, setup_, layouts_, p_);
+    known_kernel known{groups, stages, static_cast<vector<value_id>&&>(made.operands), made.kernel, {}, 0};
     known.extents = {static_cast<std::uint32_t>(p_.dims.size()), static_cast<std::uint32_t>(made.extents.size())};
     p_.dims.append(made.extents.begin(), made.extents.end());
-    for (node_id n : group.nodes) known.flops = g_.symbols.add(known.flops, g_.flops_of(g_.nodes.items[n]));
+    for (std::size_t i = 0; i < stages; ++i)
+      for (node_id n : groups[i].nodes) known.flops = g_.symbols.add(known.flops, g_.flops_of(g_.nodes.items[n]));
     return known;
   }
 
@@ -239,7 +267,7 @@ class plan_maker {
   vector<std::uint8_t> stored_, setup_;
   guard_sets guards_;
   group_twins twins_;
-  vector<known_group> known_;
+  vector<known_kernel> known_;
   std::size_t next_twin_ = 0;
   plan_draft p_;
 };

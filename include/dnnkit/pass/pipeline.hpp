@@ -19,6 +19,7 @@
 #include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
+#include "dnnkit/pass/join_stages.hpp"
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
 #include "dnnkit/pass/make_plan.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
@@ -141,6 +142,7 @@ using pipeline_with_rules =
              passes::check_extents,                 // a plan has no room for extents that elements decide
              passes::plan_fusion<passes::profile_rule, Rules...>,
              passes::select_layouts,  // whose subject is what kernels hand to each other
+             passes::join_stages,     // which asks families of kernels about recipes, and these have layouts
              passes::plan_strips,     // when it is known how large that is
              passes::make_plan,
              passes::choose_kernels>;  // whose subject is the plan's recipes

@@ -77,7 +77,7 @@ struct plan_strips {
                         {"worthwhile from", "bytes", static_cast<double>(worthwhile)}});
   }
   static constexpr bool is_convolution(const graph& g, const fusion_group& group) {
-    return group.anchor != none && g.is<op::conv>(g.node_at(group.anchor)) &&
+    return group.anchor != none && group.reach.empty() && g.is<op::conv>(g.node_at(group.anchor)) &&
            g.at(g.node_at(group.anchor).output).type.dims.size() == 4 &&
            g.at(g.node_at(group.anchor).output).type.dims[0] == dim(1) &&
            g.as<op::conv>(g.node_at(group.anchor)).group == 1;

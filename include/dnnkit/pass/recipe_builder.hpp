@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One fusion group turned into a recipe: movement operators become views of the operands (or, where no strided view
-// exists, a list of coordinate maps), element-wise operators a tree, dimensions the step's own.
+// Fusion groups turned into recipes: movement operators become views of the operands (or, where no strided view exists,
+// a list of coordinate maps), element-wise operators a tree, dimensions the step's own. The groups of a kernel of
+// several stages share the step's operands and dimensions.
 #pragma once
 
 #include <bit>
@@ -11,6 +12,7 @@
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/epilogue.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/pass/tile_reaches.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit::detail {
@@ -25,12 +27,14 @@ template <class T> constexpr std::uint32_t count(const vector<T>& v) { return st
 
 class recipe_builder {
  public:
+  // `made`: operands and extents, which grow.
   constexpr recipe_builder(graph& g, const fusion_group& group, const vector<std::uint8_t>& stored,
-                           const vector<std::uint8_t>& setup, const vector<buffer_layout>& layouts, plan_draft& p)
-      : g_(g), group_(group), stored_(stored), setup_(setup), layouts_(layouts), p_(p) {}
+                           const vector<std::uint8_t>& setup, const vector<buffer_layout>& layouts, plan_draft& p,
+                           step_recipe& made)
+      : g_(g), group_(group), stored_(stored), setup_(setup), layouts_(layouts), p_(p), made_(made) {}
 
-  constexpr step_recipe run() {
-    const table_sizes before = sizes_of(p_);
+  // Puts down all that the recipe of the group refers to.
+  constexpr recipe run() {
     recipe r{};
     r.loads.first = count(p_.loads);
     r.nodes.first = count(p_.nodes);
@@ -66,8 +70,8 @@ class recipe_builder {
     r.outputs = {count(p_.outputs), static_cast<std::uint32_t>(outputs.size())};
     p_.outputs.append(outputs.begin(), outputs.end());
     for (value_id v : made_.operands) r.windowed = r.windowed || layouts_[static_cast<std::size_t>(v)].window != 0;
-    made_.kernel = shared(r, before);
-    return static_cast<step_recipe&&>(made_);
+    if (!group_.reach.empty()) r.reach = store(group_.reach);
+    return r;
   }
 
  private:
@@ -81,12 +85,6 @@ class recipe_builder {
     friend constexpr bool operator==(const transform&, const transform&) = default;
   };
   using path = vector<transform>;
-
-  // Takes back all rows that were put down since the tables had these sizes.
-  constexpr void take_back(const table_sizes& before) {
-    std::size_t k = 0;
-    for_each_table([&](auto table) { table(p_).resize(before[k++]); });
-  }
 
   constexpr bool inside(node_id n) const {
     for (node_id m : group_.nodes)
@@ -111,6 +109,11 @@ class recipe_builder {
   constexpr slice_of store(const vector<operand_ref>& refs) {
     const slice_of r{count(p_.refs), static_cast<std::uint32_t>(refs.size())};
     p_.refs.append(refs.begin(), refs.end());
+    return r;
+  }
+  constexpr slice_of store(const vector<tile_reach>& reach) {
+    const slice_of r{count(p_.reaches), static_cast<std::uint32_t>(reach.size())};
+    p_.reaches.append(reach.begin(), reach.end());
     return r;
   }
   constexpr slice_of store_attributes(const node& n) {
@@ -148,7 +151,8 @@ class recipe_builder {
     shape room;
     int_list order;
     for (std::size_t i = 0; i < s.size(); ++i) {
-      room.push_back(l.window != 0 && i == 2 ? dim(l.window) : g_.symbols.add(s[i], l.before[i] + l.after[i]));
+      if (!l.part.empty() && l.part[i] != 0) room.push_back(l.part[i]);
+      else room.push_back(l.window != 0 && i == 2 ? dim(l.window) : g_.symbols.add(s[i], l.before[i] + l.after[i]));
       order.push_back(l.order[i]);
     }
     view r = view_algebra(g_.symbols).dense(s, order, room);
@@ -234,6 +238,7 @@ class recipe_builder {
     l.setup = setup_[static_cast<std::size_t>(v)] != 0;
     l.external = g_.at(v).from == origin::input || is_output(g_, v);
     l.whole = way.empty();
+    if (!layouts_[static_cast<std::size_t>(v)].part.empty()) l.reach = store(reach_here());
     const buffer_layout& layout = layouts_[static_cast<std::size_t>(v)];
     for (std::size_t i = 0; i < layout.before.size(); ++i) {
       l.before[i] = layout.before[i];
@@ -263,6 +268,13 @@ class recipe_builder {
     return {source::load, number_of_loads_++};
   }
 
+  // What a tile needs of the coordinates that are being resolved in: those of the iteration space, or of an anchor's
+  // input and of what that is computed from.
+  constexpr vector<tile_reach> reach_here() {
+    if (region_ == 0) return group_.reach;
+    return reaches_of_input(g_, g_.node_at(group_.anchor), region_ - 1, group_.reach);
+  }
+
   constexpr recipe_output make_output(value_id o) {
     path way;
     if (group_.anchor != none) {  // from the output up to the anchor: the movement to be undone
@@ -281,17 +293,45 @@ class recipe_builder {
     r.offset = local(w.offset);
     return r;
   }
-  // --- sharing: the number of an equal recipe, or of this one, now kept
+
+  struct known_node {
+    value_id v;
+    std::size_t region;
+    path way;
+    std::uint16_t index;
+  };
+
+  graph& g_;
+  const fusion_group& group_;
+  const vector<std::uint8_t>&stored_, &setup_;
+  const vector<buffer_layout>& layouts_;
+  plan_draft& p_;
+  step_recipe& made_;
+  std::size_t region_ = 0;  // 0: iteration space; i + 1: coordinates of anchor input i
+  vector<known_node> known_;
+  vector<transform> expansions_;
+  std::uint16_t number_of_loads_ = 0, number_of_nodes_ = 0, number_of_constants_ = 0;
+};
+
+// Steps with equal recipes share one.
+class recipe_sharing {
+ public:
+  constexpr explicit recipe_sharing(plan_draft& p) : p_(p) {}
+
+  // The number of an equal recipe, what was put down for this one since the tables had these sizes being taken back; or
+  // of this one, now kept.
   constexpr std::uint32_t shared(const recipe& r, const table_sizes& before) {
     for (std::size_t k = 0; k < p_.recipes.size(); ++k)
       if (equal(p_.recipes[k], r)) {
-        take_back(before);
+        std::size_t i = 0;
+        for_each_table([&](auto table) { table(p_).resize(before[i++]); });
         return static_cast<std::uint32_t>(k);
       }
     p_.recipes.push_back(r);
     return count(p_.recipes) - 1;
   }
 
+ private:
   // Are two stretches of a table equal, element by element?
   template <class T> static constexpr bool same(const vector<T>& table, slice_of a, slice_of b, auto equal_elements) {
     if (a.count != b.count) return false;
@@ -314,10 +354,23 @@ class recipe_builder {
     });
   }
 
+  constexpr bool same_numbers(slice_of a, slice_of b) const {
+    return same(p_.numbers, a, b, [](std::int32_t x, std::int32_t y) { return x == y; });
+  }
+  constexpr bool same_reaches(slice_of a, slice_of b) const {
+    return same(p_.reaches, a, b, [](const tile_reach& x, const tile_reach& y) { return x == y; });
+  }
+
   constexpr bool equal(const recipe& a, const recipe& b) const {
+    return equal_stages(a, b) && same_numbers(a.tile, b.tile) &&
+           same(p_.stages, a.earlier, b.earlier,
+                [this](const recipe& x, const recipe& y) { return equal_stages(x, y); });
+  }
+  constexpr bool equal_stages(const recipe& a, const recipe& b) const {
     return a.anchor.id == b.anchor.id && a.windowed == b.windowed && a.anchor_type == b.anchor_type &&
-           a.loads.count == b.loads.count && a.nodes.count == b.nodes.count && same_dims(a.space, b.space) &&
-           same_attributes(a.anchor_attributes, b.anchor_attributes) && same_refs(a.anchor_inputs, b.anchor_inputs) &&
+           a.loads.count == b.loads.count && a.nodes.count == b.nodes.count && same_reaches(a.reach, b.reach) &&
+           same_dims(a.space, b.space) && same_attributes(a.anchor_attributes, b.anchor_attributes) &&
+           same_refs(a.anchor_inputs, b.anchor_inputs) &&
            same(p_.shapes, a.anchor_shapes, b.anchor_shapes, [&](slice_of x, slice_of y) { return same_dims(x, y); }) &&
            same(p_.recipe_constants, a.constants, b.constants,
                 [](const recipe_constant& x, const recipe_constant& y) {
@@ -332,7 +385,7 @@ class recipe_builder {
                 [&](const recipe_load& x, const recipe_load& y) {
                   return x.operand == y.operand && x.type == y.type && x.rank == y.rank && x.offset == y.offset &&
                          x.setup == y.setup && x.whole == y.whole && x.external == y.external && x.before == y.before &&
-                         x.after == y.after && same_axes(x.axes, y.axes) &&
+                         x.after == y.after && same_axes(x.axes, y.axes) && same_reaches(x.reach, y.reach) &&
                          same(p_.movement, x.movement, y.movement, [&](const movement_step& m, const movement_step& o) {
                            return m.op.id == o.op.id && same_attributes(m.attributes, o.attributes) &&
                                   same_dims(m.in_shape, o.in_shape) && same_dims(m.out_shape, o.out_shape);
@@ -344,23 +397,28 @@ class recipe_builder {
            });
   }
 
-  struct known_node {
-    value_id v;
-    std::size_t region;
-    path way;
-    std::uint16_t index;
-  };
-
-  graph& g_;
-  const fusion_group& group_;
-  const vector<std::uint8_t>&stored_, &setup_;
-  const vector<buffer_layout>& layouts_;
   plan_draft& p_;
-  step_recipe made_;
-  std::size_t region_ = 0;  // 0: iteration space; i + 1: coordinates of anchor input i
-  vector<known_node> known_;
-  vector<transform> expansions_;
-  std::uint16_t number_of_loads_ = 0, number_of_nodes_ = 0, number_of_constants_ = 0;
 };
+
+// The kernel of these groups, which are one, or the stages of a kernel in their order.
+constexpr step_recipe recipe_of(graph& g, const fusion_group* groups, std::size_t stages,
+                                const vector<std::uint8_t>& stored, const vector<std::uint8_t>& setup,
+                                const vector<buffer_layout>& layouts, plan_draft& p) {
+  const table_sizes before = sizes_of(p);
+  step_recipe made;
+  vector<recipe> earlier;
+  for (std::size_t i = 0; i + 1 < stages; ++i)
+    earlier.push_back(recipe_builder(g, groups[i], stored, setup, layouts, p, made).run());
+  const fusion_group& last = groups[stages - 1];
+  recipe r = recipe_builder(g, last, stored, setup, layouts, p, made).run();
+  if (stages > 1) {
+    r.earlier = {count(p.stages), count(earlier)};
+    p.stages.append(earlier.begin(), earlier.end());
+    r.tile = {count(p.numbers), count(last.tile)};
+    p.numbers.append(last.tile.begin(), last.tile.end());
+  }
+  made.kernel = recipe_sharing(p).shared(r, before);
+  return made;
+}
 
 }  // namespace dnnkit::detail

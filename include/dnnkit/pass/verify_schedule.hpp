@@ -19,10 +19,13 @@ namespace dnnkit {
 
 namespace detail {
 
-// Every live node that computes is in a kernel, each kernel finds its operands stored by an earlier one, and every
-// output of the graph is stored once. Empty when all is well, else what is wrong.
+// Every live node that computes is in a kernel, each kernel finds its operands stored by an earlier one, every output
+// of the graph is stored once, and what stages hand to each other is read by stages of the same kernel alone. Empty
+// when all is well, else what is wrong.
 inline text fusion_error(const graph& g, const fusion_plan& fusion) {
   const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
+  std::vector<std::size_t> handed(g.values.size(), 0);  // 1 + the number of the kernel whose stage computes it
+  std::size_t kernel = 1;
   std::vector<bool> stored(g.values.size(), false), covered(g.nodes.size(), false);
   for (std::size_t v = 0; v < g.values.size(); ++v) stored[v] = g.values[v].from != origin::node;
   for (const fusion_group& group : fusion.groups) {
@@ -45,15 +48,27 @@ inline text fusion_error(const graph& g, const fusion_plan& fusion) {
           v = g.input_of(g.node_at(g.at(v).producer), 0);
         if (v != none && !stored[at(v)] && !members.contains(g.at(v).producer))
           return wrong("an operand that is not stored yet");
+        if (v != none && handed[at(v)] != 0 && handed[at(v)] != kernel && !members.contains(g.at(v).producer))
+          return wrong("an operand that is tile storage of another kernel");
       }
     }
+    const bool is_stage = group.goes_on || !group.reach.empty();
+    if (is_stage && group.anchor == none) return wrong("a stage without an anchor");
+    if (is_stage && group.reach.size() != g.at(g.node_at(group.anchor).output).type.dims.size())
+      return wrong("a stage that does not say of each axis what tiles need");
+    if (is_stage && group.goes_on != group.tile.empty()) return wrong("tiles of a stage that is not the last");
+    if (group.goes_on && (group.outputs.size() != 1 || group.setup || is_output(g, group.outputs[0])))
+      return wrong("a stage that hands over more or less than one value");
     if (anchors > 1) return wrong("two anchors in a kernel");
     for (value_id v : group.outputs) {
       if (!members.contains(g.at(v).producer)) return wrong("an output that is not computed");
       if (stored[at(v)]) return wrong("a value that is stored twice");
       stored[at(v)] = true;
+      if (group.goes_on) handed[at(v)] = kernel;
     }
+    if (!group.goes_on) ++kernel;
   }
+  if (!fusion.groups.empty() && fusion.groups.back().goes_on) return text("a kernel without its last stage");
   const auto alive = live_nodes(g);
   for (std::size_t n = 0; n < g.nodes.size(); ++n)
     if (alive[n] != 0 && !covered[n] && g.nodes[n].op->kind != form::movement)
@@ -70,6 +85,8 @@ inline text layout_error(const graph& g, const vector<buffer_layout>& layouts) {
     const std::size_t rank = g.values[v].type.dims.size();
     if (l.order.size() != rank || l.before.size() != rank || l.after.size() != rank)
       return text("a layout of another rank than its value, ") << g.text_of(g.values[v].name);
+    if (!l.part.empty() && (l.part.size() != rank || l.window != 0))
+      return text("parts of a value that are not those of its axes, ") << g.text_of(g.values[v].name);
   }
   return {};
 }

@@ -76,14 +76,17 @@ class log_writer {
     return g_.symbols.mul(element_count(g_.symbols, t.dims), dim(static_cast<std::int64_t>(size_of(t.type))));
   }
 
-  // --- kernels: one a group, those of the setup first
+  // --- kernels: one a group, or for groups that are its stages, those of the setup first
   constexpr void number_kernels() {
     auto setup = std::int32_t{0}, run = static_cast<std::int32_t>(p_.setup_steps.count);
     vector<std::uint8_t> is_final(g_.nodes.size(), 0);  // the home is that which stores the output
-    groups_.resize(s_.fusion.groups.count);
+    kernels_.resize(p_.setup_steps.count + p_.steps.count);
+    bool goes_on = false;
     for (const fusion_group& group : s_.fusion.groups) {
-      const std::int32_t number = group.setup ? setup++ : run++;
-      groups_.items[number] = &group;
+      const std::int32_t number = group.setup ? setup : run;
+      if (!goes_on) kernels_.items[number] = &group;
+      goes_on = group.goes_on;
+      if (!goes_on) ++(group.setup ? setup : run);
       for (node_id n : group.nodes)
         if (is_final.items[n] == 0) homes_.items[n] = number;
       for (value_id v : group.outputs) {
@@ -95,21 +98,34 @@ class log_writer {
     }
   }
   constexpr void add_kernels() {
-    for (std::size_t k = 0; k < groups_.count; ++k) {
-      const fusion_group& group = *groups_.items[k];
-      for (node_id n : group.nodes) place_.items[n] = static_cast<std::int32_t>(k);
+    for (std::size_t k = 0; k < kernels_.count; ++k) {
+      const fusion_group* stage = kernels_.items[k];
+      const auto number = static_cast<std::int32_t>(k);
       logged_kernel row{};
-      row.type = group.type;
-      row.operators = operators_of(group, static_cast<std::int32_t>(k));
-      row.views = views_of(group, static_cast<std::int32_t>(k));
-      const std::size_t first = p_.numbers.count;
-      p_.numbers.append(group.outputs.begin(), group.outputs.end());
-      row.outputs = numbers_from(first);
-      row.bytes_read = bytes_read(group, static_cast<std::int32_t>(k));
-      for (value_id v : group.outputs) row.bytes_written = g_.symbols.add(row.bytes_written, bytes_of(g_.at(v).type));
+      row.stages.first = static_cast<std::uint32_t>(p_.log_stages.count);
+      for (bool goes_on = true; goes_on; ++stage) {
+        goes_on = stage->goes_on;
+        add_stage(*stage, number);
+        row.bytes_read = g_.symbols.add(row.bytes_read, bytes_read(*stage, number));
+        for (node_id n : stage->nodes) place_.items[n] = none;
+        if (goes_on) continue;
+        const std::size_t first = p_.numbers.count;
+        p_.numbers.append(stage->outputs.begin(), stage->outputs.end());
+        row.outputs = numbers_from(first);
+        for (value_id v : stage->outputs)
+          row.bytes_written = g_.symbols.add(row.bytes_written, bytes_of(g_.at(v).type));
+      }
+      row.stages.count = static_cast<std::uint32_t>(p_.log_stages.count) - row.stages.first;
       p_.log_kernels.push_back(row);
-      for (node_id n : group.nodes) place_.items[n] = none;
     }
+  }
+  constexpr void add_stage(const fusion_group& group, std::int32_t kernel) {
+    for (node_id n : group.nodes) place_.items[n] = kernel;
+    logged_stage row{};
+    row.type = group.type;
+    row.operators = operators_of(group, kernel);
+    row.views = views_of(group, kernel);
+    p_.log_stages.push_back(row);
   }
   constexpr bool inside(node_id n, std::int32_t kernel) const { return n != none && place_.items[n] == kernel; }
 
@@ -154,7 +170,7 @@ class log_writer {
     return numbers_from(first);
   }
 
-  // Of each stored value that the kernel reads: see elements_read.
+  // Of each stored value that a group reads: see elements_read. What lies in tile storage does not count.
   constexpr dim bytes_read(const fusion_group& group, std::int32_t kernel) {
     touched_.clear();
     for (node_id n : group.nodes)  // movement operators are looked through by those that read them
@@ -183,6 +199,7 @@ class log_writer {
     }
     const value& x = g_.values.items[v];
     if (x.from == origin::constant && x.data.count == 1) return;  // known to the kernel
+    if (!s_.layouts.items[v].part.empty()) return;                // never leaves it
     dim& sum = needed_.items[v];
     if (sum == dim(0)) touched_.push_back(v);
     sum = table.min(table.add(sum, needed), element_count(table, x.type.dims));
@@ -286,12 +303,12 @@ class log_writer {
   graph& g_;
   plan_draft& p_;
   graph built_;
-  vector<const fusion_group*> groups_;  // by the number of their kernel
-  vector<std::uint8_t> stored_;         // of values
-  vector<std::int32_t> homes_;          // of nodes: their kernel, or none
-  vector<std::int32_t> place_;          // of nodes: the kernel being written down, if they are in it
-  vector<std::int32_t> seen_;           // of nodes: the last kernel that reads through them
-  vector<dim> needed_;                  // of values: elements that the kernel being written down reads
+  vector<const fusion_group*> kernels_;  // by number: the first or only group
+  vector<std::uint8_t> stored_;          // of values
+  vector<std::int32_t> homes_;           // of nodes: their kernel, or none
+  vector<std::int32_t> place_;           // of nodes: the kernel being written down, if they are in it
+  vector<std::int32_t> seen_;            // of nodes: the last kernel that reads through them
+  vector<dim> needed_;                   // of values: elements that the kernel being written down reads
   vector<value_id> touched_;
 };
 

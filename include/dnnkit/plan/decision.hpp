@@ -54,11 +54,16 @@ struct logged_value {
   std::int32_t buffer = none;  // of the plan
 };
 
+// What is fused into one: a kernel, or a stage of it.
+struct logged_stage {
+  mapping type = mapping::one_to_one;  // of its operators together
+  slice_of operators;                  // numbers: its nodes in the order in which they are computed
+  slice_of views;                      // numbers: movement operators between what is stored and its nodes
+};
+
 // One a step, those of the setup first.
 struct logged_kernel {
-  mapping type = mapping::one_to_one;     // of its operators together
-  slice_of operators;                     // numbers: its nodes in the order in which they are computed
-  slice_of views;                         // numbers: movement operators between what is stored and its nodes
+  slice_of stages;                        // in their order
   slice_of outputs;                       // numbers: the values it stores
   dim bytes_read = 0, bytes_written = 0;  // each element once; of one that indices pick from, as many as are picked
 };

@@ -8,6 +8,11 @@
 //     template <class Net, std::size_t R> struct kernel;                 // cpu/kernel.hpp says what it has
 //   };
 //
+// A family of kernels of several stages has, instead of carries_out,
+//     static constexpr tile_wish joins(std::span<const operator_tag> anchors, const cpu_facts& facts);
+// which says whether, and in what tiles, it may carry out stages with these anchors; match() is then given the last of
+// them, which knows the others (kernel_spec::stage).
+//
 // match() decides everything: it returns a kernel_choice with its cost, or no_match{"why"}. It is asked in the compiler
 // and, by printers of graphs made at run time, in a program. kernel<Net, R> reads Net::choices[R] and decides nothing.
 // The cheapest match of a list carries out a recipe (pass/choose_kernels.hpp); of equals the first.
@@ -49,25 +54,60 @@ class kernel_match {
   bool matches_ = false;
 };
 
+// The tiles in which a family would run stages: `positions` of the innermost axis that tiles cut, one of each outer
+// axis; the innermost `whole_axes` of the last stage's iteration space are never cut. Without positions: not at all.
+struct tile_wish {
+  std::int32_t positions = 0;
+  std::uint8_t whole_axes = 1;
+};
+
 // A family as a value.
 struct kernel_family {
   std::string_view name;
   bool (*carries_out)(const operator_tag& anchor);
   kernel_match (*match)(const kernel_spec&, const cpu_facts&);
+  tile_wish (*joins)(std::span<const operator_tag> anchors, const cpu_facts&);
+
+  // Is it asked about this specification?
+  constexpr bool is_asked(const kernel_spec& spec, const cpu_facts& facts) const {
+    if (spec.stages() == 1) return carries_out(spec.self().anchor);
+    vector<operator_tag> anchors;
+    for (std::size_t i = 0; i < spec.stages(); ++i) anchors.push_back(spec.stage(i).self().anchor);
+    return joins({anchors.items, anchors.count}, facts).positions > 0;
+  }
 };
 
+namespace detail {
 template <class T>
-concept kernel_family_type = requires(const operator_tag& anchor, const kernel_spec& spec, const cpu_facts& facts) {
-  { T::name } -> std::convertible_to<std::string_view>;
+concept has_single_stages = requires(const operator_tag& anchor) {
   { T::carries_out(anchor) } -> std::same_as<bool>;
-  { T::match(spec, facts) } -> std::same_as<kernel_match>;
 };
+template <class T>
+concept joins_stages = requires(std::span<const operator_tag> anchors, const cpu_facts& facts) {
+  { T::joins(anchors, facts) } -> std::same_as<tile_wish>;
+};
+template <class T> constexpr bool carries_out(const operator_tag& anchor) {
+  if constexpr (has_single_stages<T>) return T::carries_out(anchor);
+  else return false;
+}
+template <class T> constexpr tile_wish joins(std::span<const operator_tag> anchors, const cpu_facts& facts) {
+  if constexpr (joins_stages<T>) return T::joins(anchors, facts);
+  else return {};
+}
+}  // namespace detail
+
+template <class T>
+concept kernel_family_type = requires(const kernel_spec& spec, const cpu_facts& facts) {
+  { T::name } -> std::convertible_to<std::string_view>;
+  { T::match(spec, facts) } -> std::same_as<kernel_match>;
+}
+&&(detail::has_single_stages<T> || detail::joins_stages<T>);
 
 // A list of families; families + family_list<mine>{} is a longer one.
 template <kernel_family_type... Families> struct family_list {
   static constexpr std::size_t size = sizeof...(Families);
   static constexpr std::array<kernel_family, size> table{
-      kernel_family{Families::name, &Families::carries_out, &Families::match}...};
+      kernel_family{Families::name, &detail::carries_out<Families>, &Families::match, &detail::joins<Families>}...};
 
   template <std::size_t I>
   using at = typename decltype(detail::type_at<I>(

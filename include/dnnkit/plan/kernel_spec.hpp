@@ -39,7 +39,21 @@ constexpr std::int64_t known_or_typical(dim d) {
 // The plan must outlive it.
 class kernel_spec {
  public:
-  constexpr kernel_spec(const plan_view& plan, std::size_t number) : plan_(&plan), self_(&plan.recipes[number]) {}
+  // number: of a recipe, or of an earlier stage (plan_view::stage_numbered).
+  constexpr kernel_spec(const plan_view& plan, std::size_t number)
+      : plan_(&plan), self_(&plan.stage_numbered(number)) {}
+  constexpr kernel_spec(const plan_view& plan, const recipe& self) : plan_(&plan), self_(&self) {}
+
+  // The stages of a kernel, each a specification of its own; the last is this one's.
+  constexpr std::size_t stages() const { return plan_->stages_of(*self_); }
+  constexpr kernel_spec stage(std::size_t i) const { return {*plan_, plan_->stage_of(*self_, i)}; }
+  // So many positions of axis d of the last stage's iteration space are a tile; 0: all.
+  constexpr std::int64_t tile(std::size_t d) const {
+    return d < self_->tile.count ? plan_->numbers[self_->tile.first + d] : 0;
+  }
+
+  // Does it hand what it computes to a later stage of its kernel?
+  constexpr bool is_earlier_stage() const { return self_->reach.count != 0 && self_->earlier.count == 0; }
 
   constexpr const plan_view& plan() const { return *plan_; }
   constexpr const recipe& self() const { return *self_; }
@@ -141,15 +155,17 @@ class kernel_spec {
     for (std::size_t d = 0; d < rank_of(input); ++d) n *= static_cast<double>(known_or_typical(dim_of(input, d)));
     return n;
   }
-  // Of all that is read and written, each element once.
+  // Of all that is read and written, each element once; what stages hand to each other is neither.
   constexpr double bytes() const {
     double n = 0;
     for (std::size_t l = 0; l < loads(); ++l) {
+      if (load(l).reach.count != 0) continue;
       double all = static_cast<double>(size_of(load(l).type));
       for (const view_axis& a : plan_->axes_of(load(l).axes))
         if (!(a.stride == dim(0))) all *= static_cast<double>(known_or_typical(a.size));
       n += all;
     }
+    if (is_earlier_stage()) return n;
     for (std::size_t o = 0; o < outputs(); ++o) n += elements() * static_cast<double>(size_of(output(o).type));
     return n;
   }

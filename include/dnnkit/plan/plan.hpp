@@ -22,7 +22,8 @@ enum class storage : std::uint8_t {
   output,    // the caller's, row-major
   weight,    // in the weight file, row-major
   constant,  // `data` in the plan's constants
-  setup      // computed when a session is made, kept with the packed weights
+  setup,     // computed when a session is made, kept with the packed weights
+  tiles      // what a stage hands to a later one of the same kernel: a tile of it, each worker's own
 };
 
 // Where logical coordinates lie: dimensions in storage order, each with room for a border on both sides.
@@ -31,6 +32,8 @@ struct buffer_layout {
   static_vector<std::uint8_t, max_rank> before, after;  // border elements of each logical dimension (the halo)
   // A window: only so many rows (dimension 2) are stored at a time, in each of several slots; 0: all of them.
   std::uint8_t window = 0, slots = 1;
+  // Tile storage: the positions of each logical dimension that are stored at a time, 0 for all; else empty.
+  static_vector<std::uint16_t, max_rank> part = {};
 };
 
 struct buffer {
@@ -69,6 +72,8 @@ struct symbol_source {
   TABLE(step, steps)                       \
   TABLE(buffer, buffers)                   \
   TABLE(recipe, recipes)                   \
+  TABLE(recipe, stages)                    \
+  TABLE(tile_reach, reaches)               \
   TABLE(recipe_node, nodes)                \
   TABLE(recipe_load, loads)                \
   TABLE(recipe_output, outputs)            \
@@ -95,6 +100,7 @@ struct symbol_source {
   TABLE(logged_node, log_nodes)            \
   TABLE(logged_value, log_values)          \
   TABLE(logged_kernel, log_kernels)        \
+  TABLE(logged_stage, log_stages)          \
   TABLE(graph_totals, totals)
 
 namespace detail {
@@ -129,6 +135,19 @@ template <template <class, std::size_t> class Container> struct plan_tables {
   constexpr std::span<const operand_ref> refs_of(slice_of s) const { return part<operand_ref>(refs, s); }
   constexpr std::span<const std::int32_t> numbers_of(slice_of s) const { return part<std::int32_t>(numbers, s); }
   constexpr std::span<const view_axis> axes_of(slice_of s) const { return part<view_axis>(axes, s); }
+  constexpr std::span<const tile_reach> reaches_of(slice_of s) const { return part<tile_reach>(reaches, s); }
+  // The stages of a recipe: how many, and number i of them.
+  static constexpr std::size_t stages_of(const recipe& r) { return std::size_t{r.earlier.count} + 1; }
+  constexpr const recipe& stage_of(const recipe& r, std::size_t i) const {
+    return i < r.earlier.count ? stages[r.earlier.first + i] : r;
+  }
+  // The numbers of all stages: a recipe's own is that of its last one, those before it come behind all recipes.
+  constexpr std::size_t number_of_stage(std::size_t r, std::size_t i) const {
+    return i < recipes[r].earlier.count ? recipes.size() + recipes[r].earlier.first + i : r;
+  }
+  constexpr const recipe& stage_numbered(std::size_t n) const {
+    return n < recipes.size() ? recipes[n] : stages[n - recipes.size()];
+  }
 };
 
 namespace detail {

@@ -47,6 +47,21 @@ struct movement_step {
   slice_of attributes, in_shape, out_shape;
 };
 
+// The positions of an axis that a tile of the last stage needs (see recipe::tile). Tiles from position t of axis `of`
+// of the last stage's iteration space on, n positions wide, need those from t * stride - before on, (n - 1) * stride +
+// extent of them, as far as the axis has them. Without `of`: all positions.
+struct tile_reach {
+  std::int8_t of = -1;
+  std::int32_t stride = 1, extent = 1, before = 0;
+
+  constexpr bool is_whole() const { return of < 0; }
+  // Of n positions from t on: the first and how many.
+  constexpr std::int64_t first(std::int64_t t) const { return t * stride - before; }
+  constexpr std::int64_t count(std::int64_t n) const { return (n - 1) * stride + extent; }
+
+  friend constexpr bool operator==(const tile_reach&, const tile_reach&) = default;
+};
+
 struct recipe_load {
   std::uint16_t operand = 0;  // position among the step's operands
   dtype type = dtype::f32;
@@ -59,6 +74,9 @@ struct recipe_load {
   bool whole = false;     // the buffer in its own coordinates, untransformed
   // the buffer's border in each of its dimensions
   std::array<std::uint8_t, max_rank> before{}, after{};
+  // Of what an earlier stage has put into tile storage: which positions of the coordinates it is read in a tile needs,
+  // one entry an axis. Such a load is a strided view.
+  slice_of reach;
 };
 
 struct recipe_constant {
@@ -89,6 +107,11 @@ struct recipe {
   slice_of space;  // extents of the iteration space
   slice_of loads, nodes, outputs, constants;
   bool windowed = false;  // some operand is stored a few rows at a time: the kernel runs on strips of rows
+  // A kernel of several stages: this recipe is the last of them, and the plan's `stages` have those before it, in their
+  // order. They run in turn, tile by tile: a tile is so many positions of each axis of the last stage's iteration space
+  // (`tile`, among the plan's numbers; 0: all), and each stage computes what `reach` says of its own iteration space.
+  // Stages share the step's operands and extents.
+  slice_of earlier, tile, reach;
 };
 
 }  // namespace dnnkit

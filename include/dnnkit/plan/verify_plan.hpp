@@ -2,6 +2,7 @@
 // The specification of a legal plan, checked from the outside: nothing here calls the code that makes plans.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -62,11 +63,15 @@ class plan_check {
       return fail("a layout that is no permutation");
     for (std::size_t d = 0; d < rank; ++d) {
       border = border || b.layout.before[d] + b.layout.after[d] > 0;
-      elements *= b.layout.window != 0 && d == 2 ? b.layout.window
-                                                 : value(b.type.dims[d]) + b.layout.before[d] + b.layout.after[d];
+      elements *= !b.layout.part.empty() && b.layout.part[d] != 0 ? b.layout.part[d]
+                  : b.layout.window != 0 && d == 2                ? b.layout.window
+                                                   : value(b.type.dims[d]) + b.layout.before[d] + b.layout.after[d];
     }
     if (b.layout.window != 0 && (rank < 3 || border || b.where != storage::arena || b.layout.slots == 0))
       return fail("a window of rows that is not that of a buffer in the arena without a border");
+    if ((b.where == storage::tiles) == b.layout.part.empty() ||
+        (!b.layout.part.empty() && b.layout.part.size() != rank))
+      return fail("tile storage that does not say what a tile has of each axis");
     elements *= b.layout.slots;
     if (elements != value(b.elements)) fail("a buffer's elements are not those of its dimensions and border");
     if (b.where != storage::arena && (border || !row_major)) fail("a border or a layout outside the arena");
@@ -85,6 +90,47 @@ class plan_check {
       if (setup && where != storage::setup && where != storage::weight && where != storage::constant)
         fail("a setup step with an operand of the run");
     }
+    check_stages(r, operands, setup);
+    for (std::size_t i = 0; i < p_.stages_of(r); ++i) check_stage(p_.stage_of(r, i), operands);
+  }
+
+  // Stages hand values to later ones in tile storage, which nobody else has; tiles are cut along known axes.
+  void check_stages(const recipe& r, std::span<const std::int32_t> operands, bool setup) {
+    const std::size_t stages = p_.stages_of(r);
+    std::set<std::int32_t> handed;
+    tile_.clear();
+    if (stages > 1) {
+      if (setup) fail("a setup step of several stages");
+      for (std::int32_t n : p_.numbers_of(r.tile)) tile_.push_back(n);
+      if (tile_.size() != r.space.count) return fail("tiles that do not say how much they are of each axis");
+      for (std::int64_t n : tile_)
+        if (n < 0) return fail("a tile of less than nothing");
+    }
+    for (std::size_t i = 0; i < stages; ++i) {
+      const recipe& stage = p_.stage_of(r, i);
+      if (stage.reach.count != (stages > 1 ? stage.space.count : 0))
+        return fail("a stage that does not say of each axis what tiles need");
+      for (std::uint32_t k = 0; k < stage.loads.count; ++k) {
+        const recipe_load& l = p_.loads[stage.loads.first + k];
+        if (l.operand >= operands.size()) return fail("a load without an operand");
+        const std::int32_t b = operands[l.operand];
+        if ((p_.buffers[at(b)].where == storage::tiles) != handed.contains(b))
+          return fail("tile storage that no earlier stage of the kernel has written");
+      }
+      for (std::uint32_t k = 0; k < stage.outputs.count; ++k) {
+        const recipe_output& o = p_.outputs[stage.outputs.first + k];
+        if (o.operand >= operands.size()) return fail("an output without an operand");
+        const std::int32_t b = operands[o.operand];
+        const bool hands_over = p_.buffers[at(b)].where == storage::tiles;
+        if (hands_over != (i + 1 < stages)) return fail("a stage that hands over what is no tile storage");
+        if (!hands_over) continue;
+        handed.insert(b);
+        if (!handed_over_.insert(b).second) return fail("tile storage that is handed over twice");
+      }
+    }
+  }
+
+  void check_stage(const recipe& r, std::span<const std::int32_t> operands) {
     for (std::uint32_t i = 0; i < r.outputs.count; ++i) {
       const recipe_output& o = p_.outputs[r.outputs.first + i];
       check_ref(r, o.value, r.space, operands);
@@ -93,7 +139,7 @@ class plan_check {
       if (b.where == storage::weight || b.where == storage::constant || b.where == storage::input)
         fail("a kernel writes to a buffer that is only read");
       if (o.type != b.type.type) fail("an output of another type than its buffer");
-      check_view(o.axes, o.offset, r.space, b);
+      check_view(o.axes, o.offset, r.space, b, r.reach);
     }
     for (std::uint32_t i = 0; i < r.anchor_inputs.count; ++i)
       if (const operand_ref ref = p_.refs[r.anchor_inputs.first + i]; ref.from != source::nothing)
@@ -122,6 +168,10 @@ class plan_check {
       if (l.operand >= operands.size()) return fail("a load without an operand");
       const buffer& b = p_.buffers[at(operands[l.operand])];
       if (l.type != b.type.type) fail("a load of another type than its buffer");
+      if ((b.where == storage::tiles) != (l.reach.count != 0) && space.count != 0)
+        return fail("a load of tile storage that does not say what tiles need");
+      if (l.reach.count != 0 && (l.movement.count > 0 || l.reach.count != space.count))
+        return fail("a load of tile storage that is no view, or says what tiles need of other coordinates");
       if (l.movement.count > 0) {
         const auto steps = p_.part<movement_step>(p_.movement, l.movement);
         if (local_shape(steps[0].out_shape) != local_shape(space)) fail("movement that begins in other coordinates");
@@ -130,7 +180,7 @@ class plan_check {
             fail("movement whose steps do not follow each other");
         space = steps.back().in_shape;
       }
-      check_view(l.axes, l.offset, space, b);
+      check_view(l.axes, l.offset, space, b, l.reach);
     } else if (ref.from == source::node) {
       if (ref.index >= r.nodes.count) return fail("a node out of range");
       const recipe_node& n = p_.nodes[r.nodes.first + ref.index];
@@ -145,8 +195,9 @@ class plan_check {
     } else fail("an operand that is left out");
   }
 
-  // Axes of one dimension together have its extent, and all positions lie in the buffer.
-  void check_view(slice_of axes, dim offset, slice_of space, const buffer& b) {
+  // Axes of one dimension together have its extent, and all positions lie in the buffer; of tile storage, those that a
+  // tile needs, from the first of them on.
+  void check_view(slice_of axes, dim offset, slice_of space, const buffer& b, slice_of reach) {
     const std::vector<std::int64_t> shape = local_shape(space);
     std::vector<std::int64_t> covered(shape.size(), 1);
     std::int64_t low = local(offset), high = low;
@@ -154,7 +205,14 @@ class plan_check {
     for (const view_axis& a : p_.axes_of(axes)) {
       if (a.of >= shape.size()) return fail("an axis beyond the coordinates");
       covered[a.of] *= local(a.size);
-      const std::int64_t way = (local(a.size) - 1) * local(a.stride);
+      std::int64_t positions = local(a.size);
+      if (b.where == storage::tiles && a.of < reach.count)
+        if (const tile_reach& needed = p_.reaches_of(reach)[a.of]; !needed.is_whole()) {
+          if (static_cast<std::size_t>(needed.of) >= tile_.size()) return fail("a tile of an axis that is not there");
+          if (positions != shape[a.of]) return fail("a tile that cuts an axis of several parts");
+          positions = std::min(positions, needed.count(tile_[static_cast<std::size_t>(needed.of)]));
+        }
+      const std::int64_t way = (positions - 1) * local(a.stride);
       (way < 0 ? low : high) += way;
     }
     for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -203,6 +261,8 @@ class plan_check {
   symbol_table table_;
   std::vector<std::int64_t> extents_;
   std::vector<std::int32_t> first_, last_;
+  std::vector<std::int64_t> tile_;      // of the step that is being checked
+  std::set<std::int32_t> handed_over_;  // by any kernel
   text error_;
 };
 

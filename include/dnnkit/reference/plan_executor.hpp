@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The plan executor: runs any finished plan at run time from the operators' scalar definitions, in the plan's own
-// buffers: layouts, borders, windows of rows, offsets, guards, order. So every pass down to the memory plan is tested
-// without compiling a kernel. A plan that reads what nobody wrote or what another buffer has overwritten, leaves a
-// buffer, or hands over a border that is not clear is refused with dnnkit::error (reference/plan_storage.hpp).
+// buffers: layouts, borders, windows of rows, tiles, offsets, guards, order. So every pass down to the memory plan is
+// tested without compiling a kernel. A plan that reads what nobody wrote (of tile storage: what this tile has not), or
+// what another buffer has overwritten, leaves a buffer, or hands over a border that is not clear is refused with
+// dnnkit::error (reference/plan_storage.hpp).
 #pragma once
 
 #include <algorithm>
@@ -117,8 +118,33 @@ class plan_execution {
       run_strips(s, run_.plan.steps[i + 1], *handed);
       return 1;
     }
-    step_execution(run_, s, *storage_).run();
+    if (run_.plan.recipes[s.kernel].earlier.count != 0) run_stages(s);
+    else step_execution(run_, s, *storage_).run();
     return 0;
+  }
+  // Tile by tile, each stage in turn; what the tile before has left in tile storage is nobody's.
+  void run_stages(const step& s) {
+    const plan_view& plan = run_.plan;
+    const recipe& last = plan.recipes[s.kernel];
+    std::vector<step_execution> stages;
+    for (std::size_t i = 0; i < plan.stages_of(last); ++i)
+      stages.emplace_back(run_, s, plan.stage_of(last, i), *storage_);
+    const std::vector<std::int64_t> space = stages.back().space();
+    stage_tile current;
+    std::vector<std::int64_t> tiles;
+    for (std::size_t d = 0; d < space.size(); ++d) {
+      const std::int64_t positions = plan.numbers_of(last.tile)[d];
+      current.positions.push_back(positions);
+      tiles.push_back(positions == 0 ? 1 : (space[d] + positions - 1) / positions);
+    }
+    for_coordinates(tiles, [&](const coordinates& number, std::size_t) {
+      current.first.clear();
+      for (std::size_t d = 0; d < space.size(); ++d) current.first.push_back(number[d] * current.positions[d]);
+      for (std::int32_t b : plan.numbers_of(s.operands))
+        if (plan.buffers[static_cast<std::size_t>(b)].where == storage::tiles)
+          storage_->forget(static_cast<std::size_t>(b));
+      for (step_execution& stage : stages) stage.run(current);
+    });
   }
   void clear_borders(const step& s) {
     for (std::int32_t n : run_.plan.numbers_of(s.borders)) {

@@ -4,6 +4,7 @@
 // overwritten, is an error that names both.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -43,6 +44,12 @@ class plan_storage {
         throw error(owner == none ? "is read before it is written" : "is read after it was overwritten",
                     text_of(b, element), {}, owner == none ? "" : "by " + name_of(static_cast<std::size_t>(owner)));
     load_element(plan_.buffers[b].type.type, p.of->bytes.data() + p.at, to, i);
+  }
+
+  // What buffer b holds is nobody's any more.
+  void forget(std::size_t b) {
+    region& r = regions_[in_arena(b) ? 0 : b + 1];
+    std::fill(r.owner.begin(), r.owner.end(), none);
   }
 
   std::string name_of(std::size_t b) const {

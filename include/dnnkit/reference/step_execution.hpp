@@ -8,9 +8,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dnnkit/op/combine.hpp"
@@ -68,6 +70,20 @@ struct row_strip {
   std::int64_t shift;  // elements from where row `first` of the whole would be to where it is
 };
 
+// A tile of a kernel of several stages: the first position of each axis of the last stage's iteration space, and how
+// many positions of it are a tile, 0 for all.
+struct stage_tile {
+  std::vector<std::int64_t> first, positions;
+
+  // The positions [first, last) of an axis of some extent that a tile needs.
+  std::pair<std::int64_t, std::int64_t> of(const tile_reach& r, std::int64_t extent) const {
+    if (r.is_whole()) return {0, extent};
+    const auto axis = static_cast<std::size_t>(r.of);
+    const std::int64_t from = r.first(first[axis]);
+    return {std::max(from, std::int64_t{0}), std::min(from + r.count(positions[axis]), extent)};
+  }
+};
+
 // What the steps of one run share.
 struct plan_run {
   const plan_view& plan;
@@ -111,10 +127,13 @@ inline void for_border(const buffer& b, const std::vector<std::int64_t>& interio
 class step_execution {
  public:
   step_execution(const plan_run& run, const step& s, plan_storage& storage)
+      : step_execution(run, s, run.plan.recipes[s.kernel], storage) {}
+  // Of one stage of the step.
+  step_execution(const plan_run& run, const step& s, const recipe& stage, plan_storage& storage)
       : run_(run),
         plan_(run.plan),
         step_(s),
-        recipe_(plan_.recipes[s.kernel]),
+        recipe_(stage),
         storage_(storage),
         operands_(plan_.numbers_of(s.operands)) {
     // In a recipe, expression i is extent i of the step: a table in which it is that number.
@@ -131,17 +150,28 @@ class step_execution {
   void run(std::optional<row_strip> strip = {}, std::size_t windowed = 0) {
     strip_ = strip;
     windowed_ = windowed;
+    compute();
+  }
+  // The same of a stage: what a tile needs of it.
+  void run(const stage_tile& current) {
+    tile_ = &current;
+    compute();
+  }
+  // The extents of the iteration space.
+  std::vector<std::int64_t> space() const { return extents_of(recipe_.space); }
+
+  std::string where() const { return "step '" + std::string(plan_.text_of(step_.name)) + "'"; }
+
+ private:
+  using extent_list = std::vector<std::int64_t>;
+
+  void compute() {
     nodes_.assign(recipe_.nodes.count, {});
     space_ = extents_of(recipe_.space);
     anchor_ = {};
     if (recipe_.anchor.id != operator_id::none) run_anchor();
     for (std::uint32_t i = 0; i < recipe_.outputs.count; ++i) store(plan_.outputs[recipe_.outputs.first + i]);
   }
-
-  std::string where() const { return "step '" + std::string(plan_.text_of(step_.name)) + "'"; }
-
- private:
-  using extent_list = std::vector<std::int64_t>;
 
   std::int64_t bound(dim d) const { return d.is_known() ? d.value() : extents_[d.expression()]; }
   extent_list extents_of(slice_of dims) const {
@@ -240,8 +270,13 @@ class step_execution {
     host_tensor t(l.type, steps.empty() ? region : extents_of(steps.back().in_shape));
     const bound_view view = view_of(l.axes, l.offset);
     const bool strip = strip_ && l.operand == windowed_;
-    const std::int64_t shift = strip ? strip_->shift : 0;
+    const box needed = l.reach.count != 0 ? box_of(l.reach, t.dims, view) : box{};
+    const std::int64_t shift = strip ? strip_->shift : needed.shift;
     for_coordinates(t.dims, [&](const coordinates& c, std::size_t i) {
+      if (!needed.has(c)) {  // of another tile: whoever reads it all the same is found out by what comes of it
+        if (t.floating()) t.reals[i] = std::numeric_limits<double>::quiet_NaN();
+        return;
+      }
       if (strip && (c[2] < strip_->first || c[2] >= strip_->last)) return;  // not there, and not used
       storage_.read(operand(l.operand), view(c) + shift, t, i);
     });
@@ -280,14 +315,42 @@ class step_execution {
   void store(const recipe_output& o) {
     const host_tensor x = filled(value(o.value, space_), space_);
     const bound_view view = view_of(o.axes, o.offset);
-    const std::int64_t shift = strip_ && o.operand == windowed_ ? strip_->shift : 0;
+    const bool handed_over = plan_.buffers[operand(o.operand)].where == storage::tiles;
+    const box needed = tile_ != nullptr ? box_of(recipe_.reach, space_, view) : box{};
+    const std::int64_t shift = strip_ && o.operand == windowed_ ? strip_->shift : handed_over ? needed.shift : 0;
     host_tensor one(o.type, {1});
     for_coordinates(space_, [&](const coordinates& c, std::size_t i) {
+      if (!needed.has(c)) return;
       if (strip_ && (c[2] < strip_->first || c[2] >= strip_->last)) return;
       if (x.floating()) one.set(0, x.reals[i]);
       else one.set(0, x.integers[i]);
       storage_.write(operand(o.operand), view(c) + shift, one, 0);
     });
+  }
+
+  // --- tiles
+  // The coordinates that a tile needs, and what brings the first of them to the beginning of tile storage.
+  struct box {
+    std::vector<std::pair<std::int64_t, std::int64_t>> ranges;  // without any: all coordinates
+    std::int64_t shift = 0;
+
+    bool has(const coordinates& c) const {
+      for (std::size_t d = 0; d < ranges.size(); ++d)
+        if (c[d] < ranges[d].first || c[d] >= ranges[d].second) return false;
+      return true;
+    }
+  };
+  box box_of(slice_of reach, const extent_list& extents, const bound_view& view) const {
+    box b;
+    const auto reaches = plan_.reaches_of(reach);
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+      b.ranges.push_back(tile_->of(reaches[d], extents[d]));
+      if (reaches[d].is_whole()) continue;
+      coordinates one{};
+      one[d] = 1;
+      b.shift -= reaches[d].first(tile_->first[static_cast<std::size_t>(reaches[d].of)]) * (view(one) - view.offset);
+    }
+    return b;
   }
 
   const plan_run& run_;
@@ -301,6 +364,7 @@ class step_execution {
   std::vector<std::optional<host_tensor>> nodes_;
   host_tensor anchor_;
   std::optional<row_strip> strip_;
+  const stage_tile* tile_ = nullptr;
   std::size_t windowed_ = 0;
 };
 

@@ -64,6 +64,13 @@ struct bound_tables {
   std::vector<std::byte*> operands;
   std::vector<port> ports;
   std::byte* scratch = nullptr;
+  // Where each step's workers have scratch memory of their own, and how far it is from one's to the next one's.
+  struct worker_scratch {
+    std::byte* data = nullptr;
+    std::ptrdiff_t stride = 0;  // 0: they have none
+  };
+  std::vector<worker_scratch> workers;
+  static constexpr std::size_t most_workers = 16;
 };
 
 namespace detail {
@@ -92,6 +99,8 @@ class plan_binder {
     const bool is_larger = arena.size() < needed;
     std::byte* const base = is_larger ? larger.data() : arena.data();
     t_.scratch = base + bytes;
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+      t_.workers.push_back({t_.scratch + scratch_of(i), static_cast<std::ptrdiff_t>(worker_bytes_of(i))});
     set_pointers(placed, base);
     if (is_larger) arena = std::move(larger);
     return std::move(t_);
@@ -239,7 +248,7 @@ class plan_binder {
       if (!t_.steps[i].idle)
         for (std::int32_t b : plan_.numbers_of(plan_.steps[i].operands)) is_used[static_cast<std::size_t>(b)] = true;
     for (const buffer& b : plan_.buffers) {
-      const bool takes = !is_empty(b) || is_used[number_of(b)];
+      const bool takes = b.where != storage::tiles && (!is_empty(b) || is_used[number_of(b)]);  // workers have tiles
       bytes_.push_back(takes ? room_of(b) : 0);
       if (bytes_.back() > most_bytes)
         throw error("too large for any memory", "tensor '" + std::string(plan_.text_of(b.name)) + "'", {}, text_of(b));
@@ -257,10 +266,16 @@ class plan_binder {
   std::int64_t scratch_bytes() const {
     std::int64_t most = 0;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-      if (const auto& k = kernels_[plan_.steps[i].kernel]; k.scratch_bytes != nullptr && !t_.steps[i].idle)
-        most = std::max(most,
-                        aligned(k.scratch_bytes({nullptr, t_.extents.data() + t_.steps[i].extents, nullptr, nullptr})));
+      most = std::max(most, scratch_of(i) + static_cast<std::int64_t>(bound_tables::most_workers) * worker_bytes_of(i));
     return most;
+  }
+  std::int64_t scratch_of(std::size_t i) const { return evaluated(kernels_[plan_.steps[i].kernel].scratch_bytes, i); }
+  std::int64_t worker_bytes_of(std::size_t i) const {
+    return evaluated(kernels_[plan_.steps[i].kernel].worker_bytes, i);
+  }
+  std::int64_t evaluated(std::int64_t (*bytes)(const cpu::kernel_call&) noexcept, std::size_t i) const {
+    if (bytes == nullptr || t_.steps[i].idle) return 0;
+    return aligned(bytes({nullptr, t_.extents.data() + t_.steps[i].extents, nullptr, nullptr, nullptr}));
   }
 
   aligned_memory allocated(std::size_t bytes) const {

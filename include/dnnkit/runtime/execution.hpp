@@ -174,9 +174,9 @@ class execution {
     std::array<std::byte*, most_strip_operands> operands{};
     std::copy_n(tables_->operands.data() + tables_->steps[i].operands, plan_.steps[i].operands.count, operands.data());
     operands[windowed] += shift;
-    kernels_[plan_.steps[i].kernel].run_rows(
-        {operands.data(), tables_->extents.data() + tables_->steps[i].extents, weights_->packed(i), tables_->scratch},
-        first, last);
+    kernels_[plan_.steps[i].kernel].run_rows({operands.data(), tables_->extents.data() + tables_->steps[i].extents,
+                                              weights_->packed(i), tables_->scratch, nullptr},
+                                             first, last);
   }
   static constexpr std::size_t most_strip_operands = 64;
 
@@ -191,9 +191,27 @@ class execution {
     const cpu::kernel_entry& k = kernels_[plan_.steps[i].kernel];
     const cpu::kernel_call call{tables_->operands.data() + tables_->steps[i].operands,
                                 tables_->extents.data() + tables_->steps[i].extents, weights_->packed(i),
-                                tables_->scratch};
+                                tables_->scratch, nullptr};
     if (k.prepare != nullptr) divide(call, k.prepare, k.prepare_units(call), loop);
-    divide(call, k.run, k.units(call), loop);
+    if (k.worker_bytes != nullptr) divide_among_workers(call, k, i, loop);
+    else divide(call, k.run, k.units(call), loop);
+  }
+
+  // A piece for each worker, which has scratch memory of its own.
+  void divide_among_workers(const cpu::kernel_call& call, const cpu::kernel_entry& k, std::size_t i,
+                            const parallel_for& loop) noexcept {
+    const bound_tables::worker_scratch& scratch = tables_->workers[i];
+    const auto count = static_cast<std::size_t>(k.units(call));
+    const std::size_t threads = loop.concurrency() == 0 ? bound_tables::most_workers : loop.concurrency();
+    const std::size_t pieces = std::min({count, threads, bound_tables::most_workers});
+    const auto run = [&](std::size_t piece) noexcept {
+      cpu::kernel_call own = call;
+      own.worker = scratch.data + static_cast<std::ptrdiff_t>(piece) * scratch.stride;
+      const index_range r = split(count, pieces, piece);
+      k.run(own, static_cast<cpu::index_t>(r.begin), static_cast<cpu::index_t>(r.end));
+    };
+    if (pieces == 1) return run(0);
+    loop(pieces, run);
   }
 
   // A few pieces for each thread, so that threads that are slowed down do not hold up the others.

@@ -16,8 +16,8 @@ namespace dnnkit {
 
 namespace detail {
 
-// Which operands of a kernel it reads when it runs: those of its outputs and of the anchor's inputs that are not
-// packed.
+// Which operands of a kernel, or of one of its stages, it reads when it runs: those of its outputs and of the anchor's
+// inputs that are not packed.
 class run_time_reads {
  public:
   run_time_reads(const plan_view& plan, const recipe& r, std::uint32_t packed_inputs)
@@ -63,10 +63,14 @@ class preparation {
     for (std::size_t i = 0; i < actions_.size(); ++i)
       for (std::int32_t b : plan.numbers_of(step_of(plan, actions_[i]).operands)) last_[index(b)] = i;
     for (const step& s : plan.steps) {
-      const detail::run_time_reads reads(plan, plan.recipes[s.kernel], kernels[s.kernel].packed_inputs);
+      const recipe& r = plan.recipes[s.kernel];
       const auto operands = plan.numbers_of(s.operands);
-      for (std::size_t i = 0; i < operands.size(); ++i)
-        if (reads(i)) last_[index(operands[i])] = always;
+      for (std::size_t k = 0; k < plan.stages_of(r); ++k) {
+        const bool is_last = k + 1 == plan.stages_of(r);
+        const detail::run_time_reads reads(plan, plan.stage_of(r, k), is_last ? kernels[s.kernel].packed_inputs : 0);
+        for (std::size_t i = 0; i < operands.size(); ++i)
+          if (reads(i)) last_[index(operands[i])] = always;
+      }
       const auto guards = plan.numbers_of(s.guards);
       for (std::size_t i = 0; i < guards.size(); i += 2) last_[index(guards[i])] = always;
     }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// What a tile of a kernel's last stage needs of the values before it, axis by axis: footprints (operator/footprint.hpp)
+// composed along the way from a value down to one that it is computed from. Movement operators are seen through where
+// an axis that a tile cuts stays one axis.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/operator/footprint.hpp"
+#include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/plan/recipe.hpp"
+#include "dnnkit/tensor/view.hpp"
+
+namespace dnnkit::detail {
+
+// Of an axis of an input whose footprint is `a`, where `output` says what a tile needs of the output's axes.
+constexpr tile_reach composed(const axis_reach& a, const vector<tile_reach>& output) {
+  constexpr std::int64_t most = 1 << 16;  // beyond, and where a symbol decides, a tile is taken to need everything
+  if (a.how != reach::same && a.how != reach::window) return {};
+  tile_reach r = output.items[a.of];
+  if (r.is_whole() || a.how == reach::same) return r;
+  if (!a.stride.is_known() || !a.extent.is_known() || !a.before.is_known()) return {};
+  const std::int64_t stride = r.stride * a.stride.value(), before = r.before * a.stride.value() + a.before.value(),
+                     extent = (r.extent - 1) * a.stride.value() + (a.extent.value() - 1) * a.dilation + 1;
+  if (stride > most || extent > most || before > most || before < -most) return {};
+  r.stride = static_cast<std::int32_t>(stride);
+  r.extent = static_cast<std::int32_t>(extent);
+  r.before = static_cast<std::int32_t>(before);
+  return r;
+}
+
+// Of the axes of an input of node n, an operator that is no movement.
+constexpr vector<tile_reach> reaches_of_input(graph& g, const node& n, std::size_t input,
+                                              const vector<tile_reach>& output) {
+  inference c = g.inference_of(n);
+  c.out(g.at(n.output).type.type, g.at(n.output).type.dims);
+  const footprint f = n.op->reads(g.attributes_of(n), c, input);
+  vector<tile_reach> r;
+  for (const axis_reach& a : f.axes) r.push_back(composed(a, output));
+  return r;
+}
+
+// Of the axes of a movement operator's input: nothing where an axis that a tile cuts is split, joined with another,
+// shifted, or left out.
+constexpr std::optional<vector<tile_reach>> reaches_through(graph& g, const node& n, const vector<tile_reach>& output) {
+  const shape in = g.at(g.input_of(n, 0)).type.dims, out = g.at(n.output).type.dims;
+  view_algebra algebra(g.symbols);
+  const view before = algebra.row_major(in);
+  view after = before;
+  if (!n.op->forward || !n.op->forward(g.attributes_of(n), {algebra, in, out}, after)) return std::nullopt;
+  vector<tile_reach> r(in.size(), tile_reach{});
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    if (output.items[d].is_whole() || out[d] == dim(1)) continue;
+    const axis_list& axes = after.dims[d];
+    if (axes.size() != 1) return std::nullopt;
+    if (axes[0].stride == dim(0)) continue;  // the same for every position
+    std::size_t i = 0;
+    while (i < in.size() &&
+           !(in[i] == axes[0].size && before.dims[i][0].stride == axes[0].stride && !(in[i] == dim(1))))
+      ++i;
+    if (i == in.size() || !(after.offset == dim(0))) return std::nullopt;
+    r.items[i] = output.items[d];
+  }
+  return r;
+}
+
+// Walks from values down to `target`, through members of a group and movement operators that nobody stores.
+class reach_walk {
+ public:
+  constexpr reach_walk(graph& g, const fusion_group& group, const vector<std::uint8_t>& stored, value_id target)
+      : g_(g), group_(group), stored_(stored), target_(target) {}
+
+  // From value v, of whose axes a tile needs `needed`; through no anchor. False where the way says nothing, or
+  // something else than another.
+  constexpr bool from(value_id v, const vector<tile_reach>& needed) {
+    if (v == none) return true;
+    if (v == target_) {
+      if (!found_) found_ = needed;
+      return same(*found_, needed);
+    }
+    const node_id p = g_.at(v).producer;
+    if (p == none || p == group_.anchor) return true;
+    const node& n = g_.node_at(p);
+    const bool member = is_member(p);
+    if (!member && (stored_[static_cast<std::size_t>(v)] != 0 || n.op->kind != form::movement)) return true;
+    for (const reading& k : known_)
+      if (k.v == v && same(k.needed, needed)) return true;
+    known_.push_back({v, needed});
+    if (n.op->kind == form::movement) {
+      if (!leads_to_target(g_.input_of(n, 0))) return true;
+      const std::optional<vector<tile_reach>> input = reaches_through(g_, n, needed);
+      return input && from(g_.input_of(n, 0), *input);
+    }
+    for (std::size_t i = 0; i < n.inputs.count; ++i)
+      if (const value_id in = g_.input_of(n, i); in != none && leads_to_target(in))
+        if (!from(in, reaches_of_input(g_, n, i, needed))) return false;
+    return true;
+  }
+  // What has been found of the target's axes.
+  constexpr const std::optional<vector<tile_reach>>& found() const { return found_; }
+
+  // Is v the target or computed from it, without the anchor?
+  constexpr bool leads_to_target(value_id v) const {
+    if (v == target_) return true;
+    const node_id p = v == none ? none : g_.at(v).producer;
+    if (p == none || p == group_.anchor) return false;
+    const node& n = g_.node_at(p);
+    if (!is_member(p) && (stored_[static_cast<std::size_t>(v)] != 0 || n.op->kind != form::movement)) return false;
+    for (std::size_t i = 0; i < n.inputs.count; ++i)
+      if (leads_to_target(g_.input_of(n, i))) return true;
+    return false;
+  }
+
+ private:
+  struct reading {
+    value_id v;
+    vector<tile_reach> needed;
+  };
+
+  static constexpr bool same(const vector<tile_reach>& a, const vector<tile_reach>& b) {
+    if (a.count != b.count) return false;
+    for (std::size_t i = 0; i < a.count; ++i)
+      if (!(a.items[i] == b.items[i])) return false;
+    return true;
+  }
+  constexpr bool is_member(node_id n) const {
+    for (node_id m : group_.nodes)
+      if (m == n) return true;
+    return false;
+  }
+
+  graph& g_;
+  const fusion_group& group_;
+  const vector<std::uint8_t>& stored_;
+  const value_id target_;
+  std::optional<vector<tile_reach>> found_;
+  vector<reading> known_;
+};
+
+}  // namespace dnnkit::detail

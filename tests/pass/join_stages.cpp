@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include "dnnkit/pass/join_stages.hpp"
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/pass/verify_schedule.hpp"
+#include "dnnkit/reference/plan_executor.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/random_graph.hpp"
+
+namespace dk = dnnkit;
+
+namespace {
+
+// A family that carries out whatever a recipe or a chain of them asks for, in tiles of `Positions`.
+template <int Positions, int WholeAxes, bool Gains = true> struct anything {
+  static constexpr std::string_view name = "anything";
+  static constexpr bool carries_out(const dk::operator_tag&) { return true; }
+  static constexpr dk::tile_wish joins(std::span<const dk::operator_tag>, const dk::cpu_facts&) {
+    return {Positions, WholeAxes};
+  }
+  static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts&) {
+    dk::kernel_choice c;
+    c.cost.cycles = spec.stages() == 1 ? 10 : Gains ? 1 : 1000;
+    return c;
+  }
+};
+struct single_kernels {
+  static constexpr std::string_view name = "single kernels";
+  static constexpr bool carries_out(const dk::operator_tag&) { return true; }
+  static constexpr dk::kernel_match match(const dk::kernel_spec&, const dk::cpu_facts&) { return dk::kernel_choice{}; }
+};
+
+template <class... Families> dk::schedule scheduled(const dk::graph& g) {
+  return dk::default_pipeline::run(g, dk::family_list<Families...>::table);
+}
+
+// Empty when the plan is legal and computes what the graph does.
+std::string error_of(const dk::graph& g, const dk::schedule& s, std::uint64_t seed) {
+  if (!s.plan.error.empty()) return s.plan.error.str();
+  const harness::test_data data = harness::random_data(g, seed);
+  std::vector<std::int64_t> symbols;
+  for (const dk::symbol& x : s.g.symbols.symbols) symbols.push_back(data.symbols.at(x.name.str()));
+  if (const dk::text wrong = dk::verify(s, symbols); !wrong.empty()) return "verify: " + wrong.str();
+  const auto expected = harness::reference(g, data);
+  const auto allowed = harness::tolerances(g, data, expected);
+  std::vector<dk::host_tensor> found;
+  try {
+    found = dk::execute(dk::view_of(s.plan), data.inputs, dk::weights_of(data.weights));
+  } catch (const dk::error& e) { return e.what(); }
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    if (std::string wrong = harness::difference(found[k], expected[k], allowed[k]); !wrong.empty()) return wrong;
+  return {};
+}
+
+// Numbers of stages of the plan's kernels that have several.
+std::vector<std::size_t> stages_in(const dk::schedule& s) {
+  std::vector<std::size_t> list;
+  for (const dk::step& x : s.plan.steps)
+    if (const std::size_t n = dk::plan_draft::stages_of(s.plan.recipes[x.kernel]); n > 1) list.push_back(n);
+  return list;
+}
+using counts = std::vector<std::size_t>;
+
+struct heads {
+  dk::dim batch = 2, count = 3, queries = 5, keys = 7;
+};
+dk::graph attention(const heads& h, auto between) {
+  dk::builder b;
+  const dk::tensor q = b.input("q", dk::f32, {h.batch, h.count, h.queries, 4}),
+                   k = b.input("k", dk::f32, {h.batch, h.count, h.keys, 4}),
+                   v = b.input("v", dk::f32, {h.batch, h.count, h.keys, 6});
+  const dk::tensor scores = dk::matmul(q, dk::transpose(k, {.perm = {0, 1, 3, 2}})) * 0.5;
+  b.output("y", dk::transpose(dk::matmul(between(b, scores), v), {.perm = {0, 2, 1, 3}}));
+  return b.value();
+}
+dk::tensor only_softmax(dk::builder&, dk::tensor x) { return dk::softmax(x); }
+
+}  // namespace
+
+TEST_CASE("products with a softmax between them become stages of one kernel") {
+  const dk::graph g = attention({}, only_softmax);
+  const dk::schedule s = scheduled<anything<2, 1>>(g);
+  CHECK(s.plan.steps.size() == 1);
+  CHECK(stages_in(s) == counts{3});
+  const dk::recipe& r = s.plan.recipes[0];
+  const auto tile = dk::plan_draft::part<std::int32_t>(s.plan.numbers, r.tile);
+  CHECK(std::vector<std::int32_t>(tile.begin(), tile.end()) == std::vector<std::int32_t>{1, 1, 2, 0});
+  std::size_t handed = 0;
+  for (const dk::buffer& x : s.plan.buffers)
+    if (x.where == dk::storage::tiles) {
+      ++handed;
+      CHECK(x.elements == dk::dim(2 * 7));
+    }
+  CHECK(handed == 2);
+  CHECK(s.plan.arena_bytes == 0);
+  CHECK(error_of(g, s, 1) == "");
+}
+
+TEST_CASE("tiles of all sizes, also such that do not divide the axis") {
+  const dk::graph g = attention({}, only_softmax);
+  CHECK(error_of(g, scheduled<anything<1, 1>>(g), 1) == "");
+  CHECK(error_of(g, scheduled<anything<3, 1>>(g), 2) == "");
+  CHECK(error_of(g, scheduled<anything<32, 1>>(g), 3) == "");
+  CHECK(error_of(g, scheduled<anything<1, 2>>(g), 4) == "");
+  CHECK(stages_in(scheduled<anything<1, 3>>(g)) == counts{3});  // an image at a time
+}
+
+TEST_CASE("masks, lengths that symbols say, and what is computed on either side of the softmax") {
+  const auto masked = [](dk::builder& b, dk::tensor x) {
+    return dk::softmax(x + b.input("mask", dk::f32, {2, 1, 1, 7})) * 2 + 1;
+  };
+  const auto causal = [](dk::builder& b, dk::tensor x) {
+    return dk::softmax(dk::where(b.weight("seen", "", {5, 7}, dk::boolean), x, b.constant({-1e9}, {})));
+  };
+  for (const dk::graph& g :
+       {attention({}, masked), attention({}, causal), attention({dk::dim(1), dk::dim(1)}, only_softmax)}) {
+    const dk::schedule s = scheduled<anything<2, 1>>(g);
+    CHECK(stages_in(s) == counts{3});
+    CHECK(error_of(g, s, 7) == "");
+  }
+  dk::builder b;
+  const dk::tensor q = b.input("q", dk::f32, {3, dk::sym("Q", {.min = 1, .max = 9}), 4}),
+                   k = b.input("k", dk::f32, {3, 4, dk::sym("K", {.min = 1, .max = 9})});
+  b.output("y", dk::matmul(dk::softmax(dk::matmul(q, k)), dk::transpose(k, {.perm = {0, 2, 1}})));
+  const dk::schedule s = scheduled<anything<2, 1>>(b.value());
+  CHECK(stages_in(s) == counts{3});
+  for (std::uint64_t seed = 0; seed < 5; ++seed) CHECK(error_of(b.value(), s, seed) == "");
+}
+
+TEST_CASE("a pool, and convolutions, behind a convolution: tiles overlap, and what they share is computed again") {
+  dk::builder b;
+  dk::tensor x = b.input("x", dk::f32, {2, 3, 9, 8});
+  x = dk::relu(dk::conv(x, b.weight("a", {4, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
+  b.output("y", dk::max_pool(x, {.kernel_shape = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}}));
+  x = dk::relu(dk::conv(b.input("z", dk::f32, {1, 3, 9, 8}), b.weight("b", {5, 3, 3, 3}), {.strides = {2, 1}}));
+  b.output("w", dk::conv(dk::relu(dk::conv(x, b.weight("c", {5, 1, 3, 3}), {.pads = {1, 1, 1, 1}, .group = 5})),
+                         b.weight("d", {2, 5, 1, 1})));
+  const dk::schedule s = scheduled<anything<2, 1>>(b.value());
+  CHECK(s.plan.steps.size() == 2);
+  CHECK(stages_in(s) == counts{2, 3});
+  CHECK(error_of(b.value(), s, 1) == "");
+}
+
+TEST_CASE("what is read twice, given out, or rearranged across the tiles stays a kernel of its own") {
+  dk::builder b;
+  const dk::tensor q = b.input("q", dk::f32, {3, 4, 4}), k = b.weight("k", {3, 4, 4}), v = b.weight("v", {3, 4, 4});
+  const dk::tensor p = dk::softmax(dk::matmul(q, k));
+  b.output("p", p);
+  b.output("y", dk::matmul(p, v));
+  CHECK(stages_in(scheduled<anything<2, 1>>(b.value())) == counts{2});  // the first product and the softmax
+  CHECK(error_of(b.value(), scheduled<anything<2, 1>>(b.value()), 1) == "");
+
+  dk::builder c;
+  const dk::tensor x = c.input("x", dk::f32, {3, 4, 4});
+  const dk::tensor first = dk::matmul(x, c.weight("a", {3, 4, 4}));
+  c.output("y", dk::matmul(dk::reshape(dk::transpose(first, {.perm = {2, 0, 1}}), {.shape = {4, 12}}),
+                           c.weight("b", {12, 2})));
+  CHECK(error_of(c.value(), scheduled<anything<2, 1>>(c.value()), 1) == "");
+}
+
+TEST_CASE("stages that are broken on purpose are caught") {
+  const dk::graph g = attention({}, only_softmax);
+  using unplanned = dk::without<dk::without<dk::default_pipeline, dk::passes::choose_kernels>, dk::passes::make_plan>;
+  const dk::schedule good = unplanned::run(g, dk::family_list<anything<2, 1>>::table);
+  const auto broken_by = [&](const std::function<void(dk::vector<dk::fusion_group>&)>& change) {
+    dk::schedule s = good;
+    change(s.fusion.groups);
+    if (const dk::text wrong = dk::verify(s); !wrong.empty()) return "verify: " + wrong.str();
+    dk::passes::make_plan::run(s);
+    return error_of(g, s, 1);
+  };
+  REQUIRE(good.fusion.groups.size() == 3);
+  CHECK(broken_by([](auto&) {}) == "");
+  CHECK(broken_by([](auto& groups) { groups[0].reach[2] = {}; }) != "");        // more than tile storage holds
+  CHECK(broken_by([](auto& groups) { groups[1].reach[2].before = 1; }) != "");  // the rows of another tile
+  CHECK(broken_by([](auto& groups) { groups[0].reach[2].of = 1; }) != "");      // the heads' rows
+  CHECK(broken_by([](auto& groups) { groups[2].tile[2] = 3; }) != "");          // tiles larger than their storage
+  CHECK(broken_by([](auto& groups) { groups[2].tile[1] = 0; }) != "");          // all heads at once
+  CHECK(broken_by([](auto& groups) { groups[2].tile = {}; }).find("verify: ") == 0);
+  CHECK(broken_by([](auto& groups) { groups[1].goes_on = false; }).find("verify: ") == 0);
+  CHECK(broken_by([](auto& groups) { groups[1].reach = {}; }).find("verify: ") == 0);
+  dk::plan_draft plan = scheduled<anything<2, 1>>(g).plan;
+  REQUIRE(plan.stages.size() == 2);
+  std::swap(plan.stages[0], plan.stages[1]);
+  CHECK(dk::verify(dk::view_of(plan)).str() == "tile storage that no earlier stage of the kernel has written");
+}
+
+TEST_CASE("nothing is joined where no family has kernels of several stages, or they would take longer") {
+  const dk::graph g = attention({}, only_softmax);
+  CHECK(stages_in(scheduled<single_kernels>(g)).empty());
+  CHECK(stages_in(scheduled<anything<2, 1, false>>(g)).empty());
+  CHECK(stages_in(dk::default_pipeline::run(g)).empty());
+}
+
+TEST_CASE("plans of random graphs whose groups are joined wherever tiles allow it compute what the graphs do") {
+  std::size_t joined = 0;
+  const auto check = [&]<class Family>(const dk::graph& g, std::uint64_t seed, Family) {
+    const dk::schedule s = scheduled<Family>(g);
+    joined += stages_in(s).size();
+    CHECK(error_of(g, s, seed) == "");
+  };
+  for (std::uint64_t seed : harness::seeds(1, 150)) {
+    dk::builder b;
+    random_graph(b, seed, {.least_operators = 4, .most_operators = 16, .symbols = seed % 2 == 1}).build();
+    INFO("DNNKIT_SEED=" << seed << "\n" << harness::describe(b.value()));
+    check(b.value(), seed, anything<1, 0>{});
+    check(b.value(), seed, anything<2, 1>{});
+    check(b.value(), seed, anything<3, 2>{});
+  }
+  if (harness::seeds(1, 150).size() > 1) CHECK(joined > 20);
+}
