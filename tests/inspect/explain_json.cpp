@@ -105,6 +105,35 @@ TEST_CASE("digits: the family of each kernel, what it is expected to take, and w
   CHECK(has(line_with(text, {"\"name\": \"conv1\", \"setup\": false"}), "\"reading\": \"packed once\""));
 }
 
+namespace {
+
+struct attention {  // one kernel of three stages
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", dk::f32, {2, 100, 16}), k = g.input("k", dk::f32, {2, 16, 100}),
+                     v = g.input("v", dk::f32, {2, 100, 16});
+    g.output("y", dk::relu(dk::matmul(dk::softmax(dk::matmul(q, k) * 0.25), v)));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a kernel of several stages: each with its operators, the tile, and why") {
+  const std::string text = dk::explain_json<dk::compile<attention>>();
+  CHECK(json_syntax::valid(text));
+  const std::string kernel = line_with(text, {"\"family\": \"attention\""});
+  CHECK(has(kernel, "\"stages\": [{\"mapping_type\": \"Many-to-Many\", \"operators\": [{\"operator\": \"MatMul\""));
+  CHECK(has(kernel, "{\"mapping_type\": \"Many-to-Many\", \"operators\": [{\"operator\": \"Softmax\""));
+  const std::int64_t queries = 2 * dk::targets::native::float_lanes;
+  CHECK(has(kernel, "\"positions\": [1, " + std::to_string(queries) + ", null]"));
+  CHECK(has(kernel, "\"bytes\": " + std::to_string(queries * 100 * 4) + "}"));
+  CHECK(has(kernel, "\"bytes_read\": " + std::to_string(3 * 2 * 100 * 16 * 4)));
+  CHECK(has(line_with(text, {"\"pass\": \"join stages\"", "\"operator\": \"Softmax\""}),
+            "\"verdict\": \"stages of one kernel\", \"applied\": true"));
+  CHECK(has(line_with(text, {"\"pass\": \"join stages\""}), "\"what\": \"one by one\", \"amount\": "));
+  CHECK(has(text, "\"kernels\": 1,"));
+  CHECK(has(text, "\"arena_bytes\": 0"));
+}
+
 TEST_CASE("sizes are expressions, and numbers when the symbols have values") {
   const dk::graph g = dk::graph_of<models::wdsr>();
   const std::string text = dk::explain_json<dk::default_pipeline>(g);

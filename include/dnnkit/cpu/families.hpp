@@ -3,6 +3,7 @@
 //   static constexpr auto families = dnnkit::cpu::default_families + dnnkit::family_list<mine>{};
 #pragma once
 
+#include "dnnkit/cpu/families/attention.hpp"
 #include "dnnkit/cpu/families/by_point.hpp"
 #include "dnnkit/cpu/families/concat_parts.hpp"
 #include "dnnkit/cpu/families/conv_nchw.hpp"
@@ -18,7 +19,7 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 inline constexpr auto default_families =
     family_list<elementwise_map, conv_nhwc, conv_depthwise, conv_nchw, matrix_product, row_passes, pool_nhwc,
-                concat_parts, by_point, whole_operator>{};
+                concat_parts, attention_tiles, by_point, whole_operator>{};
 
 // Those of a model.
 template <class Model> constexpr auto families_of_model() {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Attention as a kernel of three stages, in all arrangements of heads, masks and lengths that views see through,
+// against the reference evaluator.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstdint>
+
+#include "dnnkit/compile.hpp"
+#include "tests/support/compiled.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+
+namespace {
+
+constexpr dk::tensor scaled_scores(dk::tensor q, dk::tensor k, double scale) {
+  return dk::matmul(q, dk::transpose(k, {.perm = {0, 1, 3, 2}})) * scale;
+}
+
+// Heads split off one tensor of tokens, and put together again.
+template <std::int64_t Tokens, std::int64_t Heads, std::int64_t Width> struct self_attention {
+  static constexpr void build(dk::builder& g) {
+    const auto heads = [&](const char* name) {
+      const dk::tensor x = g.input(name, f32, {1, Tokens, Heads * Width});
+      return dk::transpose(dk::reshape(x, {.shape = {1, Tokens, Heads, Width}}), {.perm = {0, 2, 1, 3}});
+    };
+    const dk::tensor q = heads("q"), k = heads("k"), v = heads("v");
+    const dk::tensor p = dk::softmax(scaled_scores(q, k, 0.125));
+    const dk::tensor o = dk::transpose(dk::matmul(p, v), {.perm = {0, 2, 1, 3}});
+    g.output("y", dk::reshape(o, {.shape = {1, Tokens, Heads * Width}}));
+  }
+};
+static_assert(dk::compile<self_attention<50, 3, 16>>::kernels == 1);
+static_assert(dk::compile<self_attention<50, 3, 16>>::arena_bytes == 0);
+
+struct masked {  // by an input, for each sample and key, and added for each pair
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", f32, {2, 3, 21, 8}), k = g.input("k", f32, {2, 3, 37, 8}),
+                     v = g.input("v", f32, {2, 3, 37, 20});
+    const dk::tensor x = scaled_scores(q, k, 0.3) + g.input("mask", f32, {2, 1, 1, 37}) + g.weight("bias", {3, 21, 37});
+    g.output("y", dk::relu(dk::matmul(dk::softmax(x), v) + g.weight("after", {20})));
+  }
+};
+static_assert(dk::compile<masked>::kernels == 1);
+
+struct causal {  // by a condition, with what is computed from the probabilities
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", f32, {1, 2, 33, 16}), v = g.input("v", f32, {1, 2, 33, 16});
+    const dk::tensor seen = g.weight("seen", "", {33, 33}, dk::boolean);
+    const dk::tensor x = dk::where(seen, scaled_scores(q, v, 1), g.constant({-1e9}, {}));
+    g.output("y", dk::matmul(dk::softmax(x) * 0.5 + 0.25, v));
+  }
+};
+static_assert(dk::compile<causal>::kernels == 1);
+
+struct shared_keys {  // one head of keys and values for all heads of queries, keys stored transposed
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", f32, {4, 45, 8}), k = g.input("k", f32, {8, 64}), v = g.input("v", f32, {64, 16});
+    g.output("y", dk::matmul(dk::softmax(dk::matmul(q, k)), v));
+  }
+};
+static_assert(dk::compile<shared_keys>::kernels == 1);
+
+struct lengths_at_run_time {
+  static constexpr void build(dk::builder& g) {
+    const dk::sym queries{"Q", {.min = 1, .max = 80}}, keys{"K", {.min = 1, .max = 80}};
+    const dk::tensor q = g.input("q", f32, {2, queries, 16}), k = g.input("k", f32, {2, keys, 16});
+    const dk::tensor x = dk::matmul(q, dk::transpose(k, {.perm = {0, 2, 1}})) + g.input("mask", f32, {queries, keys});
+    g.output("y", dk::matmul(dk::softmax(x), k));
+  }
+};
+static_assert(dk::compile<lengths_at_run_time>::kernels == 1);
+
+struct stored_by_queries {  // the output has queries next to each other
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", f32, {2, 40, 8}), k = g.input("k", f32, {2, 8, 24}),
+                     v = g.input("v", f32, {2, 24, 12});
+    g.output("y", dk::transpose(dk::matmul(dk::softmax(dk::matmul(q, k)), v), {.perm = {0, 2, 1}}));
+  }
+};
+static_assert(dk::compile<stored_by_queries>::kernels == 1);
+
+struct along_queries {  // a softmax that is not attention's
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", f32, {2, 10, 8}), k = g.input("k", f32, {2, 8, 11}),
+                     v = g.input("v", f32, {2, 11, 8});
+    g.output("y", dk::matmul(dk::softmax(dk::matmul(q, k), {.axis = 1}), v));
+  }
+};
+static_assert(dk::compile<along_queries>::kernels == 3);
+
+template <class Model> void check(const char* name) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed)
+    CHECK(harness::compiled_error(harness::compiled<Model>(name), seed) == "");
+}
+
+}  // namespace
+
+TEST_CASE("attention in one kernel computes what its operators do, however the work is divided") {
+  check<self_attention<50, 3, 16>>("self attention");
+  check<self_attention<7, 1, 64>>("fewer queries than lanes");
+  check<masked>("masked");
+  check<causal>("causal");
+  check<shared_keys>("shared keys");
+  check<lengths_at_run_time>("lengths at run time");
+  check<stored_by_queries>("stored by queries");
+  check<along_queries>("along queries");
+}
