@@ -63,7 +63,7 @@ struct choose_kernels {
     for (const vector<step>* steps : {&plan.steps, &plan.setup_steps})
       for (const step& s : *steps)
         if (s.kernel == number && s.name.count != 0) {
-          if (const std::string_view name = plan.text_of(s.name); name != anchor.name) t << " '" << name << "'";
+          if (const std::string_view called = plan.text_of(s.name); called != anchor.name) t << " '" << called << "'";
           return said(t, plan, asked);
         }
     return said(t, plan, asked);

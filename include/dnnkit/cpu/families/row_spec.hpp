@@ -17,13 +17,13 @@ namespace dnnkit::cpu {
 
 class row_spec : public kernel_spec {
  public:
-  constexpr row_spec(const kernel_spec& spec, index_t float_lanes)
+  constexpr row_spec(const kernel_spec& spec, index_t lanes_of_vectors)
       : kernel_spec(spec),
         in_rank(rank_of(0)),
         row(self().rows.axes),
         passes(self().rows.passes),
         reduces(self().anchor.kind == form::reduction),
-        lanes_(float_lanes),
+        lanes_(lanes_of_vectors),
         in_vectors(!is_setup() && vectorizes(*this, input(0)) && outputs_vectorize(*this) &&
                    type_of(input(0)) == dtype::f32 && anchor_type() == dtype::f32),
         along(best_axis()),
