@@ -125,10 +125,7 @@ struct gelu {
   static constexpr void attributes(auto& self, auto&& visit) { visit("approximate", self.approximate); }
 
   template <class T> constexpr T apply(T x) const {
-    using std::erf;
-    using std::tanh;
-    if (approximate == gelu_approximation::exact) return T(0.5f) * x * (T(1) + erf(x * T(0.70710678f)));
-    return T(0.5f) * x * (T(1) + tanh(T(0.79788456f) * (x + T(0.044715f) * x * x * x)));
+    return approximate == gelu_approximation::exact ? times_normal_cdf(x) : times_normal_cdf_by_tanh(x);
   }
 };
 

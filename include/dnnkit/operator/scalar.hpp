@@ -26,6 +26,15 @@ template <number T> constexpr T select(bool condition, T a, T b) { return condit
 template <number T> constexpr T minimum(T a, T b) { return a != a ? a : (b < a || b != b ? b : a); }
 template <number T> constexpr T maximum(T a, T b) { return a != a ? a : (a < b || b != b ? b : a); }
 template <std::floating_point T> T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)); }
+// x times the probability that a standard normal variable is below x, exactly and as it is often approximated
+template <class T> constexpr T times_normal_cdf(T x) {
+  using std::erf;
+  return T(0.5f) * x * (T(1) + erf(x * T(0.70710678f)));
+}
+template <class T> constexpr T times_normal_cdf_by_tanh(T x) {
+  using std::tanh;
+  return T(0.5f) * x * (T(1) + tanh(T(0.79788456f) * (x + T(0.044715f) * x * x * x)));
+}
 template <std::floating_point T> T reciprocal_sqrt(T x) { return T(1) / std::sqrt(x); }
 
 // Integers as unsigned ones, whose sums and products wrap around (of 32 bits at least: shorter ones would be computed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What AVX-512 has beside what vector types express: min, max, square root, rounding, multiplication by powers of two,
-// masked loads and stores.
+// estimates of reciprocals, masked loads and stores.
 #pragma once
 
 #include <immintrin.h>
@@ -31,6 +31,12 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 }
 [[gnu::always_inline]] inline __m512 times_power_of_two(__m512 a, __m512 n) noexcept {
   return _mm512_maskz_scalef_ps(all_lanes, a, n);
+}
+// 1 / a to 14 bits, the same on all processors, which estimates before AVX-512 are not.
+[[gnu::always_inline]] inline __m128 reciprocal_estimate(__m128 a) noexcept { return _mm_maskz_rcp14_ps(0xf, a); }
+[[gnu::always_inline]] inline __m256 reciprocal_estimate(__m256 a) noexcept { return _mm256_maskz_rcp14_ps(0xff, a); }
+[[gnu::always_inline]] inline __m512 reciprocal_estimate(__m512 a) noexcept {
+  return _mm512_maskz_rcp14_ps(all_lanes, a);
 }
 [[gnu::always_inline]] inline __m512 load_first(const float* p, int n, __m512) noexcept {
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), p);

@@ -16,6 +16,7 @@ void maximum(no_vector, no_vector);
 void square_root(no_vector);
 template <rounding> void round_to(no_vector);
 void times_power_of_two(no_vector, no_vector);
+void reciprocal_estimate(no_vector);
 void load_first(const float*, int, no_vector);
 void store_first(float*, no_vector, int);
 
