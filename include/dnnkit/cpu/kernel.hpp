@@ -30,7 +30,8 @@ struct kernel_entry {
   void (*pack)(const kernel_call&) noexcept =
       nullptr;  // writes `packed` from the setup operands, once; null: nothing to pack
   std::int64_t packed_bytes = 0;
-  std::uint32_t packed_inputs = 0;  // bit i: input i of the anchor is read by pack() alone
+  // bit i: input i of the anchor is read by pack() alone; eight bits further, those of the stage before it
+  std::uint32_t packed_inputs = 0;
   // Recipes with a windowed operand: the output rows [first, last) (dimension 2), instead of prepare and run. Null for
   // the others.
   void (*run_rows)(const kernel_call&, index_t first, index_t last) noexcept = nullptr;

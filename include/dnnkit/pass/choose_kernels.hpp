@@ -30,6 +30,23 @@ struct choose_kernels {
     s.plan.choices.reserve(plan.recipes.size());
     for (std::size_t r = 0; r < plan.recipes.size() && s.is_right(); ++r)
       choose(s, kernel_spec(plan, r), families, facts, r);
+    for (std::size_t n = 0; n < plan.stages.size() && s.is_right(); ++n)
+      s.plan.choices.push_back(choice_of_stage(kernel_spec(plan, plan.recipes.size() + n), families, facts));
+  }
+
+  // For a stage that comes before the last: what its kernel would be alone, which families of several stages may use.
+  static constexpr kernel_choice choice_of_stage(const kernel_spec& spec, std::span<const kernel_family> families,
+                                                 const cpu_facts& facts) {
+    kernel_choice best;
+    for (std::size_t f = 0; f < families.size(); ++f) {
+      if (!families[f].carries_out(spec.self().anchor)) continue;
+      const kernel_match match = families[f].match(spec, facts);
+      if (!match || (!best.family.empty() && match->cost.cycles >= best.cost.cycles)) continue;
+      best = *match;
+      best.family = families[f].name;
+      best.number = static_cast<std::uint16_t>(f);
+    }
+    return best;
   }
 
   static constexpr void choose(schedule& s, const kernel_spec& spec, std::span<const kernel_family> families,

@@ -222,14 +222,14 @@ class stage_joining {
     for (tile_reach& r : reaches)
       if (!r.is_whole() && positions.items[r.of] == 0) r = {};
   }
-  // Row-major, as much of each axis as a tile needs.
+  // In the order that has been chosen for it, without a border, as much of each axis as a tile needs.
   constexpr bool add_layout(joint& j, const vector<tile_reach>& needed, const vector<std::int32_t>& positions) {
     constexpr std::int64_t most = 65'535;
     const value_id v = j.between.items[j.tile_layouts.count];
     const shape& dims = g_.at(v).type.dims;
     buffer_layout l;
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      l.order.push_back(static_cast<std::uint8_t>(d));
+      l.order.push_back(s_.layouts.items[v].order[d]);
       l.before.push_back(0);
       l.after.push_back(0);
       const tile_reach& r = needed.items[d];

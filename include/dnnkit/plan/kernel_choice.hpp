@@ -41,7 +41,7 @@ struct kernel_alternative {
   std::string_view reason;  // why it matches, or why not
 };
 
-// One a recipe.
+// One a recipe, then one for each earlier stage (plan_view::stage_numbered).
 struct kernel_choice {
   std::string_view family;
   std::uint16_t number = 0;                    // of the family in its list

@@ -74,7 +74,8 @@ class plan_check {
       return fail("tile storage that does not say what a tile has of each axis");
     elements *= b.layout.slots;
     if (elements != value(b.elements)) fail("a buffer's elements are not those of its dimensions and border");
-    if (b.where != storage::arena && (border || !row_major)) fail("a border or a layout outside the arena");
+    if (b.where != storage::arena && (border || (!row_major && b.where != storage::tiles)))
+      fail("a border or a layout outside the arena");
   }
 
   void check_step(const step& s, bool setup) {

@@ -66,8 +66,8 @@ class preparation {
       const recipe& r = plan.recipes[s.kernel];
       const auto operands = plan.numbers_of(s.operands);
       for (std::size_t k = 0; k < plan.stages_of(r); ++k) {
-        const bool is_last = k + 1 == plan.stages_of(r);
-        const detail::run_time_reads reads(plan, plan.stage_of(r, k), is_last ? kernels[s.kernel].packed_inputs : 0);
+        const std::uint32_t packed = kernels[s.kernel].packed_inputs >> 8 * (plan.stages_of(r) - 1 - k) & 0xffu;
+        const detail::run_time_reads reads(plan, plan.stage_of(r, k), packed);
         for (std::size_t i = 0; i < operands.size(); ++i)
           if (reads(i)) last_[index(operands[i])] = always;
       }

@@ -118,7 +118,8 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
     convolution(call).run(in, weights, weights + weight_floats, first, end, epilogue{call});
   }
 
-  static void run_rows(const kernel_call& call, index_t first, index_t end) noexcept requires(access::self.windowed) {
+  static void run_rows(const kernel_call& call, index_t first, index_t end) noexcept
+      requires(facts::spec.runs_on_rows()) {
     run(call, first, end);
   }
 };

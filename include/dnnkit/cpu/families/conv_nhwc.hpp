@@ -34,7 +34,7 @@ struct conv_nhwc {
     kernel_choice c = spec.choice(facts, 1, multiply_adds, !stored,
                                   stored ? "vectors of output channels; the input is read where it lies"
                                          : "vectors of output channels; the input is brought to channels last");
-    c.parameters = {spec.self().windowed ? 0 : stored ? spec.stored.whole && !spec.has_border() : !spec.padded()};
+    c.parameters = {spec.runs_on_rows() ? 0 : stored ? spec.stored.whole && !spec.has_border() : !spec.padded()};
     return c;
   }
 
@@ -162,7 +162,8 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   }
 
   // One image: units are rows, panel by panel.
-  static void run_rows(const kernel_call& call, index_t first, index_t last) noexcept requires(access::self.windowed) {
+  static void run_rows(const kernel_call& call, index_t first, index_t last) noexcept
+      requires(facts::spec.runs_on_rows()) {
     const index_t rows = extent_value<out_extent(1)>(call), panels = units(call) / rows;
     for (index_t p = 0; p < panels; ++p) run(call, p * rows + first, p * rows + last);
   }

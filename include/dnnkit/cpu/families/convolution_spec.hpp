@@ -78,6 +78,8 @@ class convolution_spec : public kernel_spec {
   // file or what was computed from one has not.
   constexpr bool stored_channels_first() const { return stored_along(rank() - 1) && !stored.external && !stored.setup; }
 
+  // Is the kernel asked for some rows at a time?
+  constexpr bool runs_on_rows() const { return self().windowed || is_earlier_stage(); }
   // One filter for each channel.
   constexpr bool is_depthwise() const {
     return convolution.group > 1 && convolution.group == in_channels() && convolution.group == out_channels();

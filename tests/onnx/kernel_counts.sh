@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Kernels of graphs of the zoo: no more than there are when attention and convolutions with their pools are one each.
+# Usage: kernel_counts.sh TOOL FOLDER, which holds the graphs.
+set -euo pipefail
+tool=$1
+folder=$2
+
+wrong=0
+while read -r most name; do
+  found=$("$tool" explain --json "$folder/$name.onnx" | sed -n 's/^ *"kernels": \([0-9]*\),$/\1/p')
+  echo "$name: $found kernels, at most $most"
+  [ "$found" -le "$most" ] || wrong=1
+done << 'COUNTS'
+110 bert_base
+87 gpt2
+38 tinybert
+17 vgg16
+125 vit_b_16
+39 whisper_tiny_encoder
+COUNTS
+exit $wrong
