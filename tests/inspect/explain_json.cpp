@@ -96,7 +96,7 @@ TEST_CASE("digits: the family of each kernel, what it is expected to take, and w
     CAPTURE(name);
     CHECK(has(line, "\"family\": \"" + std::string(choice.family) + "\""));
     CHECK(has(line, "\"lanes\": " + std::to_string(choice.tile.lanes)));
-    CHECK(has(line, "\"predicted_time\": {\"cycles\": "));
+    CHECK(has(line, "\"predicted_time\": {\"microseconds\": "));
     CHECK(has(line, "\"reason\": \"" + std::string(choice.reason) + "\""));
     std::size_t alternatives = 0;
     for (std::size_t at = 0; (at = line.find("\"matches\": ", at)) != line.npos; ++at) ++alternatives;

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -101,6 +102,22 @@ TEST_CASE("channels first for few channels, unless rows are left in steps") {
     CHECK(found[0].family == (stride == 1 ? "conv_nchw" : "conv_nhwc"));
   }
 }
+TEST_CASE("kernels that run on strips of rows read them where they lie, however little the others would take") {
+  const dk::schedule s = schedule_of([](dk::builder& g) {
+    const dk::tensor x =
+        dk::max_pool(g.input("x", f32, {1, 16, 512, 512}), {.kernel_shape = {2, 2}, .strides = {2, 2}});
+    const dk::tensor y = dk::relu(filtered(g, x, 16, "a", {.pads = {1, 1, 1, 1}}));
+    g.output("y", dk::conv(y, g.weight("b", {21, 16, 1, 1})));  // row-major, as callers want it
+  });
+  REQUIRE(s.g.error.str() == "");
+  std::size_t on_strips = 0;
+  for (std::size_t r = 0; r < s.plan.recipes.size(); ++r)
+    if (s.plan.recipes[r].windowed) {
+      ++on_strips;
+      CHECK(s.plan.choices[r].operands[0] == in_place);
+    }
+  CHECK(on_strips == 2);
+}
 TEST_CASE("a filter for each channel, also over one and three axes") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
     g.output("a", filtered(g, pooled_input(g, 32), 32, "a", {.group = 32}));
@@ -195,6 +212,107 @@ TEST_CASE("pools, rows, parts and maps") {
   CHECK(lanes == std::vector{16, 1});
 }
 
+namespace {
+
+// A kernel of each family, and more, over extents that grow with n.
+auto one_of_each(std::int64_t n) {
+  return [n](dk::builder& g) {
+    const dk::tensor rows = g.input("rows", f32, {4 * n, 96}), image = g.input("image", f32, {1, 32, 8 * n, 8 * n}),
+                     few = g.input("few", f32, {1, 3, 16 * n, 32});
+    g.output("map", dk::sigmoid(rows));
+    g.output("copy", dk::transpose(g.input("turned", f32, {96, 5 * n})));
+    g.output("rows out", dk::softmax(rows));
+    g.output("lockstep", dk::reduce_sum(rows, {.axes = {0}}));
+    g.output("joined", dk::concat({rows, rows}, {.axis = 1}));
+    g.output("product", dk::matmul(rows, g.weight("w", {96, 40})));
+    g.output("packed", dk::matmul(rows, g.input("right", f32, {96, 40 * n})));
+    g.output("last", filtered(g, image, 64, "a", {}));
+    g.output("grouped", filtered(g, image, 64, "b", {.group = 4}));
+    g.output("depthwise", filtered(g, image, 32, "c", {.group = 32}));
+    g.output("first", filtered(g, few, 4, "d", {}));
+    g.output("pooled", dk::average_pool(image, {.kernel_shape = {3, 3}}));
+    g.output("integers", dk::matmul(g.input("i", dk::i32, {4 * n, 5}), g.input("j", dk::i32, {5, 6})));
+    const auto heads = [&](const char* name) { return g.input(name, f32, {1, 2, 32 * n, 32}); };
+    const dk::tensor scores = dk::matmul(heads("q"), dk::transpose(heads("k"), {.perm = {0, 1, 3, 2}}));
+    g.output("attended", dk::matmul(dk::softmax(scores), heads("v")));
+    g.output("summed", dk::cum_sum(rows, {.axis = 1}));
+  };
+}
+// f(family's name, its match) of each family that matches a recipe, recipe by recipe.
+void for_each_match(const dk::schedule& s, const dk::cpu_facts& facts, auto f) {
+  const dk::plan_view plan = dk::view_of(s.plan);
+  for (std::size_t r = 0; r < plan.recipes.size(); ++r)
+    for (const dk::kernel_family& family : dk::cpu::default_families.table) {
+      if (!family.is_asked(dk::kernel_spec(plan, r), facts)) continue;
+      if (const auto match = family.match(dk::kernel_spec(plan, r), facts)) f(family.name, match->cost);
+    }
+}
+struct named_cost {
+  std::string_view family;
+  dk::kernel_cost cost;
+};
+std::vector<named_cost> costs_of(const dk::schedule& s, const dk::cpu_facts& facts = dk::targets::avx512::facts) {
+  std::vector<named_cost> all;
+  for_each_match(s, facts, [&](std::string_view name, const dk::kernel_cost& cost) { all.push_back({name, cost}); });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every family counts by the model: what the facts say of a core changes its costs") {
+  const dk::schedule s = schedule_of(one_of_each(2));
+  const auto usual = costs_of(s);
+  for (const dk::kernel_family& f : dk::cpu::default_families.table) {
+    if (f.name == "row_stages") continue;  // its costs are those of the kernels of its stages
+    CAPTURE(f.name);
+    CHECK(std::any_of(usual.begin(), usual.end(), [&](const named_cost& c) { return c.family == f.name; }));
+  }
+  dk::cpu_facts slow = dk::targets::avx512::facts;
+  slow.costs.kernel += 1000;
+  const auto later = costs_of(s, slow);
+  slow = dk::targets::avx512::facts;
+  slow.l1_width /= 2, slow.l2_width /= 2, slow.l3_width /= 2, slow.memory_width /= 2;
+  const auto farther = costs_of(s, slow);
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    CAPTURE(usual[i].family);
+    CHECK(later[i].cost.starts == doctest::Approx(usual[i].cost.starts + 1000));
+    CHECK(later[i].cost.cycles == doctest::Approx(usual[i].cost.cycles + 1000));
+    CHECK(farther[i].cost.memory == doctest::Approx(2 * usual[i].cost.memory));
+    CHECK(farther[i].cost.cycles > usual[i].cost.cycles);
+  }
+}
+TEST_CASE("every family takes longer for more") {
+  for (const std::int64_t n : {1, 2, 3, 5, 8}) {
+    const auto here = costs_of(schedule_of(one_of_each(n))), more = costs_of(schedule_of(one_of_each(n + 1)));
+    REQUIRE(here.size() == more.size());
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      CAPTURE(n);
+      CAPTURE(here[i].family);
+      CHECK(more[i].cost.cycles > here[i].cost.cycles);
+      CHECK(more[i].cost.arithmetic >= here[i].cost.arithmetic);
+    }
+  }
+}
+TEST_CASE("extents that symbols decide count as typical ones") {
+  const auto cost = [](dk::dim rows) {
+    return costs_of(schedule_of([&](dk::builder& g) {
+      const dk::tensor x = g.input("x", f32, {rows, 96});
+      g.output("y", dk::softmax(x));
+      g.output("z", dk::matmul(x, g.weight("w", {96, 40})));
+    }));
+  };
+  const dk::sym rows("rows", {1, 1000});
+  const auto open = costs_of(schedule_of([&](dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {rows, 96});
+    g.output("y", dk::softmax(x));
+    g.output("z", dk::matmul(x, g.weight("w", {96, 40})));
+  }));
+  const auto known = cost(dk::typical_extent);
+  REQUIRE(open.size() == known.size());
+  for (std::size_t i = 0; i < open.size(); ++i)
+    CHECK(open[i].cost.cycles == doctest::Approx(known[i].cost.cycles).epsilon(0.05));
+}
+
 TEST_CASE("every family that was asked is kept with its cost, or with why it does not match") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
@@ -211,6 +329,9 @@ TEST_CASE("every family that was asked is kept with its cost, or with why it doe
       CHECK(dk::cpu::default_families.table[c.number].name == c.family);
       CHECK(c.alternatives.count + 1 == asked);
       CHECK(c.cost.cycles > 0);
+      CHECK(c.cost.cycles >= c.cost.arithmetic);
+      CHECK(c.cost.cycles >= c.cost.memory);
+      CHECK(c.cost.microseconds == dk::microseconds(dk::targets::portable::facts, c.cost));
       CHECK(!c.reason.empty());
       for (std::uint32_t i = 0; i < c.alternatives.count; ++i) {
         const dk::kernel_alternative& a = s.plan.alternatives[c.alternatives.first + i];

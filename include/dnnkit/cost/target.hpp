@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dnnkit/cost/coefficients.hpp"
+
 namespace dnnkit {
 
 // What the cost model and blocking assume of one core. Sizes of caches are smaller than what most cores have: too small
@@ -25,7 +27,9 @@ struct cpu_facts {
   std::int64_t l1_bytes = 32 * 1024, l1_ways = 8;
   std::int64_t l2_bytes = 1024 * 1024;
   std::int64_t l3_bytes = 16 * 1024 * 1024;                              // the core's share
-  double l1_width = 64, l2_width = 32, l3_width = 12, memory_width = 5;  // bytes a cycle
+  double l1_width = 40, l2_width = 30, l3_width = 12, memory_width = 5;  // bytes a cycle
+  double loads = 2;                                                      // of vectors, a cycle
+  cost_coefficients costs{};
 };
 
 template <int VectorBytes, int VectorRegisters> struct vector_target {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the passes made of a model and why, as one JSON object for programs to read: kernels, decisions, totals. What is
-// not known is null; a size that symbols decide is a text, the expression.
+// not known is null; a size that symbols decide is a text, the expression. Predicted times are those of one run on one
+// core, in microseconds for the clock that the target's facts assume (cost/coefficients.hpp) and in cycles; extents
+// that symbols decide count in them as typical ones.
 #pragma once
 
 #include <fmt/format.h>
@@ -106,7 +108,9 @@ class json_explanation {
       if (choice == nullptr) json_.null();
       else json_.array([&] { add_alternatives(*choice); });
     });
-    if (!k.setup) flops_ = sizes_.sum(flops_, k.runs.flops);
+    if (k.setup) return;
+    flops_ = sizes_.sum(flops_, k.runs.flops);
+    if (choice != nullptr) microseconds_ += choice->cost.microseconds;
   }
   const kernel_choice* choice_of(const step& s) const {
     return s.kernel < plan_.choices.size() ? &plan_.choices[s.kernel] : nullptr;
@@ -195,8 +199,11 @@ class json_explanation {
   }
   void add_cost(const kernel_cost& c) {
     json_.object([&] {
+      json_.member("microseconds", c.microseconds);
       json_.member("cycles", c.cycles);
       json_.member("arithmetic_cycles", c.arithmetic);
+      json_.member("memory_cycles", c.memory);
+      json_.member("starting_cycles", c.starts);
       json_.member("bytes", c.bytes);
     });
   }
@@ -254,6 +261,9 @@ class json_explanation {
     if (net_.is_placed()) json_.value(net_.arena_bytes());
     else json_.null();
     member("intermediate_bytes", built == nullptr ? dim::unknown() : built->bytes_of_intermediates);
+    json_.key("predicted_microseconds");
+    if (plan_.choices.empty()) json_.null();
+    else json_.value(microseconds_);
     member("flops", flops_);
     member("flops_as_built", built == nullptr ? dim::unknown() : built->flops);
   }
@@ -262,6 +272,7 @@ class json_explanation {
   const plan_view& plan_;
   sizes& sizes_;
   dim flops_ = 0;
+  double microseconds_ = 0;
   json_writer json_;
 };
 

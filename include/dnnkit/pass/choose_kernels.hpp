@@ -56,7 +56,8 @@ struct choose_kernels {
     const auto first = static_cast<std::uint32_t>(s.plan.alternatives.size());
     for (std::size_t f = 0; f < families.size(); ++f) {
       if (!families[f].is_asked(spec, facts)) continue;
-      const kernel_match match = families[f].match(spec, facts);
+      kernel_match match = families[f].match(spec, facts);
+      if (match) match.set_time(facts);
       if (match && (!found || match->cost.cycles < best.cost.cycles)) {
         if (found) s.plan.alternatives.push_back({best.family, true, best.cost, best.reason});
         best = *match;

@@ -48,6 +48,8 @@ class kernel_match {
   constexpr const kernel_choice& operator*() const { return choice_; }
   constexpr const kernel_choice* operator->() const { return &choice_; }
   constexpr std::string_view reason() const { return choice_.reason; }
+  // Says the choice's time in seconds, for what it says in cycles.
+  constexpr void set_time(const cpu_facts& facts) { choice_.cost.microseconds = microseconds(facts, choice_.cost); }
 
  private:
   kernel_choice choice_;

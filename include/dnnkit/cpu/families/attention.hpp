@@ -14,6 +14,7 @@
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/attention_spec.hpp"
 #include "dnnkit/cpu/micro/attention.hpp"
+#include "dnnkit/cpu/tree_cost.hpp"
 #include "dnnkit/op/matmul.hpp"
 #include "dnnkit/op/softmax.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
@@ -61,7 +62,9 @@ struct attention_tiles {
     kernel_work work{
         .vectors =
             lines * (static_cast<double>(known_or_typical(spec.depth()) + known_or_typical(spec.width())) + of_softmax),
-        .bytes = spec.bytes() + spec.scores.bytes() + spec.weights.bytes()};
+        .traffic = traffic_of(spec, facts)};
+    work.traffic += traffic_of(spec.scores, facts);
+    work.traffic += traffic_of(spec.weights, facts);
     kernel_cost c = estimate(facts, work);
     const double again = tiles * head / bytes_a_cycle(facts, head);  // each tile reads the keys and values of its head
     if (again > c.cycles) c.cycles = again;

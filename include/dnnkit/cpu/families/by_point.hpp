@@ -16,13 +16,31 @@ struct by_point {
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.kind == form::point; }
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
-    return element_choice(spec, facts, lane_axis(spec), false, spec.elements(), operations(spec),
+    if (spec.self().windowed) return no_match{"it does not run on strips of rows"};
+    const std::size_t along = lane_axis(spec);
+    if (spec.is_anchor<op::gather>() || spec.is_anchor<op::gather_elements>()) return copies(spec, facts, along);
+    const tree_cost tree(spec, facts, along, 1);
+    double inputs = 0;  // cycles of one element of each
+    for (std::size_t i = 0; i < spec.inputs(); ++i) inputs += tree.value(spec.input(i));
+    const double read = spec.elements() * operations(spec);
+    return element_choice(spec, facts, along, false, {.evaluated = read, .cycles = read * inputs},
                           "the operator's definition, element by element");
   }
 
   template <class Net, std::size_t R> struct kernel;
 
  private:
+  // What is picked by its index is not computed: compilers make vectors of such loops.
+  static constexpr kernel_choice copies(const kernel_spec& spec, const cpu_facts& facts, std::size_t along) {
+    const vector_rows pieces = rows_along(spec, facts, along, true);
+    const double of_a_vector =
+        facts.float_lanes * facts.costs.load + tree_cost(spec, facts, along, facts.float_lanes).outputs();
+    kernel_choice c = element_choice(spec, facts, along, false, {}, "the operator's definition, element by element");
+    c.cost = estimate(facts, {.cycles = pieces.vectors * of_a_vector,
+                              .starts = pieces.rows * facts.costs.row,
+                              .traffic = traffic_of(spec, facts)});
+    return c;
+  }
   // Elements that one of the output is computed from, about.
   static constexpr double operations(const kernel_spec& spec) {
     if (spec.is_anchor<op::conv>())

@@ -23,15 +23,30 @@ struct conv_nchw {
     if (spec.axes > 2) return no_match{"a window over depth, too"};
     if (spec.stride(2) != 1) return no_match{"the window moves along rows in steps, and vectors would not be full"};
     const std::size_t last = spec.rank() - 1;
-    const double width = static_cast<double>(known_or_typical(spec.space(last)));
-    const double vectors = spec.pixels() / width * vectors_of(facts, width) * static_cast<double>(spec.out_channels());
     const bool stored = spec.stored_channels_first();
-    return spec.choice(facts, last, vectors * spec.depth(), !stored,
+    if (const std::string_view why = spec.unfit_for_staging(); !stored && !why.empty()) return no_match{why};
+    return spec.choice(facts, last, tiles_of(spec, facts), !stored,
                        stored ? "vectors along rows; the input is read where it lies"
                               : "vectors along rows; the input is brought to channels first");
   }
 
   template <class Net, std::size_t R> struct kernel;
+
+ private:
+  // Tiles of output channels by two vectors of pixels, at most.
+  static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts) {
+    constexpr int widest = 2;
+    const double width = static_cast<double>(known_or_typical(spec.space(spec.rank() - 1)));
+    const double groups = static_cast<double>(spec.convolution.group);
+    const double taps = static_cast<double>(spec.taps(1) * spec.taps(2));
+    const tiled_product of_row{.rows = static_cast<double>(spec.out_channels()) / groups,
+                               .vectors = vectors_of(facts, width),
+                               .depth = spec.depth(),
+                               .runs = taps == 1 ? 1 : spec.depth() / static_cast<double>(spec.taps(2))};
+    const tiled_cycles one = cycles_of(facts, of_row, widest);
+    const double times = spec.pixels() / width * groups;
+    return {times * one.arithmetic, times * one.starts};
+  }
 };
 
 template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kernel<Net, R> {

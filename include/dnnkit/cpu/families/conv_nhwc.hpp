@@ -23,22 +23,45 @@ struct conv_nhwc {
     const convolution_spec spec(recipe);
     if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
     if (spec.is_depthwise()) return no_match{"each channel has a filter of its own, and its vectors one lane"};
-    const double groups = static_cast<double>(spec.convolution.group);
-    const double vectors = groups * vectors_of(facts, static_cast<double>(spec.out_channels()) / groups);
-    return channels_last(spec, facts, spec.pixels() * spec.depth() * vectors);
+    return channels_last(spec, facts, tiles_of(spec, facts));
   }
 
-  static constexpr kernel_choice channels_last(const convolution_spec& spec, const cpu_facts& facts,
-                                               double multiply_adds) {
+  static constexpr kernel_match channels_last(const convolution_spec& spec, const cpu_facts& facts,
+                                              const tiled_cycles& tiles) {
     const bool stored = spec.stored_channels_last();
-    kernel_choice c = spec.choice(facts, 1, multiply_adds, !stored,
+    if (const std::string_view why = spec.unfit_for_staging(); !stored && !why.empty()) return no_match{why};
+    kernel_choice c = spec.choice(facts, 1, tiles, !stored,
                                   stored ? "vectors of output channels; the input is read where it lies"
                                          : "vectors of output channels; the input is brought to channels last");
-    c.parameters = {spec.runs_on_rows() ? 0 : stored ? spec.stored.whole && !spec.has_border() : !spec.padded()};
+    c.parameters = {is_dense(spec)};
     return c;
+  }
+  // Do the pixels of an image follow each other without a border?
+  static constexpr bool is_dense(const convolution_spec& spec) {
+    if (spec.runs_on_rows()) return false;
+    return spec.stored_channels_last() ? spec.stored.whole && !spec.has_border() : !spec.padded();
   }
 
   template <class Net, std::size_t R> struct kernel;
+
+ private:
+  // Tiles of neighbouring pixels of an output row, or of an image where that is one product, by output channels.
+  static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts) {
+    const conv_attributes a = spec.attributes(is_dense(spec));
+    const double pixels = spec.pixels(), width = static_cast<double>(known_or_typical(spec.out_extent(2)));
+    const double height = static_cast<double>(known_or_typical(spec.out_extent(1)));
+    const double row = a.is_gemm() ? width * height : width;
+    const bool one_run = a.dilation_w == 1 && a.groups == 1;
+    const tiled_product of_row{.rows = row,
+                               .vectors = vectors_of(facts, static_cast<double>(a.group_out())),
+                               .depth = static_cast<double>(a.reduction()),
+                               .runs = static_cast<double>(a.kernel_d * a.kernel_h * (one_run ? 1 : a.kernel_w))};
+    const bool known = spec.out_extent(2).is_known() && (!a.is_gemm() || spec.out_extent(1).is_known());
+    const tiled_cycles one = cycles_of(
+        facts, of_row, row_width(facts, static_cast<index_t>(of_row.vectors), known ? static_cast<index_t>(row) : 0));
+    const double times = pixels / row * static_cast<double>(a.groups);
+    return {times * one.arithmetic, times * one.starts};
+  }
 };
 
 struct conv_depthwise {
@@ -50,11 +73,22 @@ struct conv_depthwise {
     if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
     if (!spec.is_depthwise())
       return no_match{"a filter reads several channels, or a channel is read by several filters"};
-    const double vectors = vectors_of(facts, static_cast<double>(spec.out_channels()));
-    return conv_nhwc::channels_last(spec, facts, spec.pixels() * spec.depth() * vectors);
+    return conv_nhwc::channels_last(spec, facts, tiles_of(spec, facts));
   }
 
   template <class Net, std::size_t R> struct kernel;
+
+ private:
+  // Tiles of neighbouring pixels of an output row by one vector of channels; each tap loads its pixels.
+  static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts) {
+    const double width = static_cast<double>(known_or_typical(spec.out_extent(2)));
+    const double vectors = vectors_of(facts, static_cast<double>(spec.out_channels()));
+    const tiled_product of_row{
+        .rows = width, .vectors = 1, .depth = spec.depth(), .runs = static_cast<double>(spec.taps(0) * spec.taps(1))};
+    const tiled_cycles one = cycles_of(facts, of_row, 1);
+    const double times = spec.pixels() / width * vectors;
+    return {times * one.arithmetic, times * one.starts};
+  }
 };
 
 // Engine: of cpu/micro/conv.hpp or cpu/micro/depthwise.hpp, given the attributes and the types of the extents.

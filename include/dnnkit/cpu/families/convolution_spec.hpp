@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/lane_analysis.hpp"
 #include "dnnkit/cpu/micro/conv.hpp"
+#include "dnnkit/cpu/tree_cost.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
 
@@ -40,6 +42,11 @@ class convolution_spec : public kernel_spec {
     if (!vectorizes(*this, input(0))) return "there are no vectors of what the input is computed from";
     if (!outputs_vectorize(*this)) return "there are no vectors of what is computed from the result";
     return {};
+  }
+
+  // Why an input that has to be staged cannot be; empty when it can.
+  constexpr std::string_view unfit_for_staging() const {
+    return self().windowed ? "strips of rows are read where they lie, not staged" : std::string_view();
   }
 
   // --- the window over a: 0 depth, 1 height, 2 width; missing axes have one tap
@@ -102,23 +109,22 @@ class convolution_spec : public kernel_spec {
             .dense = dense};
   }
 
-  // The choice of a kernel whose vectors run along `along` and do so many multiply-adds in all; `staged`: the input is
-  // brought into scratch memory, since it is not stored so.
-  constexpr kernel_choice choice(const cpu_facts& facts, std::size_t along, double multiply_adds, bool staged,
+  // The choice of a kernel whose vectors run along `along` and whose tiles take so long; `staged`: the input is brought
+  // into scratch memory, since it is not stored so.
+  constexpr kernel_choice choice(const cpu_facts& facts, std::size_t along, const tiled_cycles& tiles, bool staged,
                                  std::string_view reason) const {
     kernel_choice c;
     c.operands = {staged ? operand_reading::staged : operand_reading::in_place, operand_reading::packed_once,
                   input(2).from == source::nothing ? operand_reading::absent : operand_reading::packed_once};
     c.tile.along = static_cast<std::int8_t>(along);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
-    kernel_work work{.vectors = multiply_adds, .scattered = scattered(*this, along), .bytes = bytes()};
-    if (staged) {
-      const double elements = elements_of(0);
-      const bool turned = input(0).from != source::load || !stride_is_one(along);
-      work.gathered += turned ? elements : 0;
-      work.vectors += turned ? 0 : elements / facts.float_lanes;
-      work.staged = elements * 4;
-    }
+    const auto all = static_cast<double>(known_or_typical(space(along)));
+    const double extent = along == 1 && !is_depthwise() ? all / static_cast<double>(convolution.group) : all;
+    const double vectors = elements() / extent * vectors_of(facts, extent);
+    kernel_work work{.cycles = tiles.arithmetic + vectors * tree_cost(*this, facts, along, facts.float_lanes).outputs(),
+                     .starts = tiles.starts,
+                     .traffic = traffic_of(*this, facts)};
+    if (staged) add_staging(facts, along, work);
     c.cost = estimate(facts, work);
     c.reason = reason;
     return c;
@@ -136,9 +142,17 @@ class convolution_spec : public kernel_spec {
   }
 
  private:
-  constexpr bool stride_is_one(std::size_t along) const {
-    const lane_stride s = stride_along(stored.axes, along);
-    return s.single && s.stride == dim(1);
+  // Staging works in vectors along `along`; channels that do not fill one are put down one by one instead.
+  constexpr void add_staging(const cpu_facts& facts, std::size_t along, kernel_work& work) const {
+    const bool narrow = along == 1 && in_channels() < facts.float_lanes;
+    const std::size_t axis = narrow ? rank() - 1 : along;
+    const auto extent = static_cast<double>(known_or_typical(in_dim(axis)));
+    const double all = elements_of(0), rows = all / extent;
+    const double vectors = rows * (static_cast<double>(static_cast<std::int64_t>(extent) / facts.float_lanes) + 1);
+    work.cycles += vectors * (tree_cost(*this, facts, axis, facts.float_lanes).value(input(0)) + facts.costs.store);
+    if (narrow) work.scattered += all;
+    work.starts += facts.costs.phase + rows * facts.costs.row;
+    work.staged = all * 4;
   }
 };
 

@@ -16,7 +16,7 @@ struct elementwise_map {
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
     const bool vectors = !spec.is_setup() && outputs_vectorize(spec) && spec.rank() > 0;
     return element_choice(
-        spec, facts, lane_axis(spec), vectors, 0, 0,
+        spec, facts, lane_axis(spec), vectors, {},
         vectors ? "rows in vectors" : "rows element by element: it runs once, or there are no vectors");
   }
 

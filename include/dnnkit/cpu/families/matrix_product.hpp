@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/product_spec.hpp"
 #include "dnnkit/cpu/loop.hpp"
 #include "dnnkit/cpu/micro/gemm.hpp"
+#include "dnnkit/cpu/tree_cost.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -31,8 +33,7 @@ struct matrix_product {
     if (in_place && spec.order.axes.size() > 1) c.walk = spec.order.by_stride;
     c.tile.along = static_cast<std::int8_t>(spec.rank() - 1);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
-    c.tile.vectors =
-        static_cast<std::uint8_t>(gemm_panel_vectors(facts, spec.k_dim().is_known() ? spec.k_dim().value() : 1));
+    c.tile.vectors = static_cast<std::uint8_t>(widest(spec, facts));
     c.cost = cost(spec, facts, in_place, once);
     c.reason = reason(in_place, once);
     return c;
@@ -42,15 +43,43 @@ struct matrix_product {
 
  private:
   static constexpr kernel_cost cost(const product_spec& spec, const cpu_facts& facts, bool in_place, bool once) {
-    const auto k = static_cast<double>(known_or_typical(spec.k_dim()));
-    const double b = spec.elements_of(1), n = static_cast<double>(known_or_typical(spec.n_dim()));
-    kernel_work work{.vectors = spec.elements() / n * vectors_of(facts, n) * k,
-                     .scattered = scattered(spec, spec.rank() - 1),
-                     .bytes = spec.bytes()};
-    if (!in_place) work.vectors += spec.elements_of(0) / facts.float_lanes;
-    if (!once) work.gathered += b;
-    work.staged = 4 * ((in_place ? 0 : spec.elements_of(0)) + (once ? 0 : b));
+    const cost_coefficients& of = facts.costs;
+    const auto k = static_cast<double>(known_or_typical(spec.k_dim())),
+               n = static_cast<double>(known_or_typical(spec.n_dim()));
+    const double rows = spec.elements() / n, vectors = rows * vectors_of(facts, n);
+    const double batches = spec.one_b() ? 1 : rows / static_cast<double>(known_or_typical(spec.m_dim()));
+    const tiled_cycles one = cycles_of(facts, product_of(spec, facts, rows / batches), widest(spec, facts));
+    kernel_work work{.cycles = batches * one.arithmetic +
+                               vectors * tree_cost(spec, facts, spec.rank() - 1, facts.float_lanes).outputs(),
+                     .starts = batches * one.starts,
+                     .traffic = traffic_of(spec, facts)};
+    if (!in_place) {
+      const double a = spec.elements_of(0);
+      const tree_cost tree(spec, facts, spec.a_rank - 1, facts.float_lanes);
+      work.cycles += a / k * vectors_of(facts, k) * (tree.value(spec.input(0)) + of.store);
+      work.starts += of.phase + a / k * of.row;
+      work.staged += 4 * a;
+    }
+    if (!once) {
+      const double b = spec.elements_of(1);
+      work.gathered += b;
+      work.cycles += b * tree_cost(spec, facts, spec.b_rank - 1, 1).value(spec.input(1));
+      work.starts += of.phase;
+      work.staged += 4 * b;
+    }
     return estimate(facts, work);
+  }
+  static constexpr tiled_product product_of(const product_spec& spec, const cpu_facts& facts, double rows) {
+    const auto k = static_cast<double>(known_or_typical(spec.k_dim())),
+               n = static_cast<double>(known_or_typical(spec.n_dim()));
+    const dim step = spec.in_place() ? spec.stride_along(spec.a_load.axes, spec.row_axis()).stride : spec.k_dim();
+    return {.rows = rows,
+            .vectors = vectors_of(facts, n),
+            .depth = k,
+            .rows_collide = step.is_known() && rows_collide(facts, step.value() * 4)};
+  }
+  static constexpr int widest(const product_spec& spec, const cpu_facts& facts) {
+    return gemm_panel_vectors(facts, spec.k_dim().is_known() ? spec.k_dim().value() : 1);
   }
   static constexpr std::string_view reason(bool in_place, bool once) {
     if (in_place)

@@ -30,15 +30,13 @@ struct pool_nhwc {
         static_cast<double>(spec.is_anchor<op::max_pool>() ? spec.anchor<op::max_pool>().over().taps()
                                                            : spec.anchor<op::average_pool>().over().taps());
     const bool direct = is_direct(spec);
+    const tree_cost tree(spec, facts, 1, facts.float_lanes);
+    const double read = rows_along(spec, facts, 1, true).vectors * taps;
     kernel_choice c =
-        element_choice(spec, facts, 1, true, spec.elements(), taps,
+        element_choice(spec, facts, 1, true, {.cycles = read * (facts.costs.simple + tree.value(spec.input(0)))},
                        direct ? "vectors of channels, which lie next to each other"
                               : "vectors of channels, put together where they do not lie next to each other");
     if (direct) c.operands = {operand_reading::in_place};
-    else
-      c.cost = estimate(facts, {.vectors = c.cost.arithmetic * facts.multiply_adds,
-                                .gathered = spec.elements() * taps,
-                                .bytes = spec.bytes()});
     return c;
   }
 

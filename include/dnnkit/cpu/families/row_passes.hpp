@@ -33,9 +33,11 @@ struct row_passes {
 
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const row_spec spec(recipe, facts.float_lanes);
-    const double n = spec.elements_of(0);
-    kernel_choice c = element_choice(spec, facts, spec.along, spec.width > 1, n,
-                                     static_cast<double>(spec.passes + (spec.reduces ? 0 : 1)), reason(spec));
+    kernel_choice c;
+    c.operands = {operand_reading::evaluated};
+    c.tile.lanes = static_cast<std::uint8_t>(spec.width);
+    c.cost = estimate(facts, work_of(spec, facts));
+    c.reason = reason(spec);
     c.tile.along = static_cast<std::int8_t>(spec.in_rank == 0 ? -1 : static_cast<int>(spec.output_axis(spec.along)));
     if (spec.reduces && spec.row.has(spec.along)) c.tile.along = -1;
     c.tile.vectors = static_cast<std::uint8_t>(spec.at_once);
@@ -47,6 +49,33 @@ struct row_passes {
   template <class Net, std::size_t R> struct kernel;
 
  private:
+  // Passes read the input, each time through the tree above it; the last step of an operator that keeps the shape reads
+  // it once more. Sums are merged once a row and pass; in lockstep, once for as many rows as a vector has lanes.
+  static constexpr kernel_work work_of(const row_spec& spec, const cpu_facts& facts) {
+    const cost_coefficients& of = facts.costs;
+    const double elements = spec.elements_of(0), passes = static_cast<double>(spec.passes);
+    double length = 1, lanes = 1;  // of a row, and the elements that vectors run along
+    for (std::size_t d = 0; d < spec.in_rank; ++d) {
+      const auto n = static_cast<double>(known_or_typical(spec.in_dim(d)));
+      if (spec.row.has(d)) length *= n;
+      if (d >= spec.first_along && d <= spec.along) lanes *= n;
+    }
+    const bool in_vectors = spec.width > 1;
+    const vector_rows pieces = rows_along(facts, elements, lanes, in_vectors);
+    const tree_cost above(spec, facts, spec.along, static_cast<int>(spec.width));
+    const tree_cost behind(spec, facts, spec.in_rank == 0 ? 0 : spec.output_axis(spec.along),
+                           static_cast<int>(spec.reduces && spec.lanes_in_row ? 1 : spec.width));
+    const row_cycles each = row_cycles_of(facts, spec.self().anchor.id, passes);
+    const double input = above.value(spec.input(0));
+    kernel_work work{.traffic = traffic_of(spec, facts)};
+    work.cycles = pieces.vectors * (passes * input + each.passes);
+    const double rows = elements / length;
+    const double stored = spec.lanes_in_row || !in_vectors ? rows : rows / facts.float_lanes;
+    work.cycles += spec.reduces ? stored * behind.outputs() : pieces.vectors * (input + each.last + behind.outputs());
+    work.starts = pieces.rows * of.row + stored * passes * of.merge;
+    return work;
+  }
+
   static constexpr std::string_view reason(const row_spec& spec) {
     if (spec.width == 1) return "element by element: it runs once, or there are no vectors";
     if (spec.group > 1) return "groups of lanes are rows, in lockstep";

@@ -12,6 +12,7 @@
 
 #include "dnnkit/cpu/families/conv_nhwc.hpp"
 #include "dnnkit/cpu/families/pool_nhwc.hpp"
+#include "dnnkit/cpu/tree_cost.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
@@ -39,12 +40,15 @@ struct row_stages {
     const tile_reach rows = row_reach(pool);
     const auto n = static_cast<double>(pool.tile(2)), height = static_cast<double>(known_or_typical(pool.space(2)));
     const double computed = static_cast<double>(rows.count(pool.tile(2))) / (n * rows.stride);  // times each row is
-    const double weights = 4 * first.elements_of(1);  // which each tile reads again
-    kernel_choice c = *reader;                        // its kernel reads it
-    c.cost = estimate(
-        facts, {.vectors = (convolution->cost.arithmetic * (computed > 1 ? computed : 1) + reader->cost.arithmetic) *
-                           facts.multiply_adds,
-                .bytes = first.bytes() + pool.bytes() + weights * (height / n)});
+    // Each tile reads the weights again, which are fetched ahead while the one before is computed.
+    const double weights = 4 * first.elements_of(1) * (height / n) / bytes_a_cycle(facts, 4 * first.elements_of(1));
+    const double arithmetic = convolution->cost.arithmetic * (computed > 1 ? computed : 1) + reader->cost.arithmetic;
+    kernel_work work{.cycles = arithmetic > weights ? arithmetic : weights,
+                     .starts = convolution->cost.starts + reader->cost.starts - 2 * facts.costs.kernel,
+                     .traffic = traffic_of(first, facts)};
+    work.traffic += traffic_of(pool, facts);
+    kernel_choice c = *reader;  // its kernel reads it
+    c.cost = estimate(facts, work);
     c.reason = "the convolution computes a few rows, which the pool finds in the cache";
     return c;
   }

@@ -19,7 +19,7 @@ struct whole_operator {
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.kind == form::whole; }
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
-    return element_choice(spec, facts, lane_axis(spec), false, spec.elements(), 1,
+    return element_choice(spec, facts, lane_axis(spec), false, {.evaluated = spec.elements()},
                           "the operator computes its output as a whole");
   }
 

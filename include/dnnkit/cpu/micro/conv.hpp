@@ -26,24 +26,9 @@ struct conv_attributes {
   }
 };
 
-// The panel width for an output width (0 if run-time): the widest, unless it leaves tiles too low for that width.
+// The panel width for an output width (0 if run-time).
 constexpr int conv_panel_vectors(index_t out_channels, index_t out_w) noexcept {
-  const index_t vectors = ceil_div(out_channels, float_lanes);
-  int best = panel_vectors;
-  double best_cost = 1e30;
-  for (int width = panel_vectors; width >= 1; --width) {
-    const index_t widest = ceil_div(vectors, ceil_div(vectors, width));
-    const index_t max_rows = tile_rows(static_cast<int>(widest));
-    const index_t rows = out_w == 0 ? max_rows : ceil_div(out_w, ceil_div(out_w, max_rows));
-    const double accumulators = static_cast<double>(rows * widest);
-    // Cycles for one k: two multiply-adds each, but no fewer than their latency; weights come at some 24 bytes each.
-    const double cycles = std::max({accumulators / 2, 4.0, static_cast<double>(widest * vector_bytes) / 24});
-    if (cycles / accumulators < 0.96 * best_cost) {
-      best_cost = cycles / accumulators;
-      best = width;
-    }
-  }
-  return best;
+  return row_width(targets::native::facts, ceil_div(out_channels, float_lanes), out_w);
 }
 
 // Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.

@@ -3,16 +3,23 @@
 // epilogue takes C.
 #pragma once
 
+#include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/micro/pack.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-// The widest panel of B for a reduction over k elements, in vectors. Panels of two pass over A more often than wider
-// ones, but over the panel, which seldom fits L1, less often. Rows of a multiple of what a way of L1 holds all start in
-// one set: fewer of them at once, and so wider panels (128x768x3072 on a Zen 4: 86 % of the peak with two vectors, 95
-// with three).
+// The widest panel of B for a reduction over k elements, in vectors: the one of which large products take least time.
+// Panels of two pass over A more often than wider ones, but over the panel, which seldom fits L1, less often. Rows of a
+// multiple of what a way of L1 holds all start in one set: fewer of them at once, and so wider panels (128x768x3072 on
+// a Zen 4: 86 % of the peak with two vectors, 95 with three).
 constexpr int gemm_panel_vectors(const cpu_facts& facts, index_t k) noexcept {
-  return facts.vector_registers == 32 && k * 4 % (facts.l1_bytes / facts.l1_ways) == 0 ? 3 : 2;
+  constexpr double many_rows = 1024, many_vectors = 48;
+  return best_width(facts,
+                    {.rows = many_rows,
+                     .vectors = many_vectors,
+                     .depth = static_cast<double>(k),
+                     .rows_collide = rows_collide(facts, k * 4)},
+                    2);
 }
 template <class K> constexpr int gemm_panel_vectors() noexcept {
   return gemm_panel_vectors(targets::native::facts, value_or<K>(1));

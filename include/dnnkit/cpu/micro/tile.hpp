@@ -3,6 +3,7 @@
 // each vector.
 #pragma once
 
+#include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/micro/extent.hpp"
 #include "dnnkit/cpu/micro/vec.hpp"
 
@@ -110,13 +111,10 @@ template <int Rows, int Vectors, class Fetch, class Start, class Finish>
 }
 
 // The tallest tile of so many vectors: accumulators, one row of B and one broadcast value fit the registers.
-constexpr int tile_rows(int vectors) noexcept {
-  if (vector_registers == 32) return vectors == 1 ? 14 : vectors == 2 ? 13 : vectors == 3 ? 9 : 6;
-  return vectors == 1 ? 8 : vectors == 2 ? 6 : 3;
-}
+constexpr int tile_rows(int vectors) noexcept { return dnnkit::tile_rows(targets::native::facts, vectors); }
 
 // The widest panel used by default, in vectors.
-inline constexpr int panel_vectors = vector_registers == 32 ? 4 : 2;
+inline constexpr int panel_vectors = tile_vectors(targets::native::facts);
 
 // f(lanes) with the number of valid lanes: a constant when all are, so that no masking code remains there; no call when
 // none is. Full promises that all are.
