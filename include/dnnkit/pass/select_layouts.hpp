@@ -2,9 +2,11 @@
 // Pass: where the coordinates of each stored value lie (SmartMem, section 3.3: a producer writes contiguously what its
 // reader reduces over). Values that convolutions and pools read or write are channels last, and so is what is computed
 // from them element by element. Where that would leave vector lanes empty - few channels, not a multiple of a vector -
-// a whole stretch of convolutions is channels first instead, with vectors along rows. A value that a convolution reads
-// as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major. Target says whether
-// it gains from any of this, and how many lanes a vector has (cost/target.hpp).
+// a whole stretch of convolutions may be channels first instead, with vectors along rows: the families of kernels are
+// asked what each layout would cost (pass/layout_costs.hpp), and the cheaper one is taken; without families, the one
+// that takes fewer multiply-adds. A value that a convolution
+// reads as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major. Target says
+// whether it gains from any of this, and how many lanes a vector has (cost/target.hpp).
 #pragma once
 
 #include <cstddef>
@@ -14,6 +16,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
+#include "dnnkit/pass/layout_costs.hpp"
 #include "dnnkit/pass/schedule.hpp"
 
 namespace dnnkit {
@@ -25,16 +28,16 @@ inline constexpr std::string_view name_of_layout_selection = "select layouts";
 template <class Target> class layout_selection {
  public:
   // One layout for each value of the graph; those of values that are not stored mean nothing.
-  static constexpr vector<buffer_layout> run(const graph& g, const fusion_plan& fusion, decision_notes notes) {
-    vector<buffer_layout> layouts = row_major_layouts(g);
-    if (!any_wants_channels(g, fusion)) return layouts;
+  static constexpr vector<buffer_layout> run(graph& g, const fusion_plan& fusion, const family_table& families,
+                                             decision_notes notes) {
+    if (!any_wants_channels(g, fusion)) return row_major_layouts(g);
     layout_selection s(g, notes);
     s.find_stretches(fusion);
-    for (std::size_t v = 0; v < g.values.count; ++v)
-      if (s.spatial_.items[v] != 0 && !s.is_planar(static_cast<value_id>(v))) put_channels_last(layouts[v]);
-    for (const fusion_group& group : fusion.groups)
-      if (group.anchor != none && !group.setup) s.add_halo(group.anchor, layouts);
-    if (notes.wanted()) s.note_orders(fusion);
+    for (stretch& of : s.stretches_) of.planar_first = of.leaves_lanes_empty();
+    if constexpr (requires { Target::facts; })
+      if (families) s.compare_costs(g, fusion, *families);
+    const vector<buffer_layout> layouts = s.layouts(fusion);
+    if (notes.wanted()) s.note_halos(fusion), s.note_orders(fusion);
     return layouts;
   }
 
@@ -47,10 +50,12 @@ template <class Target> class layout_selection {
   static constexpr std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
   // --- stretches: values that share one storage order, joined by the kernels that read some and write others
-  static constexpr double worthwhile = 1.15;  // times as much work channels last is worth channels first
   struct stretch {
-    double last = 0, planar = 0;  // vector multiply-adds of its convolutions in either order, padding included
-    bool must_be_last = false;
+    // In either order: multiply-adds of its convolutions, empty lanes included, and cycles of all its kernels, where
+    // the families were asked.
+    double last = 0, planar = 0, cycles_last = 0, cycles_planar = 0;
+    bool must_be_last = false, planar_first = false;
+    constexpr bool leaves_lanes_empty() const { return !must_be_last && last > planar; }
   };
   // Shortens the way for the next time, so that a chain of convolutions takes time in proportion to its length.
   constexpr value_id root(value_id v) {
@@ -65,11 +70,47 @@ template <class Target> class layout_selection {
     parent_[index(b)] = a;
     stretch& s = stretches_[index(a)];
     const stretch& other = stretches_[index(b)];
-    s = {s.last + other.last, s.planar + other.planar, s.must_be_last || other.must_be_last};
+    s.last += other.last;
+    s.planar += other.planar;
+    s.must_be_last = s.must_be_last || other.must_be_last;
   }
-  constexpr bool is_planar(value_id v) {
-    const stretch& s = stretches_[index(root(v))];
-    return !s.must_be_last && s.last > worthwhile * s.planar;
+  constexpr bool is_planar(value_id v) { return stretches_[index(root(v))].planar_first; }
+
+  // --- costs
+  // Asks the families about the stretches that would leave lanes empty channels last, one after the other: what the
+  // kernels that touch its values take in either order, all others being channels last.
+  constexpr void compare_costs(graph& g, const fusion_plan& fusion, std::span<const kernel_family> families) {
+    bool any = false;
+    for (std::size_t v = 0; v < stretches_.size(); ++v)
+      if (parent_[v] == static_cast<value_id>(v) && stretches_[v].planar_first) {
+        any = true;
+        stretches_[v].planar_first = false;
+      }
+    if (!any) return;
+    const vector<buffer_layout> last = layouts(fusion);
+    layout_costs of_last(g, fusion, last, families, Target::facts);
+    for (std::size_t v = 0; v < stretches_.size(); ++v) {
+      stretch& s = stretches_[v];
+      if (parent_[v] != static_cast<value_id>(v) || !s.leaves_lanes_empty()) continue;
+      s.planar_first = true;
+      const vector<buffer_layout> planar = layouts(fusion);
+      layout_costs of_planar(g, fusion, planar, families, Target::facts);
+      for (const fusion_group& group : fusion.groups)
+        if (!group.setup && touches(group, static_cast<value_id>(v))) {
+          s.cycles_last += of_last.cycles(group);
+          s.cycles_planar += of_planar.cycles(group);
+        }
+      s.planar_first = s.cycles_planar < s.cycles_last;
+    }
+  }
+  constexpr bool touches(const fusion_group& group, value_id of) {
+    const auto is_of = [&](value_id v) { return v != none && spatial_[index(v)] != 0 && root(v) == of; };
+    for (value_id o : group.outputs)
+      if (is_of(o)) return true;
+    for (node_id n : group.nodes)
+      for (std::size_t i = 0; i < g_.node_at(n).inputs.count; ++i)
+        if (is_of(g_.input_of(g_.node_at(n), i))) return true;
+    return false;
   }
   // A value whose order is ours to choose.
   constexpr bool is_free(value_id v) const {
@@ -141,14 +182,23 @@ template <class Target> class layout_selection {
   }
 
   // --- layouts
+  constexpr vector<buffer_layout> layouts(const fusion_plan& fusion) {
+    vector<buffer_layout> layouts = row_major_layouts(g_);
+    for (std::size_t v = 0; v < g_.values.count; ++v)
+      if (spatial_.items[v] != 0 && !is_planar(static_cast<value_id>(v))) put_channels_last(layouts[v]);
+    for (const fusion_group& group : fusion.groups)
+      if (group.anchor != none && !group.setup) add_halo(group.anchor, layouts);
+    return layouts;
+  }
   static constexpr void put_channels_last(buffer_layout& l) {
     l.order.erase(1);
     l.order.push_back(1);
   }
-  constexpr void add_halo(node_id reader, vector<buffer_layout>& layouts) const {
+  // Makes room for what a convolution reads beyond its input. Returns how much that is, on all sides together.
+  constexpr std::int64_t add_halo(node_id reader, vector<buffer_layout>& layouts) const {
     const node& anchor = g_.node_at(reader);
     const value_id x = g_.input_of(anchor, 0);
-    if (!g_.is<op::conv>(anchor) || spatial_[index(x)] == 0) return;
+    if (!g_.is<op::conv>(anchor) || spatial_[index(x)] == 0) return 0;
     const shape& weight = g_.at(g_.input_of(anchor, 1)).type.dims;
     const window w = g_.as<op::conv>(anchor).over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2);
     buffer_layout& l = layouts[index(x)];
@@ -158,16 +208,23 @@ template <class Target> class layout_selection {
       widen(l.after[i + 2], w.pad_end(i));
       pads += w.pad_begin(i) + w.pad_end(i);
     }
-    if (pads == 0 || !notes_.wanted()) return;
-    decision d{name_of_layout_selection, "halo", "a convolution reads it padded"};
-    d.second = reader;
-    d.value = x;
-    notes_.add(d);
+    return pads;
   }
   static constexpr void widen(std::uint8_t& border, std::int64_t pad) {
     constexpr std::int64_t widest = 255;  // a wider border is made in scratch memory
     const std::int64_t width = pad < widest ? pad : widest;
     if (border < width) border = static_cast<std::uint8_t>(width);
+  }
+
+  constexpr void note_halos(const fusion_plan& fusion) const {
+    vector<buffer_layout> layouts = row_major_layouts(g_);
+    for (const fusion_group& group : fusion.groups) {
+      if (group.anchor == none || group.setup || add_halo(group.anchor, layouts) == 0) continue;
+      decision d{name_of_layout_selection, "halo", "a convolution reads it padded"};
+      d.second = group.anchor;
+      d.value = g_.input_of(g_.node_at(group.anchor), 0);
+      notes_.add(d);
+    }
   }
 
   // Why the coordinates of each value that is stored lie as they do.
@@ -182,6 +239,8 @@ template <class Target> class layout_selection {
       d.value = v;
       const stretch& s = stretches_[index(root(v))];
       if (!compared) notes_.add(d);
+      else if (s.cycles_last > 0)
+        notes_.add(d, {{"channels last", "cycles", s.cycles_last}, {"channels first", "cycles", s.cycles_planar}});
       else
         notes_.add(d, {{"channels last", "multiply-adds, empty lanes included", s.last},
                        {"channels first", "multiply-adds, empty lanes included", s.planar}});
@@ -189,8 +248,12 @@ template <class Target> class layout_selection {
     if (is_output(g_, v)) return say("row-major", "an output is the caller's", false);
     if (spatial_[index(v)] == 0) return say("row-major", "no convolution or pool reads or writes it", false);
     const stretch& s = stretches_[index(root(v))];
-    if (is_planar(v)) return say("channels first", "channels last would leave lanes of vectors empty", true);
+    if (is_planar(v))
+      return say("channels first", "channels last would leave lanes of vectors empty, and its kernels take longer",
+                 true);
     if (s.must_be_last) return say("channels last", "an operator of its stretch has no other order", false);
+    if (s.cycles_last > 0)
+      return say("channels last", "it leaves lanes of vectors empty, and its kernels take no longer", true);
     say("channels last", "vectors of channels leave no more lanes empty than vectors along rows would", true);
   }
 
@@ -208,7 +271,8 @@ namespace passes {
 struct select_layouts {
   static constexpr std::string_view name = detail::name_of_layout_selection;
   template <class Target> static constexpr void run(schedule& s) {
-    if constexpr (Target::channels_last) s.layouts = detail::layout_selection<Target>::run(s.g, s.fusion, s.notes());
+    if constexpr (Target::channels_last)
+      s.layouts = detail::layout_selection<Target>::run(s.g, s.fusion, s.families, s.notes());
     else s.layouts = row_major_layouts(s.g);
   }
 };

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What the kernels of a graph's groups are expected to take with given layouts: each group's recipe is made as the plan
+// would have it, and the families are asked for the cheapest kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/fusion_plan.hpp"
+#include "dnnkit/pass/group_twins.hpp"
+#include "dnnkit/pass/recipe_builder.hpp"
+#include "dnnkit/plan/kernel_family.hpp"
+#include "dnnkit/plan/kernel_spec.hpp"
+
+namespace dnnkit::detail {
+
+// The layouts must outlive it.
+class layout_costs {
+ public:
+  constexpr layout_costs(graph& g, const fusion_plan& fusion, const vector<buffer_layout>& layouts,
+                         std::span<const kernel_family> families, const cpu_facts& facts)
+      : g_(g),
+        layouts_(layouts),
+        families_(families),
+        facts_(facts),
+        stored_(g.values.size(), 0),
+        setup_(setup_values(g)),
+        twins_(g, stored_, setup_, layouts) {
+    for (const fusion_group& group : fusion.groups)
+      for (value_id o : group.outputs) stored_[o] = 1;
+  }
+
+  // Cycles of the cheapest kernel of a group; 0 where no family has one, which the pass that chooses kernels reports.
+  // Blocks repeat themselves in the same order, so the group behind the last that was found is tried first.
+  constexpr double cycles(const fusion_group& group) {
+    for (std::size_t tries = 0; tries < known_.size(); ++tries, ++next_) {
+      if (next_ >= known_.size()) next_ = 0;
+      if (twins_.are_twins(*known_[next_].group, group)) return known_[next_++].cycles;
+    }
+    const std::size_t r = recipe_of(g_, &group, 1, stored_, setup_, layouts_, made_).kernel;
+    known_.push_back({&group, cheapest(r)});
+    next_ = known_.size();
+    return known_.back().cycles;
+  }
+
+ private:
+  constexpr double cheapest(std::size_t r) const {
+    const plan_view plan = view_of(made_);
+    const kernel_spec spec(plan, r);
+    double least = 0;
+    bool found = false;
+    for (const kernel_family& f : families_) {
+      if (!f.is_asked(spec, facts_)) continue;
+      const kernel_match match = f.match(spec, facts_);
+      if (!match || (found && match->cost.cycles >= least)) continue;
+      least = match->cost.cycles;
+      found = true;
+    }
+    return least;
+  }
+
+  struct known_group {
+    const fusion_group* group = nullptr;
+    double cycles = 0;
+  };
+
+  graph& g_;
+  const vector<buffer_layout>& layouts_;
+  std::span<const kernel_family> families_;
+  const cpu_facts& facts_;
+  vector<std::uint8_t> stored_, setup_;
+  group_twins twins_;
+  plan_draft made_;  // of recipes alone
+  vector<known_group> known_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace dnnkit::detail
