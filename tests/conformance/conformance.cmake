@@ -11,6 +11,8 @@ if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
     add_test(NAME conformance/${executor} COMMAND conformance --data ${DNNKIT_ONNX_TESTS} --executor ${executor})
     set_tests_properties(conformance/${executor} PROPERTIES LABELS conformance TIMEOUT 600)
   endforeach()
+else()
+  set_target_properties(conformance PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 
 # The source of conformance_compiled; compiled.sh compiles what it writes, which takes too long for every build. A part of
@@ -35,4 +37,6 @@ if(IS_DIRECTORY ${DNNKIT_ONNX_TESTS})
   add_test(NAME conformance/compiled
            COMMAND conformance_compiled_part --data ${DNNKIT_ONNX_TESTS} --only ${representatives})
   set_tests_properties(conformance/compiled PROPERTIES LABELS conformance TIMEOUT 600)
+else()
+  set_target_properties(conformance_sources PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

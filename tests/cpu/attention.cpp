@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
+// OPTIONS: -O1
 // Attention as a kernel of three stages, in all arrangements of heads, masks and lengths that views see through,
 // against the reference evaluator.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // LABELS: no_sanitize
-// OPTIONS: -O1
+// OPTIONS: -O0
 // Groups around convolutions and pools whose prologue, epilogue, layout or border is out of the ordinary.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/op/builtin.hpp"

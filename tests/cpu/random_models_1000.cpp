@@ -6,5 +6,5 @@
 #include "tests/support/fused_groups.hpp"
 
 TEST_CASE("kernels of random models agree with the reference evaluator") {
-  harness::check_random_models<1000, harness::is_sanitized ? 6 : 14>(harness::is_sanitized ? 12 : 30);
+  harness::check_random_models<1000, harness::is_sanitized ? 4 : 14>(harness::is_sanitized ? 8 : 30);
 }

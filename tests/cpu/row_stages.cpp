@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// OPTIONS: -O1
 // A convolution and the pool behind it in one kernel, against the reference evaluator.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

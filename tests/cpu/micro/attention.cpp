@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// OPTIONS: -O1
 // Attention with queries in lanes against its definition in double: extents known and not, strides of all kinds, work
 // on the scores, rows without a number, any division into units.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: MIT
-// LABELS: no_sanitize
-// OPTIONS: -O1
-// Random models of the seeds from 4000 on: kernels of many operators against the reference evaluator.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "tests/support/fused_groups.hpp"
-
-TEST_CASE("kernels of random models agree with the reference evaluator") { harness::check_random_models<4000, 14>(30); }
