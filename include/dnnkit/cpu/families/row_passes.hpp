@@ -220,8 +220,8 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   using kept_row = std::array<number, static_cast<std::size_t>(kept_vectors)>;
 
   [[gnu::always_inline]] static number element(const kernel_call& call, const coordinates& c, index_t v, auto n,
-                                               const kept_row& kept) {
-    if constexpr (kept_vectors > 0) return at(kept, v);
+                                               const number* kept) {
+    if constexpr (kept_vectors > 0) return kept[v];
     else return static_cast<number>(values::template evaluate<input, width, along>(call, c, n, 0));
   }
 
@@ -241,14 +241,14 @@ template <class Net, std::size_t R> struct row_passes::kernel {
         at(kept, v) = values::template evaluate<input, width, along>(call, c, n, 0);
       });
     std::array<stats, static_cast<std::size_t>(lanes_in_row ? 1 : at_once)> all{};
-    [&]<std::size_t... P>(std::index_sequence<P...>) { (fold<P>(call, c, s, kept, all), ...); }
+    [&]<std::size_t... P>(std::index_sequence<P...>) { (fold<P>(call, c, s, kept.data(), all), ...); }
     (std::make_index_sequence<Op::passes>{});
     if constexpr (!reduces) {
       for_positions(
           call, c, s,
           [&] {
             for_vectors(c, s, [&](index_t v, auto n) {
-              const number x = element(call, c, v, n, kept);
+              const number x = element(call, c, v, n, kept.data());
               const stats& of_rows = at(all, lanes_in_row ? 0 : v);
               values::template finish<width, along>(call, c, n, anchor::value.finish(x, of_rows));
             });
@@ -283,7 +283,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   // Pass P over all positions; its statistic in all lanes. The order in which a row is summed is the same for every
   // division of the work.
   template <std::size_t P>
-  static void fold(const kernel_call& call, coordinates& c, const span& s, const kept_row& kept, auto& all) {
+  static void fold(const kernel_call& call, coordinates& c, const span& s, const number* kept, auto& all) {
     constexpr pass<P> step{};
     const Op& op = anchor::value;
     std::array<number, static_cast<std::size_t>(at_once)> sums, lines;
