@@ -10,23 +10,6 @@
 using namespace dnnkit::cpu;
 using namespace reference;
 
-namespace {
-
-constexpr conv_attributes square(index_t in, index_t out, index_t kernel, index_t stride = 1, index_t dilation = 1,
-                                 index_t groups = 1) {
-  return {.in_channels = in,
-          .out_channels = out,
-          .groups = groups,
-          .kernel_h = kernel,
-          .kernel_w = kernel,
-          .stride_h = stride,
-          .stride_w = stride,
-          .dilation_h = dilation,
-          .dilation_w = dilation};
-}
-
-}  // namespace
-
 TEST_CASE("random sizes at run time") {
   check_random<conv, square(3, 16, 3)>(4);
   check_random<conv, square(5, 20, 3, 2)>(4);

@@ -15,6 +15,19 @@ namespace reference {
 
 using namespace dnnkit::cpu;
 
+constexpr conv_attributes square(index_t in, index_t out, index_t kernel, index_t stride = 1, index_t dilation = 1,
+                                 index_t groups = 1) {
+  return {.in_channels = in,
+          .out_channels = out,
+          .groups = groups,
+          .kernel_h = kernel,
+          .kernel_w = kernel,
+          .stride_h = stride,
+          .stride_w = stride,
+          .dilation_h = dilation,
+          .dilation_w = dilation};
+}
+
 template <conv_attributes A>
 conv_problem problem(index_t images, index_t d, index_t h, index_t w, index_t pad_d, index_t pad_h, index_t pad_w) {
   return {.images = images,

@@ -13,15 +13,7 @@ using namespace reference;
 namespace {
 
 constexpr conv_attributes square(index_t channels, index_t kernel, index_t stride = 1, index_t dilation = 1) {
-  return {.in_channels = channels,
-          .out_channels = channels,
-          .groups = channels,
-          .kernel_h = kernel,
-          .kernel_w = kernel,
-          .stride_h = stride,
-          .stride_w = stride,
-          .dilation_h = dilation,
-          .dilation_w = dilation};
+  return reference::square(channels, channels, kernel, stride, dilation, channels);
 }
 
 }  // namespace
