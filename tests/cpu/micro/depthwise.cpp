@@ -12,16 +12,16 @@ using namespace reference;
 
 namespace {
 
-constexpr conv_attributes square(index_t channels, index_t kernel, index_t stride = 1, index_t dilation = 1) {
+constexpr conv_attributes channelwise(index_t channels, index_t kernel, index_t stride = 1, index_t dilation = 1) {
   return reference::square(channels, channels, kernel, stride, dilation, channels);
 }
 
 }  // namespace
 
 TEST_CASE("random sizes at run time") {
-  check_random<depthwise, square(19, 3, 2)>(4);
-  check_random<depthwise, square(7, 7, 3)>(3);
-  check_random<depthwise, square(33, 3, 1, 2)>(3);
+  check_random<depthwise, channelwise(19, 3, 2)>(4);
+  check_random<depthwise, channelwise(7, 7, 3)>(3);
+  check_random<depthwise, channelwise(33, 3, 1, 2)>(3);
 }
 
 TEST_CASE("three dimensions") {
@@ -35,7 +35,7 @@ TEST_CASE("three dimensions") {
 }
 
 TEST_CASE("known sizes") {
-  check_known<depthwise, square(32, 3), 14, 14, 1>(1);
-  check_known<depthwise, square(20, 5, 2), 15, 29, 2>(2);
-  check_known<depthwise, square(24, 7), 7, 7, 3>(1);
+  check_known<depthwise, channelwise(32, 3), 14, 14, 1>(1);
+  check_known<depthwise, channelwise(20, 5, 2), 15, 29, 2>(2);
+  check_known<depthwise, channelwise(24, 7), 7, 7, 3>(1);
 }
