@@ -182,6 +182,12 @@ template <class Tables> constexpr plan_view view_of(const Tables& p) {
   return v;
 }
 
+// visit(b) for the number of every buffer that a step writes.
+constexpr void for_each_written(const plan_view& plan, const step& s, auto visit) {
+  for (const recipe_output& o : plan_view::part<recipe_output>(plan.outputs, plan.recipes[s.kernel].outputs))
+    visit(plan.numbers_of(s.operands)[o.operand]);
+}
+
 // The table that a plan's dimensions refer to.
 inline symbol_table table_of(const plan_view& plan) {
   symbol_table t;

@@ -1,23 +1,69 @@
 // SPDX-License-Identifier: MIT
-// Runs a plan on an OpenCL device: copies the inputs there, starts the kernels in order, copies the outputs back. What
-// lies between is in one buffer, laid out as the plan's arena.
+// Runs a plan on an OpenCL device, whose commands are copies and starts of kernels. What kernels hand to each other is
+// in one buffer, laid out as the plan's arena.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/runtime/binding.hpp"
 #include "dnnkit/runtime/cl_weights.hpp"
-#include "dnnkit/runtime/execution.hpp"
+#include "dnnkit/runtime/command.hpp"
+#include "dnnkit/runtime/observer.hpp"
+#include "dnnkit/runtime/parallel_for.hpp"
 #include "dnnkit/runtime/run_argument.hpp"
 
 namespace dnnkit {
+
+namespace detail {
+
+// What a run does on a device: inputs are copied there, kernels started, outputs copied back.
+struct cl_copy {
+  cl_mem memory;
+  std::size_t bytes;
+  bool is_input;
+  std::size_t number;  // of the input or output
+};
+struct cl_start {
+  const cl_launch* kernel;
+};
+
+struct cl_caller {
+  cl_command_queue queue;
+  std::byte* const* inputs;
+  std::byte* const* outputs;
+
+  void operator()(const cl_copy& c) const {
+    if (c.is_input)
+      cl_check(clEnqueueWriteBuffer(queue, c.memory, CL_FALSE, 0, c.bytes, inputs[c.number], 0, nullptr, nullptr),
+               "copying an input");
+    else
+      cl_check(clEnqueueReadBuffer(queue, c.memory, CL_FALSE, 0, c.bytes, outputs[c.number], 0, nullptr, nullptr),
+               "copying an output");
+  }
+  void operator()(const cl_start& c) const { c.kernel->start(queue); }
+  void finish() const { cl_check(clFinish(queue), "running the kernels"); }
+};
+
+// Tells another observer of a step's end when that has happened on the device.
+template <class Observer> struct cl_observer {
+  Observer& told;
+  const cl_caller& device;
+
+  bool before(const plan_view& plan, std::size_t step) const { return told.before(plan, step); }
+  void after(const plan_view& plan, std::size_t step) const {
+    if constexpr (!std::is_same_v<Observer, no_observer>) device.finish();
+    told.after(plan, step);
+  }
+};
+
+}  // namespace detail
 
 // Plans without symbols; all that a session asks of an execution (execution.hpp).
 class cl_execution {
@@ -36,7 +82,7 @@ class cl_execution {
   }
 
   void bind(std::span<const binding> bindings) const {
-    if (!bindings.empty()) throw error("no such symbol", "bind", "none", std::string(bindings[0].symbol));
+    static_cast<void>(detail::values_of_symbols(plan_, bindings));  // plans have none
   }
   void bind_to(std::span<const detail::extent_list> inputs) const {
     for (std::size_t i = 0; i < inputs.size(); ++i) check_extents(i, inputs[i]);
@@ -59,23 +105,11 @@ class cl_execution {
   // dnnkit::error when the platform fails. The device divides the work, whatever threads the caller has.
   template <observer Observer>
   bool run(std::byte* const* inputs, std::byte* const* outputs, const parallel_for&, Observer& observer) {
-    cl_command_queue const queue = state_.queue.get();
-    for (std::size_t i = 0; i < plan_.inputs.size(); ++i)
-      if (const port p = port_of(plan_.inputs[i]); p.bytes != 0)
-        detail::cl_check(clEnqueueWriteBuffer(queue, p.memory, CL_FALSE, 0, p.bytes, inputs[i], 0, nullptr, nullptr),
-                         "copying an input");
-    for (std::size_t i = 0; i < state_.launches.size(); ++i) {
-      if (!observer.before(plan_, i)) return finish(), false;
-      state_.launches[i].start(queue);
-      if constexpr (!std::is_same_v<Observer, no_observer>) finish();  // so that what it is told of has happened
-      observer.after(plan_, i);
-    }
-    for (std::size_t i = 0; i < plan_.results.size(); ++i)
-      if (const port p = port_of(plan_.results[i]); p.bytes != 0)
-        detail::cl_check(clEnqueueReadBuffer(queue, p.memory, CL_FALSE, 0, p.bytes, outputs[i], 0, nullptr, nullptr),
-                         "copying an output");
-    finish();
-    return true;
+    const detail::cl_caller device{state_.queue.get(), inputs, outputs};
+    const detail::cl_observer<Observer> told{observer, device};
+    const bool all = detail::carry_out(state_.commands, plan_, told, device);
+    device.finish();
+    return all;
   }
 
  private:
@@ -86,6 +120,7 @@ class cl_execution {
     cl_handle<cl_mem> arena;
     std::vector<cl_handle<cl_mem>> ports;  // by buffer: inputs and outputs
     std::vector<detail::cl_launch> launches;
+    std::vector<detail::command<detail::cl_copy, detail::cl_start>> commands;
 
     state() = default;
     state(const plan_view& plan, std::span<const opencl::kernel_text> kernels, std::shared_ptr<const cl_weights> w)
@@ -96,12 +131,26 @@ class cl_execution {
       for (std::size_t b = 0; b < plan.buffers.size(); ++b)
         if (const buffer& x = plan.buffers[b]; x.where == storage::input || x.where == storage::output)
           ports[b] = weights->device().make_buffer(detail::bytes_of(x));
-      for (const step& s : plan.steps) {
+      launches.reserve(plan.steps.size());  // commands point to them
+      detail::command_list<detail::cl_copy, detail::cl_start> list;
+      for (std::size_t i = 0; i < plan.inputs.size(); ++i) add_copy(list, plan, plan.inputs[i], true, i);
+      for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+        const step& s = plan.steps[i];
         std::vector<detail::cl_operand> operands;
         for (std::int32_t b : plan.numbers_of(s.operands))
           operands.push_back(operand(plan, static_cast<std::size_t>(b)));
         launches.emplace_back(weights->program(), s.kernel, kernels[s.kernel], operands);
+        list.add(detail::begin_step{i});
+        list.add(detail::cl_start{&launches.back()});
+        list.add(detail::end_step{i});
       }
+      for (std::size_t i = 0; i < plan.results.size(); ++i) add_copy(list, plan, plan.results[i], false, i);
+      commands = list.finished();
+    }
+    void add_copy(auto& list, const plan_view& plan, std::int32_t b, bool is_input, std::size_t number) const {
+      const auto i = static_cast<std::size_t>(b);
+      const std::size_t bytes = detail::bytes_of(plan.buffers[i]);
+      if (bytes != 0) list.add(detail::cl_copy{ports[i].get(), bytes, is_input, number});
     }
     detail::cl_operand operand(const plan_view& plan, std::size_t b) const {
       const buffer& x = plan.buffers[b];
@@ -110,16 +159,6 @@ class cl_execution {
       return {ports[b] != nullptr ? ports[b].get() : weights->data(b), 0};
     }
   };
-
-  struct port {
-    cl_mem memory;
-    std::size_t bytes;
-  };
-  port port_of(std::int32_t b) const {
-    const auto i = static_cast<std::size_t>(b);
-    return {state_.ports[i].get(), detail::bytes_of(plan_.buffers[i])};
-  }
-  void finish() const { detail::cl_check(clFinish(state_.queue.get()), "running the kernels"); }
 
   plan_view plan_;
   std::span<const opencl::kernel_text> kernels_;

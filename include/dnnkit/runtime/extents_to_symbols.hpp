@@ -11,7 +11,7 @@
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/plan/plan.hpp"
-#include "dnnkit/runtime/bound_plan.hpp"
+#include "dnnkit/runtime/binding.hpp"
 #include "dnnkit/runtime/run_argument.hpp"
 
 namespace dnnkit::detail {
