@@ -206,7 +206,7 @@ TEST_CASE("what is read through several views is stored where it would be comput
   for (dk::builder* b : {&alone, &behind, &in_front}) {
     const dk::schedule s = dk::default_pipeline::run_logged(b->value());
     CHECK(dk::verify(s).str() == "");
-    CHECK(s.plan.nodes.size() <= 12 * dk::fusion_blocks::most_evaluations + 1);
+    CHECK(s.plan.nodes.size() <= 12 * dk::operand_walk<dk::operand_check>::most_evaluations + 1);
     CHECK(s.plan.steps.size() <= 8);
     CHECK(has_reason(s, dk::fusion_reason::too_many_evaluations));
   }
@@ -223,4 +223,15 @@ TEST_CASE("a value that is read twice at each of many levels is seen to once at 
   const dk::schedule s = dk::default_pipeline::run(b.value());
   CHECK(dk::verify(s).str() == "");
   CHECK(s.plan.nodes.size() == 29);
+}
+
+TEST_CASE("nodes that wait for each other are the graph's error") {
+  dk::builder b;
+  const dk::tensor y = dk::softmax(b.input("x", f32, {4, 6}));
+  b.output("y", dk::softmax(y, {.axis = 0}));
+  dk::schedule s;
+  s.g = b.value();
+  s.g.operands[s.g.node_at(0).inputs.first] = s.g.node_at(1).output;
+  dk::passes::plan_fusion<dk::passes::profile_rule>::run(s);
+  CHECK(s.g.error.str() == "Softmax waits for itself: the graph's nodes are in no order in which they can run");
 }

@@ -13,6 +13,7 @@ class epilogue {
  public:
   // `members`: in topological order.
   constexpr epilogue(const graph& g, const vector<node_id>& members, node_id anchor) : g_(g), anchor_(anchor) {
+    if (anchor == none) return;
     for (node_id n : members)
       if (n > anchor && reads_behind_anchor(g.node_at(n))) behind_.push_back(n);
   }
@@ -25,11 +26,11 @@ class epilogue {
     for (std::size_t k = 0; k < behind_.size() && !is_behind; ++k) is_behind = behind_[k] == p;
     return is_behind;
   }
-  // The first input of a member behind the anchor that lies there too, or is the anchor's result.
+  // The first input of n that lies behind the anchor, or is its result; none unless n lies there too.
   constexpr value_id input_behind(const node& n) const {
     for (std::size_t i = 0; i < n.inputs.count; ++i)
       if (const value_id v = g_.input_of(n, i); has(v)) return v;
-    throw "dnnkit: an output beside the anchor";
+    return none;
   }
 
  private:

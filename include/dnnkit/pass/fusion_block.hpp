@@ -13,18 +13,15 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
-#include "dnnkit/pass/epilogue_views.hpp"
-#include "dnnkit/pass/evaluations.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
+#include "dnnkit/pass/operand_check.hpp"
 
 namespace dnnkit {
 
 class fusion_blocks {
  public:
   static constexpr std::size_t most_nodes = 32, most_operands = 16;
-  // of one operator, for readers in differing coordinates: storing its result is as cheap from then on
-  static constexpr std::uint32_t most_evaluations = 4;
 
   constexpr explicit fusion_blocks(graph& g)
       : g_(g),
@@ -112,9 +109,10 @@ class fusion_blocks {
     if (operands_ > most_operands && nodes.count > 1) return fusion_reason::too_many_operands;
     if (outputs_.count == 0) return fusion_reason::nothing_to_store;
     if (leaves_and_returns(nodes.back())) return fusion_reason::path_returns;
-    if (reads_differ(nodes) && !evaluations(g_, nodes, anchor_).are_at_most(most_evaluations, outputs_))
-      return fusion_reason::too_many_evaluations;
-    return anchor_ == none ? check_iteration_space(nodes) : check_epilogue(nodes);
+    bool moves = false;  // behind the anchor
+    const fusion_reason reason = anchor_ == none ? check_iteration_space(nodes) : check_epilogue(nodes, moves);
+    if (reason != fusion_reason::nothing || !(moves || reads_differ(nodes))) return reason;
+    return check_operands(g_, nodes, anchor_, outputs_);
   }
 
   // One walk over the members, from the last to the first, finds the anchor, counts the operands, and notes what is
@@ -230,9 +228,9 @@ class fusion_blocks {
     return fusion_reason::nothing;
   }
 
-  constexpr fusion_reason check_epilogue(const vector<node_id>& nodes) {
+  // Sets `moves` when there is movement in the epilogue.
+  constexpr fusion_reason check_epilogue(const vector<node_id>& nodes, bool& moves) {
     // read_in_[n]: the anchor, or the last movement operator between it and member n; none before the anchor
-    bool moves = false;
     for (std::size_t k = 0; k < nodes.count; ++k) {
       const node_id n = nodes.items[k];
       node_id& read_in = read_in_.items[n];
@@ -255,11 +253,6 @@ class fusion_blocks {
     }
     for (std::size_t k = 0; k < outputs_.count; ++k)
       if (read_in_.items[g_.values.items[outputs_.items[k]].producer] == none) return fusion_reason::beside_anchor;
-    if (moves) {
-      epilogue_views views(g_, anchor_, nodes);
-      for (value_id o : outputs_)
-        if (!views.exist(o)) return fusion_reason::no_view;
-    }
     return fusion_reason::nothing;
   }
 

@@ -37,6 +37,7 @@ enum class fusion_reason : std::uint8_t {
   broadcast_behind_anchor,
   beside_anchor,
   no_view,
+  stored_by_none,
   // no prologue
   several_results,
   stored_anyway,
@@ -81,6 +82,7 @@ inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason
     {"broadcast behind the anchor", "each element that the anchor computes is stored once"},
     {"a value beside the anchor's iteration space is read elsewhere", "the kernel would have to store it"},
     {"movement behind the anchor that no view can undo", "the anchor could not store its elements in place"},
+    {"an operand that no kernel stores", "it would have to be stored before this one runs"},
     {"it has several results", "a prologue has one"},
     {"its result is stored anyway", "it is an output of the network, or a condition"},
     {"its result is read by others than anchors", "it must be stored for those"},

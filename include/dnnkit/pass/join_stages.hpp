@@ -19,9 +19,9 @@
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
-#include "dnnkit/pass/group_twins.hpp"
 #include "dnnkit/pass/recipe_builder.hpp"
 #include "dnnkit/pass/schedule.hpp"
+#include "dnnkit/pass/structural_equality.hpp"
 #include "dnnkit/pass/tile_reaches.hpp"
 
 namespace dnnkit {
@@ -46,7 +46,7 @@ class stage_joining {
         readers_(g_.values.size(), 0),
         taken_(s.fusion.groups.count, 0),
         guards_(g_),
-        twins_(g_, stored_, setup_, s.layouts) {}
+        equality_(g_, stored_, setup_, s.layouts) {}
 
   constexpr void run() {
     for (std::size_t k = 0; k < groups_.count; ++k)
@@ -256,7 +256,7 @@ class stage_joining {
       groups.items[groups.count - 1].tile = {};
     }
     for (const known_joint& k : known_)
-      if (k.groups.count == groups.count && twins_.are_twins(k.groups.items, groups.items, groups.count)) {
+      if (k.groups.count == groups.count && equality_.are_equal(k.groups.items, groups.items, groups.count)) {
         j.cycles = k.cycles;
         j.apart = k.apart;
         j.refused = k.refused;
@@ -282,9 +282,10 @@ class stage_joining {
     std::string_view reason;
   };
   constexpr trial best_of(const fusion_group* groups, std::size_t stages) {
-    const std::uint32_t number = recipe_of(g_, groups, stages, stored_, setup_, s_.layouts, trial_).kernel;
+    const std::optional<step_recipe> made = recipe_of(g_, groups, stages, stored_, setup_, s_.layouts, trial_);
+    if (!made) return {};  // the graph says why
     const plan_view plan = view_of(trial_);
-    const kernel_spec spec(plan, number);
+    const kernel_spec spec(plan, made->kernel);
     trial best;
     for (const kernel_family& f : families_) {
       if (!f.is_asked(spec, facts_)) continue;
@@ -342,7 +343,7 @@ class stage_joining {
   vector<std::uint32_t> readers_;   // of values: groups that read it
   vector<std::uint8_t> taken_;      // groups that are a stage already
   guard_sets guards_;
-  group_twins twins_;
+  structural_equality equality_;
   plan_draft trial_;
   vector<known_joint> known_;
   vector<joint> joins_;

@@ -5,13 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
-#include "dnnkit/pass/group_twins.hpp"
 #include "dnnkit/pass/recipe_builder.hpp"
+#include "dnnkit/pass/structural_equality.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 
@@ -28,7 +29,7 @@ class layout_costs {
         facts_(facts),
         stored_(g.values.size(), 0),
         setup_(setup_values(g)),
-        twins_(g, stored_, setup_, layouts) {
+        equality_(g, stored_, setup_, layouts) {
     for (const fusion_group& group : fusion.groups)
       for (value_id o : group.outputs) stored_[o] = 1;
   }
@@ -38,10 +39,10 @@ class layout_costs {
   constexpr double cycles(const fusion_group& group) {
     for (std::size_t tries = 0; tries < known_.size(); ++tries, ++next_) {
       if (next_ >= known_.size()) next_ = 0;
-      if (twins_.are_twins(*known_[next_].group, group)) return known_[next_++].cycles;
+      if (equality_.are_equal(*known_[next_].group, group)) return known_[next_++].cycles;
     }
-    const std::size_t r = recipe_of(g_, &group, 1, stored_, setup_, layouts_, made_).kernel;
-    known_.push_back({&group, cheapest(r)});
+    const std::optional<step_recipe> made = recipe_of(g_, &group, 1, stored_, setup_, layouts_, made_);
+    known_.push_back({&group, made ? cheapest(made->kernel) : 0});
     next_ = known_.size();
     return known_.back().cycles;
   }
@@ -72,7 +73,7 @@ class layout_costs {
   std::span<const kernel_family> families_;
   const cpu_facts& facts_;
   vector<std::uint8_t> stored_, setup_;
-  group_twins twins_;
+  structural_equality equality_;
   plan_draft made_;  // of recipes alone
   vector<known_group> known_;
   std::size_t next_ = 0;

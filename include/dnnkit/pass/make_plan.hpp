@@ -5,17 +5,17 @@
 // pass that has not run.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
-#include "dnnkit/pass/group_twins.hpp"
 #include "dnnkit/pass/recipe_builder.hpp"
 #include "dnnkit/pass/schedule.hpp"
+#include "dnnkit/pass/structural_equality.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/plan/plan_memory.hpp"
 
@@ -46,7 +46,7 @@ class plan_maker {
         stored_(g.values.size(), 0),
         setup_(setup_values(g)),
         guards_(g),
-        twins_(g, stored_, setup_, layouts) {}
+        equality_(g, stored_, setup_, layouts) {}
 
   // Tells `notes` which buffer each value lies in.
   constexpr plan_draft run(decision_notes notes) {
@@ -55,7 +55,7 @@ class plan_maker {
       for (value_id o : group.outputs) stored_.items[o] = 1;
     for (value_id v : g_.inputs) p_.inputs.push_back(buffer_for(v));
     for (value_id v : g_.outputs) p_.results.push_back(buffer_for(v));
-    for (std::size_t k = 0; k < fusion_.groups.count;) {
+    for (std::size_t k = 0; k < fusion_.groups.count && g_.error.empty();) {
       const std::size_t stages = fusion_.stages_from(k);
       add_step(fusion_.groups.items + k, stages);
       k += stages;
@@ -142,17 +142,21 @@ class plan_maker {
   // The kernel of these groups: one, or its stages.
   constexpr void add_step(const fusion_group* groups, std::size_t stages) {
     const fusion_group& last = groups[stages - 1];
-    const std::size_t k = known_twin(groups, stages);
-    const bool is_twin = k < known_.count;
-    if (!is_twin) known_.push_back(made_for(groups, stages));
-    next_twin_ = k + 1;
+    const std::size_t k = known_equal(groups, stages);
+    const bool is_known = k < known_.count;
+    if (!is_known) {
+      std::optional<known_kernel> made = made_for(groups, stages);
+      if (!made) return;  // the graph says why
+      known_.push_back(static_cast<known_kernel&&>(*made));
+    }
+    next_known_ = k + 1;
     const known_kernel& known = known_.items[k];
     step s{};
     s.kernel = known.kernel;
     s.extents = known.extents;
     s.flops = known.flops;
     const std::size_t first_operand = p_.numbers.count;
-    for (value_id v : known.operands) p_.numbers.push_back(buffer_for(is_twin ? twins_.image(v) : v));
+    for (value_id v : known.operands) p_.numbers.push_back(buffer_for(is_known ? equality_.counterpart(v) : v));
     s.operands = numbers_from(first_operand);
     s.guards = guards_of(last);
     touch_operands(s.operands, s.guards, last);
@@ -191,21 +195,22 @@ class plan_maker {
 
   // The number of a known kernel that computes the same, or of the next one to be known. Blocks repeat themselves in
   // the same order, so the one behind the last that was found is tried first.
-  constexpr std::size_t known_twin(const fusion_group* groups, std::size_t stages) {
-    for (std::size_t tries = 0; tries < known_.count; ++tries, ++next_twin_) {
-      if (next_twin_ >= known_.count) next_twin_ = 0;
-      if (const known_kernel& known = known_.items[next_twin_];
-          known.stages == stages && twins_.are_twins(known.groups, groups, stages))
-        return next_twin_;
+  constexpr std::size_t known_equal(const fusion_group* groups, std::size_t stages) {
+    for (std::size_t tries = 0; tries < known_.count; ++tries, ++next_known_) {
+      if (next_known_ >= known_.count) next_known_ = 0;
+      if (const known_kernel& known = known_.items[next_known_];
+          known.stages == stages && equality_.are_equal(known.groups, groups, stages))
+        return next_known_;
     }
     return known_.count;
   }
 
-  constexpr known_kernel made_for(const fusion_group* groups, std::size_t stages) {
-    step_recipe made = recipe_of(g_, groups, stages, stored_, setup_, layouts_, p_);
-    known_kernel known{groups, stages, static_cast<vector<value_id>&&>(made.operands), made.kernel, {}, 0};
-    known.extents = {static_cast<std::uint32_t>(p_.dims.size()), static_cast<std::uint32_t>(made.extents.size())};
-    p_.dims.append(made.extents.begin(), made.extents.end());
+  constexpr std::optional<known_kernel> made_for(const fusion_group* groups, std::size_t stages) {
+    std::optional<step_recipe> made = recipe_of(g_, groups, stages, stored_, setup_, layouts_, p_);
+    if (!made) return std::nullopt;
+    known_kernel known{groups, stages, static_cast<vector<value_id>&&>(made->operands), made->kernel, {}, 0};
+    known.extents = {static_cast<std::uint32_t>(p_.dims.size()), static_cast<std::uint32_t>(made->extents.size())};
+    p_.dims.append(made->extents.begin(), made->extents.end());
     for (std::size_t i = 0; i < stages; ++i)
       for (node_id n : groups[i].nodes) known.flops = g_.symbols.add(known.flops, g_.flops_of(g_.nodes.items[n]));
     return known;
@@ -266,9 +271,9 @@ class plan_maker {
   vector<std::int32_t> buffer_of_;
   vector<std::uint8_t> stored_, setup_;
   guard_sets guards_;
-  group_twins twins_;
+  structural_equality equality_;
   vector<known_kernel> known_;
-  std::size_t next_twin_ = 0;
+  std::size_t next_known_ = 0;
   plan_draft p_;
 };
 

@@ -415,8 +415,10 @@ template <class... Rules> struct plan_fusion {
       std::size_t next = first;
       while (next < waiting.count && !can_run(groups.items[waiting.items[next]], is_ready)) ++next;
       if (next == waiting.count) {
-        break_up(groups, waiting, first);
-        continue;
+        if (break_up(groups, waiting, first)) continue;
+        const node& n = g_.node_at(groups.items[waiting.items[first]].nodes.back());
+        g_.error << g_.label_of(n) << " waits for itself: the graph's nodes are in no order in which they can run";
+        return plan;
       }
       fusion_group& group = groups[waiting[next]];
       for (std::size_t i = 0; i < group.outputs.count; ++i) is_ready[group.outputs.items[i]] = 1;
@@ -428,11 +430,11 @@ template <class... Rules> struct plan_fusion {
   }
 
   // Kernels waiting[first], ... wait for each other: one of them becomes a kernel for each of its nodes. What another
-  // kernel stores as well is left to that one.
-  constexpr void break_up(vector<fusion_group>& groups, vector<std::size_t>& waiting, std::size_t first) {
+  // kernel stores as well is left to that one. False when all are of one node, and it is the nodes that wait.
+  constexpr bool break_up(vector<fusion_group>& groups, vector<std::size_t>& waiting, std::size_t first) {
     std::size_t next = first;
     while (next < waiting.size() && groups[waiting[next]].nodes.size() == 1) ++next;
-    if (next == waiting.size()) throw "dnnkit: kernels of one operator wait for each other";
+    if (next == waiting.size()) return false;
     const fusion_group broken = groups[waiting[next]];
     for (std::size_t k = 0; k < broken.nodes.size(); ++k)
       note_edges_from(broken.nodes[k], broken.nodes[k], false, fusion_reason::kernels_wait);
@@ -447,6 +449,7 @@ template <class... Rules> struct plan_fusion {
       waiting.push_back(groups.size());
       groups.push_back(static_cast<fusion_group&&>(single));
     }
+    return true;
   }
 
   // Are all values that the kernel loads, and the conditions on which it runs, stored by then?

@@ -13,10 +13,10 @@
 
 namespace dnnkit::detail {
 
-class group_twins {
+class structural_equality {
  public:
-  constexpr group_twins(const graph& g, const vector<std::uint8_t>& stored, const vector<std::uint8_t>& setup,
-                        const vector<buffer_layout>& layouts)
+  constexpr structural_equality(const graph& g, const vector<std::uint8_t>& stored, const vector<std::uint8_t>& setup,
+                                const vector<buffer_layout>& layouts)
       : g_(g),
         stored_(stored),
         setup_(setup),
@@ -24,23 +24,23 @@ class group_twins {
         in_a_(g.nodes.size(), none),
         in_b_(g.nodes.size(), none) {}
 
-  // Is everything a recipe is made of the same in both groups? Then operand v of `a` is operand image(v) of `b`.
-  constexpr bool are_twins(const fusion_group& a, const fusion_group& b) { return are_twins(&a, &b, 1); }
+  // Is everything a recipe is made of the same in both groups? Then operand v of `a` is operand counterpart(v) of `b`.
+  constexpr bool are_equal(const fusion_group& a, const fusion_group& b) { return are_equal(&a, &b, 1); }
   // The same of the stages of two kernels.
-  constexpr bool are_twins(const fusion_group* a, const fusion_group* b, std::size_t stages) {
+  constexpr bool are_equal(const fusion_group* a, const fusion_group* b, std::size_t stages) {
     pairs_.clear();
     for (std::size_t i = 0; i < stages; ++i)
-      if (!are_stages_alike(a[i], b[i])) return false;
+      if (!are_equal_stages(a[i], b[i])) return false;
     return true;
   }
-  constexpr value_id image(value_id v) const {
+  constexpr value_id counterpart(value_id v) const {
     std::size_t k = 0;
     while (pairs_.items[k].of_a != v) ++k;
     return pairs_.items[k].of_b;
   }
 
  private:
-  constexpr bool are_stages_alike(const fusion_group& a, const fusion_group& b) {
+  constexpr bool are_equal_stages(const fusion_group& a, const fusion_group& b) {
     a_ = &a;
     b_ = &b;
     if (!same_operators() || !same_tiles()) return false;
