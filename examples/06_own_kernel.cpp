@@ -27,16 +27,16 @@ struct integer_product {
     for (std::size_t i = 0; i < 2; ++i) {
       if (spec.input(i).from != dk::source::load) return dk::no_match{"a factor is computed from others on the way"};
       const dk::recipe_load& l = spec.load(spec.input(i).index);
-      if (!l.whole || !spec.dim_of(i, 0).is_known() || !spec.dim_of(i, 1).is_known())
+      if (!l.whole || !spec.extent_of(i, 0).is_known() || !spec.extent_of(i, 1).is_known())
         return dk::no_match{"a factor is not a whole matrix of known extents"};
-      if (!(spec.stride_along(l.axes, 1).stride == dk::dim(1))) return dk::no_match{"a factor is not row-major"};
+      if (spec.stride_along(l.axes, 1).stride != 1) return dk::no_match{"a factor is not row-major"};
     }
     if (spec.outputs() != 1 || spec.output(0).value.from != dk::source::anchor)
       return dk::no_match{"something is computed from the product on the way"};
     dk::kernel_choice choice;
     choice.operands = {dk::operand_reading::in_place, dk::operand_reading::in_place};
     choice.tile = {.along = 1, .lanes = static_cast<std::uint8_t>(facts.float_lanes)};
-    const double products = spec.elements() * static_cast<double>(spec.dim_of(0, 1).value());
+    const double products = spec.elements() * static_cast<double>(spec.extent_of(0, 1).value());
     choice.cost = dk::estimate(facts, {.vectors = 2 * products / facts.float_lanes, .bytes = spec.bytes()});
     choice.reason = "rows of the second factor are added up in vectors";
     return choice;
@@ -45,8 +45,8 @@ struct integer_product {
   // What is compiled where the family is chosen. Units of work are rows of the product.
   template <class Net, std::size_t R> struct kernel {
     static constexpr dk::kernel_spec spec{Net::plan, R};
-    static constexpr std::size_t rows = spec.dim_of(0, 0).value(), depth = spec.dim_of(0, 1).value(),
-                                 columns = spec.dim_of(1, 1).value();
+    static constexpr std::size_t rows = spec.extent_of(0, 0).value(), depth = spec.extent_of(0, 1).value(),
+                                 columns = spec.extent_of(1, 1).value();
     static constexpr std::size_t operand_of_a = spec.load(spec.input(0).index).operand,
                                  operand_of_b = spec.load(spec.input(1).index).operand,
                                  operand_of_y = spec.output(0).operand;

@@ -17,11 +17,9 @@ template <class Net, std::size_t R> struct anchor_context {
   using real = std::conditional_t<access::self.anchor_type == dtype::f64, double, float>;
   static constexpr std::size_t rank(std::size_t i) { return access::anchor_shape(i).count; }
   static constexpr std::size_t out_rank() { return access::rank; }
-  constexpr index_t in(std::size_t i, std::size_t d) const {
-    return access::bound(Net::plan.dims[access::anchor_shape(i).first + d], call);
-  }
+  constexpr index_t in(std::size_t i, std::size_t d) const { return access::bound(access::input_extent(i, d), call); }
   constexpr index_t out(std::size_t d) const { return access::bound(access::space(d), call); }
-  constexpr index_t value(dim d) const { return access::bound(d, call); }
+  constexpr index_t value(dim attribute) const { return access::bound(local_extent::from_attribute(attribute), call); }
 };
 
 template <class Net, std::size_t R> struct anchor_of {

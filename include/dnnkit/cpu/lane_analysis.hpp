@@ -27,7 +27,7 @@ constexpr bool outputs_vectorize(const kernel_spec& spec) {
 constexpr std::size_t lane_axis(const kernel_spec& spec) {
   for (std::size_t d = spec.rank(); d-- > 0;) {
     const lane_stride s = spec.stride_along(spec.output(0).axes, d);
-    if (s.single && s.stride == dim(1) && !(spec.space(d) == dim(1))) return d;
+    if (s.single && s.stride == 1 && spec.space(d) != 1) return d;
   }
   return spec.rank() == 0 ? 0 : spec.rank() - 1;
 }
@@ -41,15 +41,15 @@ constexpr bool moves(const recipe_output&) { return false; }
 // stride there is 1, else none. Unknown extents count as a typical one.
 constexpr double elements_along(const kernel_spec& spec, const auto& view, std::size_t d) {
   const lane_stride s = spec.stride_along(view.axes, d);
-  if (view.type != dtype::f32 || !s.single || !(s.stride == dim(1)) || detail::moves(view)) return 0;
+  if (view.type != dtype::f32 || !s.single || s.stride != 1 || detail::moves(view)) return 0;
   double n = 1;
   for (const view_axis& a : spec.plan().axes_of(view.axes))
-    if (!(a.stride == dim(0))) n *= static_cast<double>(known_or_typical(a.size));
+    if (a.stride != 0) n *= static_cast<double>(known_or_typical(a.size));
   return n;
 }
 
 // Are elements (i, j) of coordinates d and d + 1 where (0, i * extent + j) would be, `extent` being that of d + 1?
-constexpr bool adjoining(const kernel_spec& spec, const auto& view, std::size_t d, dim extent) {
+constexpr bool adjoining(const kernel_spec& spec, const auto& view, std::size_t d, local_extent extent) {
   const lane_stride outer = spec.stride_along(view.axes, d), inner = spec.stride_along(view.axes, d + 1);
   return !detail::moves(view) && outer.single && inner.single && outer.stride.is_known() && inner.stride.is_known() &&
          extent.is_known() && outer.stride.value() == inner.stride.value() * extent.value();
@@ -60,7 +60,7 @@ constexpr double scattered(const kernel_spec& spec, std::size_t along) {
   double n = 0;
   for (std::size_t o = 0; o < spec.outputs(); ++o) {
     const lane_stride s = spec.stride_along(spec.output(o).axes, along);
-    if (!s.single || !(s.stride == dim(1))) n += spec.elements();
+    if (!s.single || s.stride != 1) n += spec.elements();
   }
   return n;
 }

@@ -21,10 +21,10 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 template <dtype D> using element = type_of_dtype<D>;
 template <dtype D> using computed = std::conditional_t<D == dtype::f16 || D == dtype::bf16, float, element<D>>;
 
-// D as a constant, or as the value the call binds it to.
-template <dim D> [[gnu::always_inline]] inline constexpr auto extent_value(const kernel_call& call) {
-  if constexpr (D.is_known()) return constant<D.value()>{};
-  else return static_cast<index_t>(call.extents[D.expression()]);
+// E as a constant, or as the value the call binds it to.
+template <local_extent E> [[gnu::always_inline]] inline constexpr auto extent_value(const kernel_call& call) {
+  if constexpr (E.is_known()) return constant<E.value()>{};
+  else return static_cast<index_t>(call.extents[E.of_step()]);
 }
 
 // Net: a type with a static constexpr plan_view `plan` and the plan's `choices`; R: the recipe's number, or that of an
@@ -45,13 +45,15 @@ template <class Net, std::size_t R> struct recipe_access {
   template <std::size_t I>
   static constexpr recipe_constant literal = Net::plan.recipe_constants[self.constants.first + I];
   static constexpr operand_ref anchor_input(std::size_t i) { return tables.refs[self.anchor_inputs.first + i]; }
-  static constexpr slice_of anchor_shape(std::size_t i) { return tables.shapes[self.anchor_shapes.first + i]; }
+  static constexpr local_shape anchor_shape(std::size_t i) { return tables.shapes[self.anchor_shapes.first + i]; }
 
   // Extent d of the iteration space.
-  static constexpr dim space(std::size_t d) { return d < rank ? tables.dims[self.space.first + d] : dim(1); }
-  // Extent of a dimension given as a value rather than a template argument.
-  [[gnu::always_inline]] static constexpr index_t bound(dim d, const kernel_call& call) {
-    return d.is_known() ? d.value() : call.extents[d.expression()];
+  static constexpr local_extent space(std::size_t d) { return spec.space(d); }
+  // Extent d of input i of the anchor.
+  static constexpr local_extent input_extent(std::size_t i, std::size_t d) { return spec.extent_of(i, d); }
+  // An extent given as a value rather than a template argument.
+  [[gnu::always_inline]] static constexpr index_t bound(local_extent e, const kernel_call& call) {
+    return e.value_in(call.extents);
   }
 };
 
@@ -86,7 +88,7 @@ template <class Net, slice_of Axes, std::size_t I>
 
 // The position in storage, in elements, of coordinates `c` in a view: offset + sum of coordinate * stride, a coordinate
 // of several axes being taken apart. The axes of one dimension follow each other, outer to inner.
-template <class Net, slice_of Axes, dim Offset>
+template <class Net, slice_of Axes, local_extent Offset>
 [[gnu::always_inline]] inline index_t view_address(const kernel_call& call, const coordinates& c) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return (index_t(extent_value<Offset>(call)) + ... + detail::axis_position<Net, Axes, I>(call, c));

@@ -136,11 +136,11 @@ template <class Net, std::size_t R> struct tree {
     } else {
       using vector = lanes<l.type, Lanes>;
       constexpr lane_stride s = stride_along(Net::plan, l.axes, Along);
-      if constexpr (l.movement.count == 0 && s.single && s.stride == dim(0)) {
+      if constexpr (l.movement.count == 0 && s.single && s.stride == 0) {
         const auto x = load_element<L>(call, c);
         if constexpr (l.type == dtype::boolean) return vector(x ? -1 : 0);
         else return vector(x);
-      } else if constexpr (l.type == dtype::f32 && l.movement.count == 0 && s.single && s.stride == dim(1)) {
+      } else if constexpr (l.type == dtype::f32 && l.movement.count == 0 && s.single && s.stride == 1) {
         const float* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
         if constexpr (is_constant<decltype(n)>) return vector::load(p);
         else return vector::load(p, n);
@@ -161,14 +161,21 @@ template <class Net, std::size_t R> struct tree {
   }
 
   // Shapes of one movement operator, as operator/access.hpp's context.
-  template <slice_of In, slice_of Out> struct movement_context {
+  template <local_shape In, local_shape Out> struct movement_context {
     const kernel_call& call;
     using real = float;
     static constexpr std::size_t rank(std::size_t) { return In.count; }
     static constexpr std::size_t out_rank() { return Out.count; }
-    constexpr index_t in(std::size_t, std::size_t d) const { return access::bound(Net::plan.dims[In.first + d], call); }
-    constexpr index_t out(std::size_t d) const { return access::bound(Net::plan.dims[Out.first + d], call); }
-    constexpr index_t value(dim d) const { return access::bound(d, call); }
+    constexpr index_t in(std::size_t, std::size_t d) const { return extent(In, d); }
+    constexpr index_t out(std::size_t d) const { return extent(Out, d); }
+    constexpr index_t value(dim attribute) const {
+      return access::bound(local_extent::from_attribute(attribute), call);
+    }
+
+   private:
+    constexpr index_t extent(local_shape s, std::size_t d) const {
+      return access::bound(Net::plan.local_extents[s.first + d], call);
+    }
   };
 
   // --- values
@@ -271,7 +278,7 @@ template <class Net, std::size_t R> struct tree {
       base[view_address<Net, o.axes, o.offset>(call, c)] = static_cast<element<o.type>>(x);
     } else {
       constexpr lane_stride s = stride_along(Net::plan, o.axes, Along);
-      if constexpr (o.type == dtype::f32 && s.single && s.stride == dim(1)) {
+      if constexpr (o.type == dtype::f32 && s.single && s.stride == 1) {
         float* p = base + view_address<Net, o.axes, o.offset>(call, c);
         if constexpr (is_constant<decltype(n)>) x.store(p);
         else x.store(p, n);
@@ -319,13 +326,13 @@ template <class Net, std::size_t R> struct tree {
    private:
     static constexpr bool steps(slice_of axes) {
       const lane_stride row = stride_along(Net::plan, axes, Rows), lane = stride_along(Net::plan, axes, Along);
-      return row.single && lane.single && (lane.stride == dim(0) || lane.stride == dim(1));
+      return row.single && lane.single && (lane.stride == 0 || lane.stride == 1);
     }
     static constexpr bool load_steps(const recipe_load& l) {
       return l.type == dtype::f32 && l.movement.count == 0 && steps(l.axes);
     }
     static constexpr bool output_steps(const recipe_output& o) {
-      return o.type == dtype::f32 && steps(o.axes) && stride_along(Net::plan, o.axes, Along).stride == dim(1);
+      return o.type == dtype::f32 && steps(o.axes) && stride_along(Net::plan, o.axes, Along).stride == 1;
     }
     template <std::size_t L> [[gnu::always_inline]] void set_load() {
       constexpr recipe_load l = access::template load<L>;
@@ -360,7 +367,7 @@ template <class Net, std::size_t R> struct tree {
         } else {
           using vector = vec<float, Lanes>;
           const float* p = t.loads_[L] + i * t.load_row_[L];
-          if constexpr (stride_along(Net::plan, l.axes, Along).stride == dim(0)) return vector(*p);
+          if constexpr (stride_along(Net::plan, l.axes, Along).stride == 0) return vector(*p);
           else if constexpr (is_constant<decltype(n)>) return vector::load(p + lane);
           else return vector::load(p + lane, n);
         }

@@ -49,8 +49,8 @@ class tree_cost {
     const double place = of_.moved * static_cast<double>(l.movement.count) + divisions(l.axes) * of_.divided;
     if (lanes_ == 1) return of_.load + place;
     const bool plain = l.movement.count == 0 && s.single;
-    if (plain && s.stride == dim(0)) return of_.load + place;
-    if (plain && l.type == dtype::f32 && s.stride == dim(1)) return of_.load + place;
+    if (plain && s.stride == 0) return of_.load + place;
+    if (plain && l.type == dtype::f32 && s.stride == 1) return of_.load + place;
     if (plain && l.type == dtype::f32) return place + lanes_ * of_.gathered;
     return lanes_ * (of_.gathered + place);
   }
@@ -58,7 +58,7 @@ class tree_cost {
     const lane_stride s = spec_.stride_along(o.axes, along_);
     const double place = divisions(o.axes) * of_.divided;
     if (lanes_ == 1) return of_.store + place;
-    if (s.single && s.stride == dim(1) && o.type == dtype::f32) return of_.store + place;
+    if (s.single && s.stride == 1 && o.type == dtype::f32) return of_.store + place;
     return lanes_ * (of_.scattered + (s.single ? 0 : place));
   }
   // Coordinates that a view takes apart, axis by axis.
@@ -80,7 +80,7 @@ class tree_cost {
 constexpr double elements_in(const kernel_spec& spec, slice_of axes) {
   double n = 1;
   for (const view_axis& a : spec.plan().axes_of(axes))
-    if (!(a.stride == dim(0))) n *= static_cast<double>(known_or_typical(a.size));
+    if (a.stride != 0) n *= static_cast<double>(known_or_typical(a.size));
   return n;
 }
 

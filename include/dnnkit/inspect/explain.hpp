@@ -84,8 +84,8 @@ class explanation {
     const recipe& r = plan_.recipes[k.runs.kernel];
     std::vector<std::string> positions, extents;
     for (std::int32_t n : plan_.numbers_of(r.tile)) positions.push_back(n == 0 ? "all" : fmt::format("{}", n));
-    for (dim d : plan_.dims_of(r.space))
-      extents.push_back(sizes_.text(d.is_known() ? d : plan_.dims_of(k.runs.extents)[d.expression()]));
+    for (local_extent e : plan_.extents_of(r.space))
+      extents.push_back(sizes_.text(e.is_known() ? dim(e.value()) : plan_.dims_of(k.runs.extents)[e.of_step()]));
     dim bytes = 0;
     for (std::int32_t b : net_.tile_buffers(k.runs)) bytes = sizes_.sum(bytes, sizes_.stored_bytes(net_.buffer_at(b)));
     return fmt::format("{} positions of [{}], {} bytes in tile storage", fmt::join(positions, " x "),

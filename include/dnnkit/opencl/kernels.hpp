@@ -36,7 +36,8 @@ constexpr std::string_view problem_of_recipe(const plan_view& plan, std::size_t 
   for (const step& s : plan.steps)
     if (s.kernel == r && s.guards.count != 0) return "kernels for OpenCL cannot wait for the condition of an If";
   std::int64_t elements = 1;
-  for (dim d : plan.dims_of(plan.recipes[r].space)) elements = dnnkit::detail::saturating_mul(elements, d.value());
+  for (local_extent e : plan.extents_of(plan.recipes[r].space))
+    elements = dnnkit::detail::saturating_mul(elements, e.value());
   for (const buffer& b : plan.buffers) elements = elements < b.elements.value() ? b.elements.value() : elements;
   return elements < most ? "" : "kernels for OpenCL count fewer than 2^31 elements";
 }

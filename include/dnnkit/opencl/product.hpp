@@ -17,13 +17,14 @@ template <class Set> constexpr void write_product(recipe_writer<Set>& w) {
   const std::size_t ra = a.size(), rb = b.size(), rank = w.space().size();
   const std::size_t batch = rank - (ra > 1 ? 1 : 0) - (rb > 1 ? 1 : 0);  // leading axes of the output
   // Coordinates of an operand, of which axis `along` runs over the sum.
-  const auto coordinates = [&](char prefix, std::span<const dim> shape, std::size_t along, std::size_t row_or_column) {
+  const auto coordinates = [&](char prefix, std::span<const local_extent> shape, std::size_t along,
+                               std::size_t row_or_column) {
     const std::size_t leading = shape.size() < 2 ? 0 : shape.size() - 2;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       w.out << "const int " << prefix << d << '=';
       if (d == along) w.out << "k;\n";
       else if (d >= leading) w.out << 'c' << row_or_column << ";\n";
-      else if (shape[d] == dim(1)) w.out << "0;\n";
+      else if (shape[d] == 1) w.out << "0;\n";
       else w.out << 'c' << d + batch - leading << ";\n";
     }
   };

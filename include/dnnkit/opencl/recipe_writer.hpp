@@ -36,9 +36,9 @@ template <class Set> class recipe_writer {
   source_writer& out;
   kernel_draft draft;
 
-  constexpr std::span<const dim> space() const { return plan.dims_of(self.space); }
-  constexpr std::span<const dim> input_shape(std::size_t i) const {
-    return plan.dims_of(plan.shapes[self.anchor_shapes.first + i]);
+  constexpr std::span<const local_extent> space() const { return plan.extents_of(self.space); }
+  constexpr std::span<const local_extent> input_shape(std::size_t i) const {
+    return plan.extents_of(plan.shapes[self.anchor_shapes.first + i]);
   }
   constexpr operand_ref input(std::size_t i) const {
     return i < self.anchor_inputs.count ? plan.refs[self.anchor_inputs.first + i] : operand_ref{};
@@ -74,34 +74,34 @@ template <class Set> class recipe_writer {
   }
   constexpr void end() { out << "}\n"; }
 
-  static constexpr std::int64_t count(std::span<const dim> extents) {
+  static constexpr std::int64_t count(std::span<const local_extent> extents) {
     std::int64_t n = 1;
-    for (dim d : extents) n *= d.value();
+    for (local_extent e : extents) n *= e.value();
     return n;
   }
 
   // Coordinates PREFIX0 ... of element i in row-major order, i being used up; of the dimensions that are `chosen` only.
-  constexpr void coordinates(char prefix, std::span<const dim> extents, auto chosen) {
+  constexpr void coordinates(char prefix, std::span<const local_extent> extents, auto chosen) {
     for (std::size_t d = extents.size(); d-- > 0;)
       if (chosen(d))
         out << "const int " << prefix << d << "=i%" << extents[d].value() << ";i/=" << extents[d].value() << ";\n";
   }
-  constexpr void coordinates(char prefix, std::span<const dim> extents) {
+  constexpr void coordinates(char prefix, std::span<const local_extent> extents) {
     coordinates(prefix, extents, [](std::size_t) { return true; });
   }
 
   // "p2[8+c0/4*32+c0%4]": the element of an operand at coordinates PREFIX0 ... of a view
-  constexpr void element(std::uint16_t operand, slice_of axes, dim offset, char prefix) {
+  constexpr void element(std::uint16_t operand, slice_of axes, local_extent offset, char prefix) {
     out << 'p' << operand << '[' << offset.value();
     const auto list = plan.axes_of(axes);
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i].stride == dim(0)) continue;
+      if (list[i].stride == 0) continue;
       std::int64_t inner = 1;  // elements of the dimension that one of this axis spans
       for (std::size_t j = i + 1; j < list.size() && list[j].of == list[i].of; ++j) inner *= list[j].size.value();
       out << '+' << prefix << list[i].of;
       if (inner != 1) out << '/' << inner;
       if (i > 0 && list[i - 1].of == list[i].of) out << '%' << list[i].size.value();
-      if (!(list[i].stride == dim(1))) out << '*' << list[i].stride.value();
+      if (!(list[i].stride == 1)) out << '*' << list[i].stride.value();
     }
     out << ']';
   }

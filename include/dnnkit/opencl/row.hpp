@@ -88,7 +88,7 @@ template <class Set, class Op> class row_writer {
 
   recipe_writer<Set>& w_;
   const Op& op_;
-  std::span<const dim> extents_;
+  std::span<const local_extent> extents_;
   axis_set row_;
   std::int64_t length_ = 1, items_ = 1;
   statistics<expression, Op::passes> closed_{};

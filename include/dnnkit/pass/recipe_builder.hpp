@@ -114,7 +114,7 @@ class recipe_builder : public operand_sink {
 
   constexpr void input(value_id v, operand_ref made) {
     inputs_.push_back(made);
-    shapes_.push_back(v == none ? slice_of{} : store(g_.at(v).type.dims));
+    shapes_.push_back(v == none ? local_shape{} : store(g_.at(v).type.dims));
   }
   constexpr void output(value_id v, index_map m, operand_ref made) {
     recipe_output r{made, operand_number(v), g_.at(v).type.type, {}, 0};
@@ -136,16 +136,16 @@ class recipe_builder : public operand_sink {
   }
 
   // The recipe's own form of a dimension.
-  constexpr dim local(dim d) {
-    if (d.is_known()) return d;
+  constexpr local_extent local(dim d) {
+    if (d.is_known()) return d.value();
     std::size_t i = 0;
     while (i < made_.extents.size() && !(made_.extents[i] == d)) ++i;
     if (i == made_.extents.size()) made_.extents.push_back(d);
-    return dim::of_expression(i);
+    return local_extent::of_step(i);
   }
-  constexpr slice_of store(const shape& s) {
-    const slice_of r{count(p_.dims), static_cast<std::uint32_t>(s.size())};
-    for (dim d : s) p_.dims.push_back(local(d));
+  constexpr local_shape store(const shape& s) {
+    const local_shape r{count(p_.local_extents), static_cast<std::uint32_t>(s.size())};
+    for (dim d : s) p_.local_extents.push_back(local(d));
     return r;
   }
   constexpr slice_of store(const vector<operand_ref>& refs) {
@@ -165,7 +165,7 @@ class recipe_builder : public operand_sink {
     if (g_.symbols.symbols.empty()) return r;
     for (std::size_t i : n.op->symbolic_codes(codes)) {
       std::int64_t& code = p_.attributes[r.first + i];
-      code = detail::to_code(local(detail::from_code<dim>(code)));
+      code = detail::to_code(local(detail::from_code<dim>(code)).as_attribute());
     }
     return r;
   }
@@ -234,7 +234,7 @@ class recipe_builder : public operand_sink {
   plan_draft& p_;
   step_recipe& made_;
   vector<operand_ref> inputs_;  // of the anchor
-  vector<slice_of> shapes_;     // their shapes
+  vector<local_shape> shapes_;  // their shapes
   vector<recipe_output> outputs_;
   std::uint16_t number_of_loads_ = 0, number_of_nodes_ = 0, number_of_constants_ = 0;
 };

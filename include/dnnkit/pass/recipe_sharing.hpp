@@ -28,14 +28,15 @@ class recipe_sharing {
 
  private:
   // Are two stretches of a table equal, element by element?
-  template <class T> static constexpr bool same(const vector<T>& table, slice_of a, slice_of b, auto equal_elements) {
+  template <class T, class Slice>
+  static constexpr bool same(const vector<T>& table, Slice a, Slice b, auto equal_elements) {
     if (a.count != b.count) return false;
     for (std::uint32_t i = 0; i < a.count; ++i)
       if (!equal_elements(table[a.first + i], table[b.first + i])) return false;
     return true;
   }
-  constexpr bool same_dims(slice_of a, slice_of b) const {
-    return same(p_.dims, a, b, [](dim x, dim y) { return x == y; });
+  constexpr bool same_extents(local_shape a, local_shape b) const {
+    return same(p_.local_extents, a, b, [](local_extent x, local_extent y) { return x == y; });
   }
   constexpr bool same_attributes(slice_of a, slice_of b) const {
     return same(p_.attributes, a, b, [](std::int64_t x, std::int64_t y) { return x == y; });
@@ -64,9 +65,10 @@ class recipe_sharing {
   constexpr bool equal_stages(const recipe& a, const recipe& b) const {
     return a.anchor.id == b.anchor.id && a.windowed == b.windowed && a.anchor_type == b.anchor_type &&
            a.loads.count == b.loads.count && a.nodes.count == b.nodes.count && same_reaches(a.reach, b.reach) &&
-           same_dims(a.space, b.space) && same_attributes(a.anchor_attributes, b.anchor_attributes) &&
+           same_extents(a.space, b.space) && same_attributes(a.anchor_attributes, b.anchor_attributes) &&
            same_refs(a.anchor_inputs, b.anchor_inputs) &&
-           same(p_.shapes, a.anchor_shapes, b.anchor_shapes, [&](slice_of x, slice_of y) { return same_dims(x, y); }) &&
+           same(p_.shapes, a.anchor_shapes, b.anchor_shapes,
+                [&](local_shape x, local_shape y) { return same_extents(x, y); }) &&
            same(p_.recipe_constants, a.constants, b.constants,
                 [](const recipe_constant& x, const recipe_constant& y) {
                   return x.type == y.type && x.code == y.code;
@@ -83,7 +85,7 @@ class recipe_sharing {
                          x.after == y.after && same_axes(x.axes, y.axes) && same_reaches(x.reach, y.reach) &&
                          same(p_.movement, x.movement, y.movement, [&](const movement_step& m, const movement_step& o) {
                            return m.op.id == o.op.id && same_attributes(m.attributes, o.attributes) &&
-                                  same_dims(m.in_shape, o.in_shape) && same_dims(m.out_shape, o.out_shape);
+                                  same_extents(m.in_shape, o.in_shape) && same_extents(m.out_shape, o.out_shape);
                          });
                 }) &&
            same(p_.outputs, a.outputs, b.outputs, [&](const recipe_output& x, const recipe_output& y) {

@@ -15,7 +15,7 @@ namespace dnnkit {
 // How a view moves when one coordinate alone grows.
 struct lane_stride {
   bool single = false;  // one axis, or none: a constant stride
-  dim stride = 0;
+  local_extent stride = 0;
 };
 constexpr lane_stride stride_along(const plan_view& plan, slice_of axes, std::size_t d) {
   lane_stride s{true, 0};
@@ -31,9 +31,9 @@ constexpr lane_stride stride_along(const plan_view& plan, slice_of axes, std::si
 
 // What unknown extents count as in costs and choices.
 inline constexpr std::int64_t typical_extent = 64;
-constexpr std::int64_t known_or_typical(dim d) {
-  if (!d.is_known()) return typical_extent;
-  return d.value() > 0 ? d.value() : 1;  // what is empty costs as much as one element, and divides
+constexpr std::int64_t known_or_typical(local_extent e) {
+  if (!e.is_known()) return typical_extent;
+  return e.value() > 0 ? e.value() : 1;  // what is empty costs as much as one element, and divides
 }
 
 // The plan must outlive it.
@@ -67,7 +67,9 @@ class kernel_spec {
 
   // --- shapes: of the iteration space, and of the anchor's inputs
   constexpr std::size_t rank() const { return self_->space.count; }
-  constexpr dim space(std::size_t d) const { return d < rank() ? plan_->dims[self_->space.first + d] : dim(1); }
+  constexpr local_extent space(std::size_t d) const {
+    return d < rank() ? plan_->local_extents[self_->space.first + d] : local_extent(1);
+  }
   constexpr std::size_t inputs() const { return self_->anchor_inputs.count; }
   constexpr operand_ref input(std::size_t i) const {
     return i < inputs() ? plan_->refs[self_->anchor_inputs.first + i] : operand_ref{};
@@ -75,8 +77,8 @@ class kernel_spec {
   constexpr std::size_t rank_of(std::size_t input) const {
     return plan_->shapes[self_->anchor_shapes.first + input].count;
   }
-  constexpr dim dim_of(std::size_t input, std::size_t d) const {
-    return plan_->dims[plan_->shapes[self_->anchor_shapes.first + input].first + d];
+  constexpr local_extent extent_of(std::size_t input, std::size_t d) const {
+    return plan_->local_extents[plan_->shapes[self_->anchor_shapes.first + input].first + d];
   }
 
   // --- loads, nodes and outputs by number
@@ -152,7 +154,7 @@ class kernel_spec {
   }
   constexpr double elements_of(std::size_t input) const {
     double n = 1;
-    for (std::size_t d = 0; d < rank_of(input); ++d) n *= static_cast<double>(known_or_typical(dim_of(input, d)));
+    for (std::size_t d = 0; d < rank_of(input); ++d) n *= static_cast<double>(known_or_typical(extent_of(input, d)));
     return n;
   }
   // Of all that is read and written, each element once; what stages hand to each other is neither.
@@ -162,7 +164,7 @@ class kernel_spec {
       if (load(l).reach.count != 0) continue;
       double all = static_cast<double>(size_of(load(l).type));
       for (const view_axis& a : plan_->axes_of(load(l).axes))
-        if (!(a.stride == dim(0))) all *= static_cast<double>(known_or_typical(a.size));
+        if (a.stride != 0) all *= static_cast<double>(known_or_typical(a.size));
       n += all;
     }
     if (is_earlier_stage()) return n;

@@ -52,7 +52,7 @@ struct step {
   slice_of name;
   std::uint32_t kernel = 0;  // its recipe
   slice_of operands;         // buffer numbers
-  slice_of extents;          // dimensions its kernel sees as run-time values
+  slice_of extents;          // dimensions its kernel sees as run-time values: local_extent::of_step(i) is number i
   slice_of borders;          // buffers whose halo it clears before it runs
   slice_of nodes;            // node numbers of the graph it came from
   slice_of guards;           // pairs: buffer of a condition, and 1 or 0 as it must be; where one is not, it is left out
@@ -81,7 +81,8 @@ struct symbol_source {
   TABLE(operand_ref, refs)                 \
   TABLE(view_axis, axes)                   \
   TABLE(movement_step, movement)           \
-  TABLE(slice_of, shapes)                  \
+  TABLE(local_shape, shapes)               \
+  TABLE(local_extent, local_extents)       \
   TABLE(dim, dims)                         \
   TABLE(std::int64_t, attributes)          \
   TABLE(std::int32_t, numbers)             \
@@ -132,6 +133,9 @@ template <template <class, std::size_t> class Container> struct plan_tables {
   }
   constexpr std::string_view text_of(slice_of s) const { return {characters.data() + s.first, s.count}; }
   constexpr std::span<const dim> dims_of(slice_of s) const { return part<dim>(dims, s); }
+  constexpr std::span<const local_extent> extents_of(local_shape s) const {
+    return part<local_extent>(local_extents, {s.first, s.count});
+  }
   constexpr std::span<const operand_ref> refs_of(slice_of s) const { return part<operand_ref>(refs, s); }
   constexpr std::span<const std::int32_t> numbers_of(slice_of s) const { return part<std::int32_t>(numbers, s); }
   constexpr std::span<const view_axis> axes_of(slice_of s) const { return part<view_axis>(axes, s); }

@@ -4,7 +4,7 @@
 // A recipe is a small data-flow tree (DNNFusion, section 3.4.4): loads, element-wise nodes and at most one anchor.
 // Coordinates: everything between the anchor and the outputs lives in the iteration space (the anchor's output shape,
 // or the first output's when there is no anchor); the tree above anchor input k lives in the coordinates of that input.
-// Dimensions in a recipe are known or number the step's own list of extents: dim::of_expression(i) is extent i.
+// Extents in a recipe are known or numbers of the step's own list of them (local_extent).
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 
 #include "dnnkit/core/dtype.hpp"
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/plan/local_extent.hpp"
 
 namespace dnnkit {
 
@@ -26,7 +27,7 @@ struct operand_ref {
 // One axis of a view: logical dimension `of` is made of its axes, outer to inner.
 struct view_axis {
   std::uint8_t of = 0;
-  dim size, stride;
+  local_extent size, stride;
 };
 
 // Which operator type a kernel is compiled for: all that it needs of op_info. By value, because a plan that pointed to
@@ -44,7 +45,8 @@ struct operator_tag {
 // list from the first to the last and then through the view.
 struct movement_step {
   operator_tag op;
-  slice_of attributes, in_shape, out_shape;
+  slice_of attributes;
+  local_shape in_shape, out_shape;
 };
 
 // The positions of an axis that a tile of the last stage needs (see recipe::tile). Tiles from position t of axis `of`
@@ -67,7 +69,7 @@ struct recipe_load {
   dtype type = dtype::f32;
   std::uint8_t rank = 0;  // of the view
   slice_of axes;          // the view, in the step's coordinates, or in those behind the last movement step
-  dim offset = 0;
+  local_extent offset = 0;
   slice_of movement;
   bool setup = false;     // a weight, a constant or computed from such: the same in every run
   bool external = false;  // the caller's memory
@@ -95,16 +97,16 @@ struct recipe_output {
   std::uint16_t operand = 0;
   dtype type = dtype::f32;
   slice_of axes;  // the view to store through, in the iteration space
-  dim offset = 0;
+  local_extent offset = 0;
 };
 
 struct recipe {
   operator_tag anchor;
   slice_of anchor_attributes, anchor_inputs;
-  slice_of anchor_shapes;  // pool `shapes`: one slice of `dims` for each anchor input
+  slice_of anchor_shapes;  // pool `shapes`: one for each anchor input
   dtype anchor_type = dtype::f32;
-  row_walk rows;   // of an anchor that works in passes over rows of its first input
-  slice_of space;  // extents of the iteration space
+  row_walk rows;      // of an anchor that works in passes over rows of its first input
+  local_shape space;  // the iteration space
   slice_of loads, nodes, outputs, constants;
   bool windowed = false;  // some operand is stored a few rows at a time: the kernel runs on strips of rows
   // A kernel of several stages: this recipe is the last of them, and the plan's `stages` have those before it, in their

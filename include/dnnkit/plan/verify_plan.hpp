@@ -147,22 +147,19 @@ class plan_check {
         check_ref(r, ref, p_.shapes[r.anchor_shapes.first + i], operands);
   }
 
-  std::int64_t local(dim d) {
-    if (d.is_known()) return d.value();
-    if (d.is_unknown() || d.expression() >= extents_.size()) {
-      fail("a recipe's dimension that is none of its step's extents");
-      return 0;
-    }
-    return extents_[d.expression()];
+  std::int64_t value(local_extent e) {
+    if (e.is_known() || e.of_step() < extents_.size()) return e.value_in(extents_.data());
+    fail("a recipe's extent that is none of its step's");
+    return 0;
   }
-  std::vector<std::int64_t> local_shape(slice_of s) {
+  std::vector<std::int64_t> values_of(local_shape s) {
     std::vector<std::int64_t> r;
-    for (dim d : p_.dims_of(s)) r.push_back(local(d));
+    for (local_extent e : p_.extents_of(s)) r.push_back(value(e));
     return r;
   }
 
   // A value read in coordinates of the given shape.
-  void check_ref(const recipe& r, operand_ref ref, slice_of space, std::span<const std::int32_t> operands) {
+  void check_ref(const recipe& r, operand_ref ref, local_shape space, std::span<const std::int32_t> operands) {
     if (ref.from == source::load) {
       if (ref.index >= r.loads.count) return fail("a load out of range");
       const recipe_load& l = p_.loads[r.loads.first + ref.index];
@@ -175,9 +172,9 @@ class plan_check {
         return fail("a load of tile storage that is no view, or says what tiles need of other coordinates");
       if (l.movement.count > 0) {
         const auto steps = p_.part<movement_step>(p_.movement, l.movement);
-        if (local_shape(steps[0].out_shape) != local_shape(space)) fail("movement that begins in other coordinates");
+        if (values_of(steps[0].out_shape) != values_of(space)) fail("movement that begins in other coordinates");
         for (std::size_t i = 0; i + 1 < steps.size(); ++i)
-          if (local_shape(steps[i].in_shape) != local_shape(steps[i + 1].out_shape))
+          if (values_of(steps[i].in_shape) != values_of(steps[i + 1].out_shape))
             fail("movement whose steps do not follow each other");
         space = steps.back().in_shape;
       }
@@ -198,22 +195,22 @@ class plan_check {
 
   // Axes of one dimension together have its extent, and all positions lie in the buffer; of tile storage, those that a
   // tile needs, from the first of them on.
-  void check_view(slice_of axes, dim offset, slice_of space, const buffer& b, slice_of reach) {
-    const std::vector<std::int64_t> shape = local_shape(space);
+  void check_view(slice_of axes, local_extent offset, local_shape space, const buffer& b, slice_of reach) {
+    const std::vector<std::int64_t> shape = values_of(space);
     std::vector<std::int64_t> covered(shape.size(), 1);
-    std::int64_t low = local(offset), high = low;
+    std::int64_t low = value(offset), high = low;
     bool empty = false;
     for (const view_axis& a : p_.axes_of(axes)) {
       if (a.of >= shape.size()) return fail("an axis beyond the coordinates");
-      covered[a.of] *= local(a.size);
-      std::int64_t positions = local(a.size);
+      covered[a.of] *= value(a.size);
+      std::int64_t positions = value(a.size);
       if (b.where == storage::tiles && a.of < reach.count)
         if (const tile_reach& needed = p_.reaches_of(reach)[a.of]; !needed.is_whole()) {
           if (static_cast<std::size_t>(needed.of) >= tile_.size()) return fail("a tile of an axis that is not there");
           if (positions != shape[a.of]) return fail("a tile that cuts an axis of several parts");
           positions = std::min(positions, needed.count(tile_[static_cast<std::size_t>(needed.of)]));
         }
-      const std::int64_t way = (positions - 1) * local(a.stride);
+      const std::int64_t way = (positions - 1) * value(a.stride);
       (way < 0 ? low : high) += way;
     }
     for (std::size_t d = 0; d < shape.size(); ++d) {

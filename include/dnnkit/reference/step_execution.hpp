@@ -136,7 +136,7 @@ class step_execution {
         recipe_(stage),
         storage_(storage),
         operands_(plan_.numbers_of(s.operands)) {
-    // In a recipe, expression i is extent i of the step: a table in which it is that number.
+    // In a recipe's attributes, expression i is extent i of the step: a table in which it is that number.
     for (dim d : plan_.dims_of(s.extents)) {
       const std::int64_t extent = run.extent(d);
       extents_.push_back(extent);
@@ -173,13 +173,13 @@ class step_execution {
     for (std::uint32_t i = 0; i < recipe_.outputs.count; ++i) store(plan_.outputs[recipe_.outputs.first + i]);
   }
 
-  std::int64_t bound(dim d) const { return d.is_known() ? d.value() : extents_[d.expression()]; }
-  extent_list extents_of(slice_of dims) const {
+  std::int64_t bound(local_extent e) const { return e.value_in(extents_.data()); }
+  extent_list extents_of(local_shape shape) const {
     extent_list e;
-    for (dim d : plan_.dims_of(dims)) e.push_back(bound(d));
+    for (local_extent x : plan_.extents_of(shape)) e.push_back(bound(x));
     return e;
   }
-  bound_view view_of(slice_of axes, dim offset) const {
+  bound_view view_of(slice_of axes, local_extent offset) const {
     bound_view v;
     for (const view_axis& a : plan_.axes_of(axes)) v.add(a.of, bound(a.size), bound(a.stride));
     v.offset = bound(offset);
@@ -199,7 +199,7 @@ class step_execution {
   void run_anchor() {
     std::vector<host_tensor> inputs;
     std::vector<bool> present;
-    const auto shapes = plan_.part<slice_of>(plan_.shapes, recipe_.anchor_shapes);
+    const auto shapes = plan_.part<local_shape>(plan_.shapes, recipe_.anchor_shapes);
     const auto refs = plan_.refs_of(recipe_.anchor_inputs);
     for (std::size_t i = 0; i < refs.size(); ++i) {
       present.push_back(refs[i].from != source::nothing);

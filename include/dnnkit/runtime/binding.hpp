@@ -66,9 +66,9 @@ class extents_check {
       for (dim d : b.type.dims)
         if (evaluate(d) < 0) refuse(d, writer_of(b), ", tensor '" + std::string(plan_.text_of(b.name)) + "'");
     for (const step& s : plan_.steps)
-      for (dim d : plan_.dims_of(plan_.recipes[s.kernel].space))
-        if (!d.is_known())
-          if (const dim extent = plan_.dims_of(s.extents)[d.expression()]; evaluate(extent) < 0)
+      for (local_extent e : plan_.extents_of(plan_.recipes[s.kernel].space))
+        if (!e.is_known())
+          if (const dim extent = plan_.dims_of(s.extents)[e.of_step()]; evaluate(extent) < 0)
             refuse(extent, operator_of(s), "");
   }
 

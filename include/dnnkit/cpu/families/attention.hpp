@@ -101,7 +101,7 @@ template <class Net, std::size_t R> struct attention_tiles::kernel {
     static const float* matrix(const kernel_call& call, const coordinates& leading) {
       coordinates c{};
       for (std::size_t d = 0; d + 2 < rank; ++d)
-        if (stage::bound(stage::spec.dim_of(Input, d), call) != 1) c[d] = leading[d + kernel::rank - rank];
+        if (stage::bound(stage::spec.extent_of(Input, d), call) != 1) c[d] = leading[d + kernel::rank - rank];
       return tree<Net, Stage>::template pointer<number>(call) + view_address<Net, load.axes, load.offset>(call, c);
     }
   };

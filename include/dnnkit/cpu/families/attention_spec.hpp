@@ -20,10 +20,10 @@ class attention_spec : public kernel_spec {
 
   kernel_spec scores, weights;  // the stages before this one
 
-  constexpr dim queries() const { return space(rank() - 2); }
-  constexpr dim width() const { return space(rank() - 1); }
-  constexpr dim keys() const { return scores.space(rank() - 1); }
-  constexpr dim depth() const { return scores.dim_of(0, scores.rank_of(0) - 1); }
+  constexpr local_extent queries() const { return space(rank() - 2); }
+  constexpr local_extent width() const { return space(rank() - 1); }
+  constexpr local_extent keys() const { return scores.space(rank() - 1); }
+  constexpr local_extent depth() const { return scores.extent_of(0, scores.rank_of(0) - 1); }
   constexpr recipe_load q() const { return scores.load(scores.input(0).index); }
   constexpr recipe_load k() const { return scores.load(scores.input(1).index); }
   constexpr recipe_load v() const { return load(input(1).index); }
@@ -39,7 +39,7 @@ class attention_spec : public kernel_spec {
         return "a tile of the last product is not one of the first";
     if (rank_of(0) != rank()) return "a factor is a vector";
     for (std::size_t d = 0; d + 1 < rank(); ++d)
-      if (!(dim_of(0, d) == space(d))) return "rows of the softmax are read for several heads";
+      if (!(extent_of(0, d) == space(d))) return "rows of the softmax are read for several heads";
     if (tile(rank() - 2) == 0) return "tiles are not of queries";
     if (!is_direct(scores, 0) || !is_direct(scores, 1) || !is_direct(*this, 1))
       return "a factor is computed where it is read, or lies at no strides";
@@ -70,7 +70,7 @@ class attention_spec : public kernel_spec {
  private:
   // Has a tile the same positions of axis d in this stage?
   constexpr bool follows(const kernel_spec& stage, std::size_t d) const {
-    if (space(d) == dim(1)) return true;
+    if (space(d) == 1) return true;
     return plan().reaches_of(stage.self().reach)[d] == tile_reach{static_cast<std::int8_t>(d)};
   }
   // Is the factor a strided view of what is stored?

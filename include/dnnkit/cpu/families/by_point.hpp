@@ -44,8 +44,9 @@ struct by_point {
   // Elements that one of the output is computed from, about.
   static constexpr double operations(const kernel_spec& spec) {
     if (spec.is_anchor<op::conv>())
-      return spec.elements_of(1) / static_cast<double>(known_or_typical(spec.dim_of(1, 0)));
-    if (spec.is_anchor<op::matmul>()) return static_cast<double>(known_or_typical(spec.dim_of(0, spec.rank_of(0) - 1)));
+      return spec.elements_of(1) / static_cast<double>(known_or_typical(spec.extent_of(1, 0)));
+    if (spec.is_anchor<op::matmul>())
+      return static_cast<double>(known_or_typical(spec.extent_of(0, spec.rank_of(0) - 1)));
     if (spec.is_anchor<op::max_pool>()) return static_cast<double>(spec.anchor<op::max_pool>().over().taps());
     if (spec.is_anchor<op::average_pool>()) return static_cast<double>(spec.anchor<op::average_pool>().over().taps());
     return 1;

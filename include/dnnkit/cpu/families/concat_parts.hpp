@@ -24,7 +24,7 @@ struct concat_parts {
     const tree_cost tree(spec, facts, along, vectors ? facts.float_lanes : 1);
     kernel_work work;
     for (std::size_t i = 0; i < spec.inputs(); ++i) {
-      const auto extent = static_cast<double>(known_or_typical(spec.dim_of(i, along)));
+      const auto extent = static_cast<double>(known_or_typical(spec.extent_of(i, along)));
       work.cycles += rows_along(facts, spec.elements_of(i), extent, vectors).vectors * tree.value(spec.input(i));
     }
     return element_choice(
@@ -57,7 +57,7 @@ template <class Net, std::size_t R> struct concat_parts::kernel {
   template <std::size_t I>
   [[gnu::always_inline]] static void copy(const kernel_call& call, const coordinates& c, index_t& begin) {
     using element_lanes = lanes<access::self.anchor_type, width>;
-    const index_t extent = access::bound(Net::plan.dims[access::anchor_shape(I).first + joined], call);
+    const index_t extent = access::bound(access::input_extent(I, joined), call);
     const index_t offset = begin;
     begin += extent;
     if (along != joined && (c[joined] < offset || c[joined] >= begin)) return;

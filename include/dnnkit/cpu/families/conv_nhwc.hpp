@@ -109,7 +109,7 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     const auto width = extent_value<out_extent(2)>(call);
     if constexpr (in_place) {
       const auto pixel = [&] {
-        if constexpr (in_extent(2) == dim(1)) return constant<in_channels>{};
+        if constexpr (in_extent(2) == 1) return constant<in_channels>{};
         else return facts::template stride_of<access::rank - 1>(call);
       }();
       const auto row = [&] {

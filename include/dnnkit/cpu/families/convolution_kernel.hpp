@@ -29,7 +29,7 @@ template <class Net, std::size_t R> struct convolution_kernel {
     bool present;
     std::size_t position;
     index_t taps, before, after;
-    dim in, out;
+    local_extent in, out;
   };
   static constexpr along_axis window_along(std::size_t a) {
     return {spec.has_axis(a), spec.position(a),  spec.taps(a),      spec.before(a),
@@ -41,14 +41,14 @@ template <class Net, std::size_t R> struct convolution_kernel {
   static constexpr index_t taps(std::size_t a) { return over[a].taps; }
   static constexpr index_t before(std::size_t a) { return over[a].before; }
   static constexpr index_t after(std::size_t a) { return over[a].after; }
-  static constexpr dim in_extent(std::size_t a) { return over[a].in; }
-  static constexpr dim out_extent(std::size_t a) { return over[a].out; }
-  static constexpr dim in_dim(std::size_t d) { return Net::plan.dims[access::anchor_shape(0).first + d]; }
+  static constexpr local_extent in_extent(std::size_t a) { return over[a].in; }
+  static constexpr local_extent out_extent(std::size_t a) { return over[a].out; }
+  static constexpr local_extent in_dim(std::size_t d) { return access::input_extent(0, d); }
   static constexpr bool padded = spec.padded();
 
   // Where the first tap of the first output reads an input stored so.
   static const float* first_tap(const kernel_call& call) {
-    constexpr dim offset = source_load.offset;
+    constexpr local_extent offset = source_load.offset;
     const float* in = values::template pointer<input.index>(call) + extent_value<offset>(call);
     if constexpr (padded) {
       if constexpr (has_axis(0)) in -= before(0) * stride_of<position(0) + 2>(call);

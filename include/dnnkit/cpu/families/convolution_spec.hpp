@@ -29,8 +29,8 @@ class convolution_spec : public kernel_spec {
   window shape{};
   recipe_load stored;  // the input, where it is stored
 
-  constexpr dim in_dim(std::size_t d) const { return dim_of(0, d); }
-  constexpr index_t weight_dim(std::size_t d) const { return dim_of(1, d).value(); }
+  constexpr local_extent in_dim(std::size_t d) const { return extent_of(0, d); }
+  constexpr index_t weight_dim(std::size_t d) const { return extent_of(1, d).value(); }
   constexpr index_t in_channels() const { return in_dim(1).value(); }
   constexpr index_t out_channels() const { return weight_dim(0); }
 
@@ -57,8 +57,12 @@ class convolution_spec : public kernel_spec {
   constexpr index_t dilation(std::size_t a) const { return has_axis(a) ? shape.dilation(position(a)) : 1; }
   constexpr index_t before(std::size_t a) const { return has_axis(a) ? shape.pad_begin(position(a)) : 0; }
   constexpr index_t after(std::size_t a) const { return has_axis(a) ? shape.pad_end(position(a)) : 0; }
-  constexpr dim in_extent(std::size_t a) const { return has_axis(a) ? in_dim(position(a) + 2) : dim(1); }
-  constexpr dim out_extent(std::size_t a) const { return has_axis(a) ? space(position(a) + 2) : dim(1); }
+  constexpr local_extent in_extent(std::size_t a) const {
+    return has_axis(a) ? in_dim(position(a) + 2) : local_extent(1);
+  }
+  constexpr local_extent out_extent(std::size_t a) const {
+    return has_axis(a) ? space(position(a) + 2) : local_extent(1);
+  }
   constexpr bool padded() const { return before(0) + after(0) + before(1) + after(1) + before(2) + after(2) > 0; }
 
   // --- is the input stored as the kernels want it?
@@ -73,8 +77,8 @@ class convolution_spec : public kernel_spec {
     for (std::size_t d = 0; d < rank(); ++d)
       if (!stride_along(stored.axes, d).single) return false;
     // an extent of one has a stride where a border lies beside it
-    const dim step = stride_along(stored.axes, axis).stride;
-    if (!(step == dim(1)) && !(in_dim(axis) == dim(1) && step == dim(0))) return false;
+    const local_extent step = stride_along(stored.axes, axis).stride;
+    if (step != 1 && !(in_dim(axis) == 1 && step == 0)) return false;
     if (!padded()) return true;
     for (std::size_t i = 0; i < axes; ++i)
       if (stored.before[i + 2] < shape.pad_begin(i) || stored.after[i + 2] < shape.pad_end(i)) return false;

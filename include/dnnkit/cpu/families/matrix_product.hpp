@@ -72,7 +72,8 @@ struct matrix_product {
   static constexpr tiled_product product_of(const product_spec& spec, const cpu_facts& facts, double rows) {
     const auto k = static_cast<double>(known_or_typical(spec.k_dim())),
                n = static_cast<double>(known_or_typical(spec.n_dim()));
-    const dim step = spec.in_place() ? spec.stride_along(spec.a_load.axes, spec.row_axis()).stride : spec.k_dim();
+    const local_extent step =
+        spec.in_place() ? spec.stride_along(spec.a_load.axes, spec.row_axis()).stride : spec.k_dim();
     return {.rows = rows,
             .vectors = vectors_of(facts, n),
             .depth = k,
@@ -99,9 +100,9 @@ template <class Net, std::size_t R> struct matrix_product::kernel {
   static constexpr product_spec spec{kernel_spec(Net::plan, R)};
   static constexpr operand_ref a_ref = spec.input(0), b_ref = spec.input(1);
   static constexpr std::size_t rank = spec.rank(), a_rank = spec.a_rank, b_rank = spec.b_rank;
-  static constexpr dim k_dim = spec.k_dim(), n_dim = spec.n_dim(), m_dim = spec.m_dim();
-  static constexpr dim a_dim(std::size_t d) { return spec.a_dim(d); }
-  static constexpr dim b_dim(std::size_t d) { return spec.b_dim(d); }
+  static constexpr local_extent k_dim = spec.k_dim(), n_dim = spec.n_dim(), m_dim = spec.m_dim();
+  static constexpr local_extent a_dim(std::size_t d) { return spec.a_dim(d); }
+  static constexpr local_extent b_dim(std::size_t d) { return spec.b_dim(d); }
   static constexpr bool one_b = spec.one_b();
   static constexpr recipe_load a_load = spec.a_load;
   static constexpr product_spec::k_order order = spec.order;

@@ -49,7 +49,7 @@ struct pool_nhwc {
     const recipe_load& l = spec.load(spec.input(0).index);
     for (std::size_t d = 0; d < spec.rank(); ++d)
       if (!spec.stride_along(l.axes, d).single) return false;
-    return l.movement.count == 0 && spec.stride_along(l.axes, 1).stride == dim(1);
+    return l.movement.count == 0 && spec.stride_along(l.axes, 1).stride == 1;
   }
 };
 
@@ -97,7 +97,7 @@ template <class Net, std::size_t R> struct pool_nhwc::kernel {
   static window_taps taps_at(const kernel_call& call, const coordinates& c) {
     window_taps t;
     for (std::size_t i = 0; i < axes; ++i) {
-      const index_t extent = access::bound(Net::plan.dims[access::anchor_shape(0).first + i + 2], call);
+      const index_t extent = access::bound(access::input_extent(0, i + 2), call);
       t[i + most_axes - axes] = over.taps_at(i, c[i + 2], extent);
     }
     return t;

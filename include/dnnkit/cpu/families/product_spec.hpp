@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -31,12 +32,12 @@ class product_spec : public kernel_spec {
   };
   k_order order;
 
-  constexpr dim a_dim(std::size_t d) const { return dim_of(0, d); }
-  constexpr dim b_dim(std::size_t d) const { return dim_of(1, d); }
+  constexpr local_extent a_dim(std::size_t d) const { return extent_of(0, d); }
+  constexpr local_extent b_dim(std::size_t d) const { return extent_of(1, d); }
   constexpr bool is_matrix() const { return a_rank >= 2 && b_rank >= 2; }
-  constexpr dim k_dim() const { return a_dim(a_rank - 1); }
-  constexpr dim n_dim() const { return b_dim(b_rank - 1); }
-  constexpr dim m_dim() const { return a_dim(a_rank - 2); }
+  constexpr local_extent k_dim() const { return a_dim(a_rank - 1); }
+  constexpr local_extent n_dim() const { return b_dim(b_rank - 1); }
+  constexpr local_extent m_dim() const { return a_dim(a_rank - 2); }
 
   // Why it is no product of panels and vectors; empty when it can be.
   constexpr std::string_view unfit() const {
@@ -50,14 +51,14 @@ class product_spec : public kernel_spec {
   // With one B for all, the leading axes of A are rows too.
   constexpr bool one_b() const {
     for (std::size_t d = 0; d + 2 < b_rank; ++d)
-      if (!(b_dim(d) == dim(1))) return false;
+      if (b_dim(d) != 1) return false;
     return true;
   }
   // The axis of A whose stride separates its rows: the innermost that has more than one of them.
   constexpr std::size_t row_axis() const {
     if (one_b())
       for (std::size_t d = a_rank - 1; d-- > 0;)
-        if (!(a_dim(d) == dim(1))) return d;
+        if (a_dim(d) != 1) return d;
     return a_rank - 2;
   }
   constexpr bool rows_are_known() const {
@@ -71,13 +72,13 @@ class product_spec : public kernel_spec {
       if (!stride_along(a_load.axes, d).single) return false;
     if (!one_b()) return true;
     // leading axes continue the rows: stride(d) = extent(d + 1) * stride(d + 1), known or the only ones
-    dim expected = 0;
+    std::optional<std::int64_t> expected;
     bool first = true;
     for (std::size_t d = a_rank - 1; d-- > 0;) {
-      if (a_dim(d) == dim(1)) continue;
-      const dim s = stride_along(a_load.axes, d).stride;
-      if (!first && !(s.is_known() && expected.is_known() && s == expected)) return false;
-      expected = s.is_known() && a_dim(d).is_known() ? dim(s.value() * a_dim(d).value()) : dim::unknown();
+      if (a_dim(d) == 1) continue;
+      const local_extent s = stride_along(a_load.axes, d).stride;
+      if (!first && !(s.is_known() && expected == s.value())) return false;
+      expected = s.is_known() && a_dim(d).is_known() ? std::optional(s.value() * a_dim(d).value()) : std::nullopt;
       first = false;
     }
     return true;
@@ -102,7 +103,7 @@ class product_spec : public kernel_spec {
         // a single axis of unknown size is still contiguous at stride 1
         const lane_stride s = stride_along(a_load.axes, a_rank - 1);
         o = {};
-        o.contiguous = s.single && s.stride == dim(1);
+        o.contiguous = s.single && s.stride == 1;
         return o;
       }
       if (o.axes.size() == o.axes.capacity()) return {};

@@ -92,7 +92,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   static constexpr std::size_t in_rank = access::anchor_shape(0).count;
   static constexpr axis_set row = access::self.rows.axes;
   static constexpr bool reduces = Op::kind == form::reduction;
-  static constexpr dim in_dim(std::size_t d) { return Net::plan.dims[access::anchor_shape(0).first + d]; }
+  static constexpr local_extent in_dim(std::size_t d) { return access::input_extent(0, d); }
 
   // Input axis `d` as an axis of the output; in_rank when a reduction drops it.
   static constexpr std::array<std::size_t, max_rank> output_axis = [] {

@@ -56,7 +56,7 @@ class row_spec : public kernel_spec {
   // other; in lockstep, as many as make the reading of memory worth while.
   index_t at_once;
 
-  constexpr dim in_dim(std::size_t d) const { return dim_of(0, d); }
+  constexpr local_extent in_dim(std::size_t d) const { return extent_of(0, d); }
   // Input axis `d` as an axis of the output; in_rank when a reduction drops it.
   constexpr std::size_t output_axis(std::size_t axis) const {
     if (rank() == in_rank) return axis;
@@ -88,7 +88,7 @@ class row_spec : public kernel_spec {
         if (of_input != reduces) n += elements_along(*this, view, d);
         return true;
       });
-      if (in_dim(d) == dim(1) || n == 0 || n < most || (n == most && !row.has(d))) continue;
+      if (in_dim(d) == 1 || n == 0 || n < most || (n == most && !row.has(d))) continue;
       best = d;
       most = n;
     }
@@ -110,8 +110,7 @@ class row_spec : public kernel_spec {
     if (!in_vectors || along == 0 || !row.has(along) || row.has(along - 1) || !in_dim(along).is_known()) return 1;
     const index_t n = in_dim(along).value();
     bool has_more = n < lanes_;  // rows of less than a vector, or of more axes than this one
-    for (std::size_t d = 0; d < in_rank; ++d)
-      has_more = has_more || (row.has(d) && d != along && !(in_dim(d) == dim(1)));
+    for (std::size_t d = 0; d < in_rank; ++d) has_more = has_more || (row.has(d) && d != along && in_dim(d) != 1);
     return n > 0 && has_more && period(n) <= longest_period && adjoin(along - 1) ? n : 1;
   }
   constexpr std::size_t first_axis() const {

@@ -63,7 +63,7 @@ struct row_stages {
  private:
   static constexpr std::string_view unfit(const kernel_spec& first, const kernel_spec& pool) {
     if (first.rank() != 4 || pool.rank() != 4) return "the stages are not images of rows and columns";
-    if (!(first.space(0) == dim(1))) return "there are several images";
+    if (first.space(0) != 1) return "there are several images";
     if (pool.tile(1) != 0 || pool.tile(2) == 0 || pool.tile(3) != 0) return "tiles are not of rows";
     const auto reach = first.plan().reaches_of(first.self().reach);
     if (!reach[1].is_whole() || reach[2].of != 2 || !reach[3].is_whole()) return "rows do not follow from rows";
