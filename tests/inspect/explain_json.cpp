@@ -165,6 +165,15 @@ TEST_CASE("the text is JSON for 300 random graphs and for hostile names") {
   }
 }
 
+TEST_CASE("an operand that is read twice at each of many levels is looked at once at each") {
+  dk::builder b;
+  dk::tensor x = b.input("x", dk::f32, {4, 6});
+  for (int i = 0; i < 27; ++i) x = x + x;
+  b.output("y", dk::matmul(x, b.weight("w", {6, 8})));
+  const std::string text = dk::explain_json<dk::default_pipeline>(b.value());
+  CHECK(has(line_with(text, {"\"name\": \"w\"", "\"read\""}), "packed once"));
+}
+
 TEST_CASE("a graph of which no plan can be made, and a plan without a log, are refused") {
   dk::builder b;
   b.output("y", b.input("x", dk::f32, {2, 3}) + b.input("z", dk::f32, {4}));

@@ -121,8 +121,14 @@ TEST_CASE("masks, lengths that symbols say, and what is computed on either side 
   const auto causal = [](dk::builder& b, dk::tensor x) {
     return dk::softmax(dk::where(b.weight("seen", "", {5, 7}, dk::boolean), x, b.constant({-1e9}, {})));
   };
-  for (const dk::graph& g :
-       {attention({}, masked), attention({}, causal), attention({dk::dim(1), dk::dim(1)}, only_softmax)}) {
+  const auto computed = [](dk::builder& b, dk::tensor x) {
+    return dk::softmax(x + (1.0 - b.input("mask", dk::f32, {2, 1, 1, 7})) * -1e4);
+  };
+  const auto of_all_scores = [](dk::builder& b, dk::tensor x) {
+    return dk::softmax((1.0 - b.input("mask", dk::f32, {2, 3, 5, 7})) * -1e4 + x);
+  };
+  for (const dk::graph& g : {attention({}, masked), attention({}, causal), attention({}, computed),
+                             attention({}, of_all_scores), attention({dk::dim(1), dk::dim(1)}, only_softmax)}) {
     const dk::schedule s = scheduled<anything<2, 1>>(g);
     CHECK(stages_in(s) == counts{3});
     CHECK(error_of(g, s, 7) == "");
@@ -134,6 +140,18 @@ TEST_CASE("masks, lengths that symbols say, and what is computed on either side 
   const dk::schedule s = scheduled<anything<2, 1>>(b.value());
   CHECK(stages_in(s) == counts{3});
   for (std::uint64_t seed = 0; seed < 5; ++seed) CHECK(error_of(b.value(), s, seed) == "");
+}
+
+TEST_CASE("a mask that is read twice at each of many levels is looked at once at each") {
+  const auto doubled = [](dk::builder& b, dk::tensor x) {
+    dk::tensor mask = b.input("mask", dk::f32, {2, 1, 1, 7});
+    for (int i = 0; i < 27; ++i) mask = mask + mask;
+    return dk::softmax(x + mask);
+  };
+  const dk::graph g = attention({}, doubled);
+  const dk::schedule s = scheduled<anything<2, 1>>(g);
+  CHECK(stages_in(s) == counts{3});
+  CHECK(dk::verify(s).str() == "");
 }
 
 TEST_CASE("a pool, and convolutions, behind a convolution: tiles overlap, and what they share is computed again") {

@@ -106,6 +106,15 @@ struct shuffled {  // convolution, pixel shuffle, residual: one kernel
 };
 static_assert(dk::compile<shuffled>::kernels == 1);
 
+struct masked {  // what is added to the product is computed from a small operand, from which the kernel grows
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor bias = (1.0 - g.input("mask", f32, {2, 1, 1, 5})) * -1e4;
+    const dk::tensor scores = dk::matmul(g.input("q", f32, {2, 3, 5, 4}), g.input("k", f32, {2, 3, 4, 5})) * 0.5;
+    g.output("y", dk::relu(bias + scores));
+  }
+};
+static_assert(dk::compile<masked>::kernels == 1);
+
 struct other_coordinates {  // two different movements behind one anchor are not in the same coordinates
   static constexpr void build(dk::builder& g) {
     const dk::tensor y = dk::matmul(g.input("x", f32, {4, 4}), g.weight("w", {4, 4}));
@@ -223,6 +232,16 @@ TEST_CASE("a value that is read twice at each of many levels is seen to once at 
   const dk::schedule s = dk::default_pipeline::run(b.value());
   CHECK(dk::verify(s).str() == "");
   CHECK(s.plan.nodes.size() == 29);
+}
+
+TEST_CASE("a kernel that grows to what is read twice at each of many levels asks once at each") {
+  dk::builder b;
+  dk::tensor y = b.input("x", f32, {64, 64});
+  for (int i = 0; i < 27; ++i) y = y + y;
+  b.output("y", dk::relu(dk::narrow(y, 0, 0, 2)));  // the smallest result, from which the kernel grows
+  const dk::schedule s = dk::default_pipeline::run_logged(b.value());
+  CHECK(s.plan.steps.size() == 1);
+  CHECK(s.log.decisions.size() < 100);
 }
 
 TEST_CASE("nodes that wait for each other are the graph's error") {

@@ -19,6 +19,7 @@
 #include "dnnkit/inspect/json_writer.hpp"
 #include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"
+#include "dnnkit/plan/kernel_spec.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit {
@@ -174,19 +175,16 @@ class json_explanation {
     if (choice == nullptr || choice->operands.empty()) return std::nullopt;
     const recipe& r = plan_.recipes[s.kernel];
     if (r.earlier.count != 0) return std::nullopt;  // the choice speaks of the last stage
+    const kernel_spec spec(plan_, s.kernel);
     const auto inputs = plan_.refs_of(r.anchor_inputs);
     const auto buffers = plan_.numbers_of(s.operands);
+    const auto is_other = [&](operand_ref x) {
+      return x.from != source::load || buffers[spec.load(x.index).operand] != b;
+    };
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (loads(r, inputs[i], buffers, b))
+      if (!spec.all_in_tree(inputs[i], is_other))
         return choice->operands[i < choice->operands.size() ? i : choice->operands.size() - 1];
     return std::nullopt;
-  }
-  bool loads(const recipe& r, operand_ref from, std::span<const std::int32_t> buffers, std::int32_t b) const {
-    if (from.from == source::load) return buffers[plan_.loads[r.loads.first + from.index].operand] == b;
-    if (from.from != source::node) return false;
-    for (const operand_ref& input : plan_.refs_of(plan_.nodes[r.nodes.first + from.index].inputs))
-      if (loads(r, input, buffers, b)) return true;
-    return false;
   }
 
   void add_tile(const kernel_tile& t) {

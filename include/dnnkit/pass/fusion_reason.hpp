@@ -46,7 +46,6 @@ enum class fusion_reason : std::uint8_t {
   read_behind_anchor,
   // not asked, because of what had been decided before
   in_another_kernel,
-  operand_of_successor,
   kernels_wait,
   count
 };
@@ -58,7 +57,7 @@ struct fusion_words {
 // In the order of fusion_reason.
 inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason::count)> fusion_words_of_reasons{{
     {"", ""},
-    {"predecessor", "it computes what the kernel reads, and is computed in its place"},
+    {"predecessor", "it computes what the kernel reads, which is then computed there and not loaded"},
     {"successor", "it reads what the kernel computes, and is computed before that is stored"},
     {"prologue", "its result is computed while the anchor's operand is read"},
     {"prologue, computed again", "the same in several kernels, which costs less than storing and loading it"},
@@ -90,8 +89,6 @@ inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason
      "a prologue of several has at most four operators and one large operand"},
     {"its result is also read behind the anchor", "a prologue is computed as the anchor reads it"},
     {"in another kernel already", "kernels grow one after the other, from the smallest element-wise result on"},
-    {"an operand of a successor",
-     "kernels grow to what their first operator needs, and what its readers need besides is loaded"},
     {"kernels that wait for each other", "one of them was taken apart again"},
 }};
 constexpr const fusion_words& words_of(fusion_reason r) { return fusion_words_of_reasons[static_cast<std::size_t>(r)]; }

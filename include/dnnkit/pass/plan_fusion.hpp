@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Pass: groups nodes into kernels (DNNFusion, section 3.4.3, Listing 3.1): from the element-wise node with the smallest
-// result outwards, first to predecessors, then to successors (the paper lets the two steps be swapped), by the verdict
-// of Table 3.3 and the constraint check. What is then left without an anchor becomes the prologue of its readers. Takes
-// a graph without composites; guarantees that every live node is in a group and groups are in a runnable order.
+// result outwards, first to predecessors, then to successors (the paper lets the two steps be swapped) and to what
+// these read besides, by the verdict of Table 3.3 and the constraint check. What is then left without an anchor becomes
+// the prologue of its readers. Takes a graph without composites; guarantees that every live node is in a group and
+// groups are in a runnable order.
 #pragma once
 
 #include <cstddef>
@@ -115,9 +116,12 @@ template <class... Rules> struct plan_fusion {
     chain.push_back(n);
   }
 
-  constexpr void grow_to_predecessors(fusion_group& block, node_id n) {
+  // To what n reads, but for the input by which it became a member.
+  static constexpr std::uint32_t no_input = ~std::uint32_t{0};
+  constexpr void grow_to_predecessors(fusion_group& block, node_id n, std::uint32_t joined_by = no_input) {
     const slice_of inputs = g_.nodes.items[n].inputs;
     for (std::uint32_t i = 0; i < inputs.count; ++i) {
+      if (i == joined_by) continue;
       const value_id v = g_.operands.items[inputs.first + i];
       const node_id source = v == none ? none : source_of(v);
       if (source == none || is_setup(source) != block.setup) continue;
@@ -128,7 +132,9 @@ template <class... Rules> struct plan_fusion {
       if (!is_anchor(source) && is_anchor(n)) continue;  // a producer's epilogue comes before a reader's prologue
       vector<node_id> chain;
       chain_to(v, chain);
-      if (join(block, chain, n, i, true)) grow_to_predecessors(block, source);
+      const bool is_member = contains(block, source);  // then what it reads has been asked about
+      if (is_member && chain.count == 1) accept(source, n, fusion_reason::predecessor);
+      else if (join(block, chain, n, i, true) && !is_member) grow_to_predecessors(block, source);
     }
   }
 
@@ -154,7 +160,7 @@ template <class... Rules> struct plan_fusion {
         std::uint32_t i = 0;
         while (g_.operands.items[g_.nodes.items[u].inputs.first + i] != v) ++i;
         if (!join(block, through, u, i, false)) continue;
-        note_operands(block, u);
+        grow_to_predecessors(block, u, i);
         grow_to_successors(block, u);
       }
     }
@@ -166,15 +172,30 @@ template <class... Rules> struct plan_fusion {
     return false;
   }
 
-  // Says why the other operands of a successor are not asked about.
-  constexpr void note_operands(const fusion_group& block, node_id u) {
-    if (!notes_.wanted()) return;
-    for (std::size_t i = 0; i < g_.node_at(u).inputs.count; ++i) {
-      const value_id v = g_.input_of(g_.node_at(u), i);
-      const node_id p = v == none ? none : source_of(v);
-      if (p == none || contains(block, p) || is_setup(p) != block.setup) continue;
-      note(p, u, is_free(p) ? fusion_reason::operand_of_successor : fusion_reason::in_another_kernel);
+  // How member n's output is mapped to the kernel's results: the type of the edges behind it that is furthest from
+  // One-to-One.
+  constexpr mapping type_behind(const fusion_group& block, node_id n) {
+    behind_.clear();
+    behind_.push_back(n);
+    mapping type = mapping::one_to_one;
+    for (node_id m : block.nodes) {
+      if (m <= n) continue;
+      const node& x = g_.nodes.items[m];
+      bool reads = false;
+      for (std::uint32_t i = 0; i < x.inputs.count; ++i) {
+        const value_id v = g_.operands.items[x.inputs.first + i];
+        if (v == none || !is_behind(g_.values.items[v].producer)) continue;
+        reads = true;
+        if (const mapping edge = type_of_edge(x, i); edge > type) type = edge;
+      }
+      if (reads) behind_.push_back(m);
     }
+    return type;
+  }
+  constexpr bool is_behind(node_id n) const {
+    for (std::size_t k = 0; k < behind_.count; ++k)
+      if (behind_.items[k] == n) return true;
+    return false;
   }
 
   // Adds the nodes of `chain` (a producer and the movement behind it) and `last`, which reads the chain's end as its
@@ -185,7 +206,8 @@ template <class... Rules> struct plan_fusion {
     const node& producer = g_.nodes.items[chain.front()];
     const fusion_edge edge{g_, producer, reader, input};
     mapping second = type_of_edge(reader, input);
-    if (upwards && block.type > second) second = block.type;
+    if (upwards && block.type > second)
+      if (const mapping behind = type_behind(block, last); behind > second) second = behind;
     fused f{upwards ? producer.op->properties.map : block.type, verdict::fuse};
     for (std::size_t k = 1; k <= chain.count; ++k) {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
@@ -202,7 +224,7 @@ template <class... Rules> struct plan_fusion {
       for (node_id n : added_) fusion_blocks::remove(block.nodes, n);
       return refuse(chain.front(), last, reason);
     }
-    block.type = f.type;
+    if (!upwards || f.type > block.type) block.type = f.type;
     return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor);
   }
 
@@ -474,7 +496,8 @@ template <class... Rules> struct plan_fusion {
   fusion_blocks blocks_;
   vector<std::uint8_t> alive_, setup_;
   decision_notes notes_;
-  vector<node_id> added_;  // to the block under examination
+  vector<node_id> added_;   // to the block under examination
+  vector<node_id> behind_;  // a member of it, and those that are computed from that
 };
 
 }  // namespace dnnkit::passes

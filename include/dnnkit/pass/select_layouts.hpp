@@ -246,12 +246,17 @@ template <class Target> class layout_selection {
                        {"channels first", "multiply-adds, empty lanes included", s.planar}});
     };
     if (is_output(g_, v)) return say("row-major", "an output is the caller's", false);
-    if (spatial_[index(v)] == 0) return say("row-major", "no convolution or pool reads or writes it", false);
+    if (spatial_[index(v)] == 0)
+      return say("row-major", "no kernel that works along channels reads or writes it", false);
     const stretch& s = stretches_[index(root(v))];
     if (is_planar(v))
       return say("channels first", "channels last would leave lanes of vectors empty, and its kernels take longer",
                  true);
-    if (s.must_be_last) return say("channels last", "an operator of its stretch has no other order", false);
+    if (s.must_be_last)
+      return say(
+          "channels last",
+          "pools, and convolutions with groups or strides, are fast channels last alone, and one shares its order",
+          false);
     if (s.cycles_last > 0)
       return say("channels last", "it leaves lanes of vectors empty, and its kernels take no longer", true);
     say("channels last", "vectors of channels leave no more lanes empty than vectors along rows would", true);

@@ -72,7 +72,14 @@ constexpr std::optional<vector<tile_reach>> reaches_through(graph& g, const node
 class reach_walk {
  public:
   constexpr reach_walk(graph& g, const fusion_group& group, const vector<std::uint8_t>& stored, value_id target)
-      : g_(g), group_(group), stored_(stored), target_(target) {}
+      : g_(g), group_(group), stored_(stored), target_(target) {
+    for (node_id n : group.nodes) {  // members come behind what they read
+      bool leads = false;
+      const node& x = g.node_at(n);
+      for (std::size_t i = 0; i < x.inputs.count && !leads; ++i) leads = leads_to_target(g.input_of(x, i));
+      leads_.push_back(leads ? 1 : 0);
+    }
+  }
 
   // From value v, of whose axes a tile needs `needed`; through no anchor. False where the way says nothing, or
   // something else than another.
@@ -85,7 +92,7 @@ class reach_walk {
     const node_id p = g_.at(v).producer;
     if (p == none || p == group_.anchor) return true;
     const node& n = g_.node_at(p);
-    const bool member = is_member(p);
+    const bool member = position_of(p) < leads_.count;
     if (!member && (stored_[static_cast<std::size_t>(v)] != 0 || n.op->kind != form::movement)) return true;
     for (const reading& k : known_)
       if (k.v == v && same(k.needed, needed)) return true;
@@ -105,14 +112,14 @@ class reach_walk {
 
   // Is v the target or computed from it, without the anchor?
   constexpr bool leads_to_target(value_id v) const {
-    if (v == target_) return true;
-    const node_id p = v == none ? none : g_.at(v).producer;
-    if (p == none || p == group_.anchor) return false;
-    const node& n = g_.node_at(p);
-    if (!is_member(p) && (stored_[static_cast<std::size_t>(v)] != 0 || n.op->kind != form::movement)) return false;
-    for (std::size_t i = 0; i < n.inputs.count; ++i)
-      if (leads_to_target(g_.input_of(n, i))) return true;
-    return false;
+    while (v != none && v != target_) {
+      const node_id p = g_.at(v).producer;
+      if (p == none || p == group_.anchor) return false;
+      if (const std::size_t k = position_of(p); k < leads_.count) return leads_.items[k] != 0;
+      if (stored_[static_cast<std::size_t>(v)] != 0 || g_.node_at(p).op->kind != form::movement) return false;
+      v = g_.input_of(g_.node_at(p), 0);
+    }
+    return v == target_;
   }
 
  private:
@@ -127,16 +134,18 @@ class reach_walk {
       if (!(a.items[i] == b.items[i])) return false;
     return true;
   }
-  constexpr bool is_member(node_id n) const {
-    for (node_id m : group_.nodes)
-      if (m == n) return true;
-    return false;
+  // Among the members; their number when n is none of them.
+  constexpr std::size_t position_of(node_id n) const {
+    std::size_t k = 0;
+    while (k < group_.nodes.count && group_.nodes.items[k] != n) ++k;
+    return k;
   }
 
   graph& g_;
   const fusion_group& group_;
   const vector<std::uint8_t>& stored_;
   const value_id target_;
+  vector<std::uint8_t> leads_;  // of members: is it computed from the target, without the anchor?
   std::optional<vector<tile_reach>> found_;
   vector<reading> known_;
 };

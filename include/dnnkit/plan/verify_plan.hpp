@@ -134,7 +134,7 @@ class plan_check {
   void check_stage(const recipe& r, std::span<const std::int32_t> operands) {
     for (std::uint32_t i = 0; i < r.outputs.count; ++i) {
       const recipe_output& o = p_.outputs[r.outputs.first + i];
-      check_ref(r, o.value, r.space, operands);
+      check_tree(r, o.value, r.space, operands);
       if (o.operand >= operands.size()) return fail("an output without an operand");
       const buffer& b = p_.buffers[at(operands[o.operand])];
       if (b.where == storage::weight || b.where == storage::constant || b.where == storage::input)
@@ -144,7 +144,7 @@ class plan_check {
     }
     for (std::uint32_t i = 0; i < r.anchor_inputs.count; ++i)
       if (const operand_ref ref = p_.refs[r.anchor_inputs.first + i]; ref.from != source::nothing)
-        check_ref(r, ref, p_.shapes[r.anchor_shapes.first + i], operands);
+        check_tree(r, ref, p_.shapes[r.anchor_shapes.first + i], operands);
   }
 
   std::int64_t value(local_extent e) {
@@ -158,7 +158,11 @@ class plan_check {
     return r;
   }
 
-  // A value read in coordinates of the given shape.
+  // A value read in coordinates of the given shape, and what it is computed from there, each node once.
+  void check_tree(const recipe& r, operand_ref root, local_shape space, std::span<const std::int32_t> operands) {
+    checked_.assign(r.nodes.count, false);
+    check_ref(r, root, space, operands);
+  }
   void check_ref(const recipe& r, operand_ref ref, local_shape space, std::span<const std::int32_t> operands) {
     if (ref.from == source::load) {
       if (ref.index >= r.loads.count) return fail("a load out of range");
@@ -181,6 +185,8 @@ class plan_check {
       check_view(l.axes, l.offset, space, b, l.reach);
     } else if (ref.from == source::node) {
       if (ref.index >= r.nodes.count) return fail("a node out of range");
+      if (checked_[ref.index]) return;
+      checked_[ref.index] = true;
       const recipe_node& n = p_.nodes[r.nodes.first + ref.index];
       for (operand_ref in : p_.refs_of(n.inputs)) {
         if (in.from == source::node && in.index >= ref.index) return fail("nodes that are not in order");
@@ -260,6 +266,7 @@ class plan_check {
   std::vector<std::int64_t> extents_;
   std::vector<std::int32_t> first_, last_;
   std::vector<std::int64_t> tile_;      // of the step that is being checked
+  std::vector<bool> checked_;           // nodes of its recipe, read where the tree that is being checked is read
   std::set<std::int32_t> handed_over_;  // by any kernel
   text error_;
 };

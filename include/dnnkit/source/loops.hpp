@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "dnnkit/source/columns.hpp"
+#include "dnnkit/source/anti_unification.hpp"
 #include "dnnkit/source/escapes.hpp"
 #include "dnnkit/source/item.hpp"
 
@@ -29,7 +29,7 @@ inline body_item with_literals(item x) {
         b.slots.push_back(string_literal(s.text));
         break;
       case slot::kind::real:
-        b.slots.push_back(columns::real_code(s));
+        b.slots.push_back(anti_unification::real_code(s));
         break;
       case slot::kind::expression:
         b.slots.push_back(s.text);

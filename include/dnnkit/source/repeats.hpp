@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "dnnkit/source/columns.hpp"
+#include "dnnkit/source/anti_unification.hpp"
 #include "dnnkit/source/identifiers.hpp"
 #include "dnnkit/source/item.hpp"
 #include "dnnkit/source/recurrences.hpp"
@@ -74,7 +74,7 @@ class repeats {
     std::size_t length = 0;
     function made;
     std::vector<std::vector<value_id>> tensors;  // by parameter, then by occurrence
-    std::vector<columns::column> parameters;
+    std::vector<anti_unification::column> parameters;
     std::vector<std::pair<std::size_t, std::size_t>> results;  // item within the stretch, output
     std::int64_t gain = 0;
   };
@@ -280,14 +280,14 @@ class repeats {
   }
   // False as soon as there are so many that enough(number) is false.
   template <class Enough> bool find_parameters(proposal& p, Enough enough) const {
-    columns c(names_);
+    anti_unification c(names_);
     for (std::size_t k = 0; k < p.length; ++k) {
       const item& pattern = items_[p.firsts[0] + k];
       body_item b{pattern, {}, {}};
       for (std::size_t i = 0; i < pattern.slots.size(); ++i) {
         std::vector<const slot*> values;
         for (std::size_t first : p.firsts) values.push_back(&items_[first + k].slots[i]);
-        columns::code code = c.add(values);
+        anti_unification::code code = c.add(values);
         b.slots.push_back(std::move(code.text));
         b.suffixes.push_back(std::move(code.suffix));
       }
@@ -324,7 +324,7 @@ class repeats {
     const std::string wanted = leaf ? leaf_name(p) : block_name(p);
     f.name = names_.add(wanted.size() > 1 ? wanted : "block_" + wanted);  // letters are for tensors
     for (const auto& t : p.tensors) f.tensors.push_back(t[0]);
-    for (const columns::column& c : p.parameters) f.parameters.push_back(c.as);
+    for (const anti_unification::column& c : p.parameters) f.parameters.push_back(c.as);
     for (const auto& [k, o] : p.results) f.results.push_back(items_[p.firsts[0] + k].outputs[o]);
     f.is_leaf = leaf;
     f.calls = p.firsts.size();
@@ -354,7 +354,7 @@ class repeats {
       x.text(t == 0 ? "" : ", ");
       x.operand(p.tensors[t][occurrence]);
     }
-    for (const columns::column& c : p.parameters) {
+    for (const anti_unification::column& c : p.parameters) {
       x.text(x.operands.empty() && x.slots.empty() ? "" : ", ");
       slot s = c.values[occurrence];
       s.role = c.as.name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From the contents of one gap in several calls of a function to code: a literal where they agree, a parameter where
-// they do not, or an expression over parameters there are already ("2 * width", "n + 3").
+// Anti-unification of the calls of a function: from the contents of one gap in all of them to code that gives each, a
+// literal where they agree, a parameter where they do not, or an expression over parameters there are already ("2 *
+// width", "n + 3").
 #pragma once
 
 #include <algorithm>
@@ -48,10 +49,10 @@ inline numbered_name cut_at_numbers(std::string_view name) {
   return r;
 }
 
-class columns {
+class anti_unification {
  public:
   // Parameters are called otherwise than what is in `outer`, which the function may use.
-  explicit columns(const name_scope& outer) : outer_(outer) {}
+  explicit anti_unification(const name_scope& outer) : outer_(outer) {}
 
   struct column {
     parameter as;
