@@ -93,7 +93,7 @@ class tensor_file {
   }
   tensor_file(std::string name, std::span<const std::byte> bytes, std::optional<std::filesystem::path> folder)
       : external_(std::move(folder)) {
-    detail::read_tensor(wire_message(bytes, name), data_);
+    detail::read(wire_message(bytes, name), data_);
     elements_.emplace(data_, external_, name);
   }
 
