@@ -15,9 +15,9 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/compiler.hpp"
+#include "cmake/onnx_tool/instruction_sets.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
-#include "dnnkit/cost/target.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 
@@ -26,28 +26,6 @@ namespace dnnkit::tool {
 namespace {
 
 using path = std::filesystem::path;
-
-struct instruction_set {
-  std::string_view name, flags;
-};
-constexpr std::array<instruction_set, 4> instruction_sets{{{targets::sse2::name, targets::sse2::flags},
-                                                           {targets::avx2::name, targets::avx2::flags},
-                                                           {targets::avx512::name, targets::avx512::flags},
-                                                           {targets::neon::name, targets::neon::flags}}};
-
-// "avx2,avx512" as names, each of which there is.
-std::vector<std::string> names_of_sets(const std::string& list) {
-  std::vector<std::string> names;
-  std::istringstream in(list);
-  for (std::string name; std::getline(in, name, ',');) {
-    const auto known = [&](const instruction_set& set) { return set.name == name; };
-    if (std::ranges::none_of(instruction_sets, known) || std::ranges::count(names, name) != 0)
-      throw error("takes names of instruction sets, each once", "--isa", "of sse2, avx2, avx512 and neon", name);
-    names.push_back(name);
-  }
-  if (names.empty()) throw error("names no instruction set", "--isa");
-  return names;
-}
 
 // Units that one object is made of: the program itself, which has no instruction set of its own, or the kernels of one.
 struct group_of_units {
@@ -131,8 +109,9 @@ int build(int argc, char** argv) {
   const path program = (*arguments)["output"].as<std::string>();
   if (!program.has_filename() || is_directory(program))
     throw error("is a folder", "--output", "a file", program.string());
-  const std::vector<std::string> isas =
-      arguments->count("isa") ? names_of_sets((*arguments)["isa"].as<std::string>()) : std::vector<std::string>();
+  std::vector<std::string> isas;
+  if (arguments->count("isa") != 0)
+    for (const instruction_set& set : sets_named((*arguments)["isa"].as<std::string>())) isas.emplace_back(set.name);
   const std::size_t jobs = (*arguments)["jobs"].as<std::size_t>();
   if (jobs == 0) throw error("is no number of compilers", "--jobs", "at least 1", "0");
   const model m = load_compilable(*arguments, inputs_of(*arguments));

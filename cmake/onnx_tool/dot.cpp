@@ -14,10 +14,11 @@ namespace dnnkit::tool {
 int dot(int argc, char** argv) {
   cxxopts::Options options("dnnkit dot", "Prints a model's operators, grouped into kernels, as a Graphviz digraph.");
   add_input_option(options);
+  add_isa_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   const model m = load_supported(*arguments, inputs_of(*arguments));
-  const plan_draft plan = logged_plan(m);
+  const plan_draft plan = logged_plan(m, *arguments);
   std::cout << printable(dnnkit::dot(view_of(plan)), line_feeds::kept);
   return 0;
 }

@@ -70,6 +70,7 @@ int explain(int argc, char** argv) {
       "Prints the symbols and tensors of a model, its operators by kind before and after what computes shapes "
       "was computed, and the kernels that the passes make of them, with reasons.");
   add_input_option(options);
+  add_isa_option(options);
   options.add_options()("counts", "only the operators by kind")("tensors", "only the symbols and tensors")(
       "json", "kernels, decisions and totals as one JSON object");
   const auto arguments = parse(options, argc, argv);
@@ -77,7 +78,7 @@ int explain(int argc, char** argv) {
   const model m = load_supported(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("json") != 0) {
-    const plan_draft plan = logged_plan(m);
+    const plan_draft plan = logged_plan(m, *arguments);
     std::cout << explain_json(view_of(plan));
     return 0;
   }
@@ -88,7 +89,7 @@ int explain(int argc, char** argv) {
   }
   if (all || counts) print_kinds(*m.file, g);
   if (!all) return 0;
-  const plan_draft plan = logged_plan(m);
+  const plan_draft plan = logged_plan(m, *arguments);
   std::cout << printable(dnnkit::explain(view_of(plan)), line_feeds::kept);
   return 0;
 }

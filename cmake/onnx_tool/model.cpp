@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cmake/onnx_tool/instruction_sets.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/import.hpp"
@@ -189,9 +190,15 @@ void refuse_uncompilable(const model& m) {
   if (const std::string reason = cpu::reason_not_to_compile(m.imported.graph); !reason.empty())
     throw refused(error(reason, m.file->name()));
 }
-plan_draft logged_plan(const model& m) {
+void add_isa_option(cxxopts::Options& options) {
+  options.add_options()("isa", "the instruction set to plan for, by default this machine's: sse2, avx2, avx512 or neon",
+                        cxxopts::value<std::string>());
+}
+plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments) {
+  plan_draft (*logged)(dnnkit::graph) = [](dnnkit::graph g) { return cpu::logged_plan(std::move(g)); };
+  if (arguments.count("isa") != 0) logged = set_named(arguments["isa"].as<std::string>()).logged_plan;
   refuse_uncompilable(m);  // with the names that the file has
-  return cpu::logged_plan(with_names_of_layers(m.imported.graph));
+  return logged(with_names_of_layers(m.imported.graph));
 }
 
 dnnkit::graph rewritten(const dnnkit::graph& g) { return cpu::rewritten(g); }

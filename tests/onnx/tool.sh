@@ -68,6 +68,14 @@ json "$small" '$t->{operators} == 5 && $t->{kernels} == @run && @{$j->{kernels}}
 json "$small" '$run[0]{stages}[0]{operators}[0]{operator} eq "Conv" && $run[0]{operands}[0]{name} eq "x"'
 json "$small" '$t->{flops} == eval { my $sum = 0; $sum += $_->{flops} for @run; $sum }'
 json "$small" '@{$j->{decisions}} > 0 && !grep { !$_->{pass} || !$_->{verdict} || !$_->{reason} } @{$j->{decisions}}'
+# The plan of an instruction set, whatever the machine's: its vectors, and what kernels are then expected to take.
+for set in sse2:4 avx2:8 avx512:16 neon:4; do
+  says 0 "totals" "$tool" explain --json --isa ${set%:*} "$small"
+  json "$small" "!grep { \$_->{tile}{lanes} != ${set#*:} } @run"
+  says 0 "kernel" "$tool" explain --isa ${set%:*} "$small"
+  says 0 "digraph" "$tool" dot --isa ${set%:*} "$small"
+done
+for wrong in "sse9" "avx2,avx512" ""; do says 2 "--isa: ,instruction set" "$tool" explain --isa "$wrong" "$small"; done
 says 0 "totals" "$tool" explain --json "$2/hostile.onnx"
 json hostile.onnx '$run[0]{operands}[0]{name} eq "x\")); } }; //?\?/\n\\"'
 

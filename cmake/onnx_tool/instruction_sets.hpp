@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The instruction sets that commands take by name: for which programs are built, and plans are made to be looked at.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/cost/target.hpp"
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit::tool {
+
+// The plan, with its log, that dnnkit::compile of a model with this graph makes for Target.
+template <class Target> plan_draft logged_plan_for(dnnkit::graph g);
+
+struct instruction_set {
+  std::string_view name, flags;
+  plan_draft (*logged_plan)(dnnkit::graph);
+};
+template <class Target> inline constexpr instruction_set set_of{Target::name, Target::flags, &logged_plan_for<Target>};
+inline constexpr std::array instruction_sets{set_of<targets::sse2>, set_of<targets::avx2>, set_of<targets::avx512>,
+                                             set_of<targets::neon>};
+
+// "avx2,avx512", the value of --isa, as sets, each once. Raises dnnkit::error for another name, or none.
+std::vector<instruction_set> sets_named(const std::string& list);
+// The same of one.
+instruction_set set_named(const std::string& name);
+
+}  // namespace dnnkit::tool
