@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dnnkit/op/builtin.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "tests/support/inferred.hpp"
 #include "tests/support/operator_cases.hpp"
@@ -25,9 +26,22 @@ static_assert(inferred([](builder& g) {
                 return g.apply(op::dims{{3, dim::unknown()}}, {});
               }) == "Dims: a value is not known");
 
-TEST_CASE("dims: numbers") {
+static_assert(inferred([](builder& g) { return shape_of(g.input("x", f32, {2, L, 3})); }) == "i64 [3]");
+static_assert(inferred([](builder& g) { return shape_of(g.input("x", f32, {2, L, 3}), {.start = -1}); }) == "i64 [1]");
+static_assert(inferred([](builder& g) {
+                return shape_of(g.input("x", f32, {2, L, 3}), {.start = 2, .end = 1});
+              }) == "i64 [0]");
+
+TEST_CASE("numbers, and extents of a tensor") {
   const auto outcome = operator_cases::run("dims");
-  CHECK(outcome.cases == 2);
+  CHECK(outcome.cases == 7);
+}
+
+TEST_CASE("shape_of: extents that elements decide") {
+  builder g;
+  g.output("y", shape_of(non_zero(g.input("x", f32, {2, L}))));
+  const auto y = evaluate(g.value(), std::vector<host_tensor>{host_tensor({2, 2}, {1, 0, 3, 4})})[0];
+  CHECK(y.integers == std::vector<std::int64_t>{2, 3});
 }
 
 TEST_CASE("dims: expressions take the values of the symbols") {

@@ -105,6 +105,7 @@ template <class Pass, class Broken> bool is_caught() {
 using namespace dnnkit::passes;
 
 TEST_CASE("rewriting passes broken on purpose are caught") {
+  CHECK(is_caught<propagate_values, wrong_sign<propagate_values>>());
   CHECK(is_caught<expand_composites, wrong_sign<expand_composites>>());
   CHECK(is_caught<apply_laws, wrong_sign<apply_laws>>());
   CHECK(is_caught<lower_transposed_convolution, wrong_sign<lower_transposed_convolution>>());

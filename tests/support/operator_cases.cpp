@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/pass/propagate_values.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/weights/host_weights.hpp"
 
@@ -190,6 +191,38 @@ outcome run(const std::string& family, double tolerance) {
   return result;
 }
 
+known_outcome check_known_values(const std::string& family) {
+  known_outcome result;
+  for_cases(family, [&](const std::string& op_name, const case_data& c) {
+    const auto is_small = [](const dk::host_tensor& t) {
+      return dk::known_tensor::may_hold(t.type) && t.count() <= dk::most_known_values;
+    };
+    const bool by_shape = c.op.info->properties.dynamic == dk::dynamism::isdo;
+    for (const dk::host_tensor& t : c.inputs)
+      if (!is_small(t) && !by_shape) return;
+    if (!c.op.info->evaluate || c.inputs.empty() || !is_small(c.expected)) return;
+    dk::builder b;
+    build(b, c, 0);
+    dk::graph& g = b.value();
+    std::size_t next = 0;
+    for (const dk::value_id v : g.inputs) {
+      const dk::host_tensor& t = c.inputs[next++];
+      if (by_shape) continue;
+      g.at(v).from = dk::origin::constant;
+      g.at(v).data = dk::graph::end_of(g.constants, t.integers.size());
+      g.constants.append(t.integers.begin(), t.integers.end());
+    }
+    if (!by_shape) g.inputs.clear();
+    const dk::graph known = dk::passes::propagate_values::run(g);
+    const dk::value& y = known.at(known.outputs[0]);
+    result.said.insert(op_name);
+    if (y.from != dk::origin::constant) return;  // a quotient by 0, a sum of nothing
+    result.computed.insert(op_name);
+    CHECK(dk::evaluate(known, by_shape ? c.inputs : std::vector<dk::host_tensor>{})[0].integers == c.expected.integers);
+  });
+  return result;
+}
+
 namespace {
 
 using coordinates = dk::coordinates;
@@ -273,6 +306,16 @@ footprint_outcome check_footprints(const std::string& family) {
     dk::inference inference = g.inference_of(n);
     inference.out(g.at(n.output).type.type, g.at(n.output).type.dims);
     const dk::host_tensor before = dk::evaluate(g, c.inputs)[0];
+    const dk::dynamism dynamic = c.op.info->properties.dynamic;
+    bool reads_elements = false;
+    for (std::size_t input = 0; input < c.given.size(); ++input)
+      if (c.given[input])
+        for (const dk::axis_reach& a : c.op.info->reads(c.op.codes.data(), inference, input).axes)
+          reads_elements = reads_elements || a.how != dk::reach::nothing;
+    if (dk::has_unknown(g.at(n.output).type.dims) && dynamic != dk::dynamism::edo)
+      result.faults.insert(op_name + ": extents that are not known, and is not edo");
+    if (!c.inputs.empty() && !c.inputs[0].dims.empty() && reads_elements == (dynamic == dk::dynamism::isdo))
+      result.faults.insert(op_name + ": reads elements or not, and is isdo or not");
     std::size_t given = 0;
     for (std::size_t input = 0; input < c.given.size(); ++input) {
       if (!c.given[input]) continue;

@@ -42,11 +42,15 @@ class random_graph : random_anchors {
   }
 
  private:
-  // What an imported If becomes: two ways from what there is, of which one is taken.
+  // What an imported If becomes: two ways from what there is, of which one is taken, as an input says or the number of
+  // elements, which may be known.
   constexpr void branch() {
     const entry e = any(dnnkit::f32, 1);
     if (!e.t.present()) return;
-    const tensor condition = input({1}, dnnkit::boolean);
+    const auto size = [&] { return dnnkit::reduce_prod(dnnkit::shape_of(e.t), {.axes = {0}}); };
+    const tensor condition = r_.chance(60)
+                                 ? input({1}, dnnkit::boolean)
+                                 : dnnkit::greater(size(), b_.scalar(r_.pick({4.0, 40.0, 400.0}), dnnkit::i64));
     tensor taken = dnnkit::relu(e.t), other = dnnkit::neg(e.t);
     if (r_.chance(50)) taken = dnnkit::softmax(taken);
     if (r_.chance(50)) other = dnnkit::tanh(other) + e.t;

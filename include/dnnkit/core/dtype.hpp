@@ -54,4 +54,26 @@ constexpr std::size_t size_of(dtype t) { return info(t).bytes; }
 constexpr bool is_floating(dtype t) { return info(t).floating; }
 constexpr bool is_integral(dtype t) { return info(t).integral; }
 
+// The value an integer element type (or bool) keeps of x: the lowest bits.
+constexpr std::int64_t wrap_to(dtype type, std::int64_t x) {
+  switch (type) {
+    case i8:
+      return static_cast<std::int8_t>(x);
+    case i16:
+      return static_cast<std::int16_t>(x);
+    case i32:
+      return static_cast<std::int32_t>(x);
+    case u8:
+      return static_cast<std::uint8_t>(x);
+    case u16:
+      return static_cast<std::uint16_t>(x);
+    case u32:
+      return static_cast<std::uint32_t>(x);
+    case boolean:
+      return x != 0;
+    default:
+      return x;
+  }
+}
+
 }  // namespace dnnkit

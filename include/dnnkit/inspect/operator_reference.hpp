@@ -193,6 +193,7 @@ template <class Op> std::string reference_row(bool kernels) {
   const bool named = call.find("{...}") != std::string::npos;  // else the call's arguments stand for them
   return "| " + std::string(Op::name) + " | `" + call + "` | " + (named ? attributes_text<Op>() : "") + " | " +
          elements_text<Op>() + " | " + std::string(text_of(Op::properties.map)) + " | " +
+         std::string(text_of(Op::properties.dynamic)) + " | " +
          text_or_nothing(layout_class_of(Op::kind, Op::properties.map)) + " | " +
          text_or_nothing(load_class_of(Op::kind, Op::properties.map)) + " |" +
          (kernels ? " " + kernel_text<Op>() + " |\n" : "\n");
@@ -227,8 +228,8 @@ template <class... Ops> std::string operator_reference(op_set<Ops...>) {
   for (const detail::form_heading& heading : detail::form_headings) {
     page += "## " + std::string(heading.title) + "\n\n";
     if (!heading.how.empty()) page += std::string(heading.how) + "\n\n";
-    page += "| operator | call | attributes | elements | mapping | layout | load |" +
-            std::string(heading.kernels ? " kernel |" : "") + "\n|---|---|---|---|---|---|---|" +
+    page += "| operator | call | attributes | elements | mapping | dynamism | layout | load |" +
+            std::string(heading.kernels ? " kernel |" : "") + "\n|---|---|---|---|---|---|---|---|" +
             (heading.kernels ? "---|\n" : "\n");
     ((page += Ops::kind == heading.kind ? detail::reference_row<Ops>(heading.kernels) : std::string()), ...);
     page += "\n";

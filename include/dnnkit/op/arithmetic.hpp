@@ -17,6 +17,7 @@ struct add {
   static constexpr std::string_view name = "Add";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::associative | algebra::commutative};
 
   template <class T> static constexpr T apply(T a, T b) { return T(modular(a) + modular(b)); }
@@ -26,6 +27,7 @@ struct sub {
   static constexpr std::string_view name = "Sub";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{};
 
   template <class T> static constexpr T apply(T a, T b) { return T(modular(a) - modular(b)); }
@@ -35,6 +37,7 @@ struct mul {
   static constexpr std::string_view name = "Mul";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::associative | algebra::commutative};
 
   template <class T> static constexpr T apply(T a, T b) { return T(modular(a) * modular(b)); }
@@ -46,6 +49,7 @@ struct div {
   static constexpr std::string_view name = "Div";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{};
 
   template <class T> static constexpr T apply(T a, T b) { return quotient(a, b); }
@@ -78,6 +82,7 @@ struct min {
   static constexpr std::string_view name = "Min";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::associative | algebra::commutative | algebra::idempotent};
 
   template <class T> static constexpr T apply(T a, T b) { return minimum(a, b); }
@@ -88,6 +93,7 @@ struct max {
   static constexpr std::string_view name = "Max";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::associative | algebra::commutative | algebra::idempotent};
 
   template <class T> static constexpr T apply(T a, T b) { return maximum(a, b); }
@@ -101,6 +107,7 @@ struct mod {
   static constexpr std::string_view name = "Mod";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{};
   static constexpr void attributes(auto& self, auto&& visit) { visit("fmod", self.fmod); }
 
@@ -112,10 +119,8 @@ struct mod {
       const T moved = select(b < T(0), select(r > T(0), r + b, r), select(r < T(0), r + b, r));
       return select(r == T(0), zero, moved);
     } else {
-      if (b == T(0)) return 0;
-      const T r = T(modular(a) - modular(quotient(a, b)) * modular(b));
-      if (fmod) return r;
-      return select((r < T(0)) == (b < T(0)), r, select(r == T(0), r, T(modular(r) + modular(b))));
+      const T r = modulo(a, b);
+      return fmod ? select((r < T(0)) == (a < T(0)), r, select(r == T(0), r, T(modular(r) - modular(b)))) : r;
     }
   }
 
@@ -131,6 +136,7 @@ struct neg {
   static constexpr std::string_view name = "Neg";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{};
 
   template <class T> static constexpr T apply(T x) { return T(-modular(x)); }
@@ -140,6 +146,7 @@ struct abs {
   static constexpr std::string_view name = "Abs";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::projection};
 
   template <class T> static constexpr T apply(T x) {

@@ -86,6 +86,7 @@ inline constexpr auto builtin_ops = op_set<
     op::where,
     op::combine,
     op::dims,
+    op::shape_of,
     op::cast,
     op::bits_of_real,
     op::real_of_bits,

@@ -20,6 +20,7 @@ struct cast {
   static constexpr std::string_view name = "Cast";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::projection};
   static constexpr void attributes(auto& self, auto&& visit) { visit("to", self.to); }
   constexpr dtype result(dtype) const { return to; }

@@ -16,6 +16,7 @@ struct logical_and {
   static constexpr std::string_view name = "And";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::logical;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::associative | algebra::commutative | algebra::idempotent};
 
   template <class T> static constexpr T apply(T a, T b) { return static_cast<T>(a & b); }
@@ -25,6 +26,7 @@ struct logical_or {
   static constexpr std::string_view name = "Or";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::logical;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::associative | algebra::commutative | algebra::idempotent};
 
   template <class T> static constexpr T apply(T a, T b) { return static_cast<T>(a | b); }
@@ -34,6 +36,7 @@ struct logical_xor {
   static constexpr std::string_view name = "Xor";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::logical;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::associative | algebra::commutative};
 
   template <class T> static constexpr T apply(T a, T b) { return static_cast<T>(a ^ b); }
@@ -43,6 +46,7 @@ struct logical_not {
   static constexpr std::string_view name = "Not";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::logical;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{};
 
   template <class T> static constexpr T apply(T a) { return negation(a); }
@@ -52,6 +56,7 @@ struct equal {
   static constexpr std::string_view name = "Equal";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.laws = algebra::commutative};
   static constexpr dtype result(dtype) { return boolean; }
 
@@ -62,6 +67,7 @@ struct greater {
   static constexpr std::string_view name = "Greater";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{};
   static constexpr dtype result(dtype) { return boolean; }
 
@@ -72,6 +78,7 @@ struct greater_or_equal {
   static constexpr std::string_view name = "GreaterOrEqual";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{};
   static constexpr dtype result(dtype) { return boolean; }
 
@@ -82,6 +89,7 @@ struct less {
   static constexpr std::string_view name = "Less";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{};
   static constexpr dtype result(dtype) { return boolean; }
 
@@ -92,6 +100,7 @@ struct less_or_equal {
   static constexpr std::string_view name = "LessOrEqual";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{};
   static constexpr dtype result(dtype) { return boolean; }
 
@@ -104,6 +113,7 @@ struct where {
   static constexpr std::string_view operands = "condition, a, b";
   static constexpr form kind = form::elementwise;
   static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr bool symbolic = true;
   static constexpr std::array<element, 3> elements{element::logical, element::common, element::common};
   static constexpr traits properties{};
 

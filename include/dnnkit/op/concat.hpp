@@ -22,6 +22,7 @@ struct concat {
   static constexpr form kind = form::point;
   static constexpr bool variadic = true;
   static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr bool symbolic = true;
   static constexpr traits properties{.map = mapping::one_to_one};
   static constexpr void attributes(auto& self, auto&& visit) { visit("axis", self.axis); }
 

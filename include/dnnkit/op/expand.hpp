@@ -14,7 +14,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits repetition{.map = mapping::one_to_many};
+inline constexpr traits repetition{.map = mapping::one_to_many, .dynamic = dynamism::isvdos};
 }  // namespace detail
 
 namespace op {

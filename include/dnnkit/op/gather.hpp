@@ -26,6 +26,7 @@ struct gather {
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::any;
+  static constexpr bool symbolic = true;
   static constexpr std::array<element, 2> elements{element::common, element::index};
   static constexpr traits properties{.map = mapping::one_to_many};
   static constexpr void attributes(auto& self, auto&& visit) { visit("axis", self.axis); }

@@ -27,7 +27,7 @@ struct col2im {
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 1;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.map = mapping::many_to_many};
+  static constexpr traits properties{.map = mapping::many_to_many, .dynamic = dynamism::isvdos};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("image_shape", self.image_shape);
     visit("block_shape", self.block_shape);
@@ -141,7 +141,7 @@ struct center_crop_pad {
   static constexpr std::string_view name = "CenterCropPad";
   static constexpr form kind = form::composite;
   static constexpr std::size_t inputs = 1;
-  static constexpr traits properties{.map = mapping::one_to_many};
+  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isvdos};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("target", self.target);
     visit("axes", self.axes);

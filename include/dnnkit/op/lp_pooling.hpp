@@ -143,7 +143,7 @@ struct max_unpool {
   static constexpr std::size_t inputs = 2;
   static constexpr element_kinds accepts = element_kinds::number;
   static constexpr std::array<element, 2> elements{element::common, element::index};
-  static constexpr traits properties{.map = mapping::one_to_many};
+  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isvdos};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("kernel_shape", self.kernel_shape);
     visit("strides", self.strides);

@@ -18,6 +18,7 @@ namespace dnnkit {
 
 namespace detail {
 inline constexpr traits reorganize{.map = mapping::reorganize};
+inline constexpr traits reorganize_as_told{.map = mapping::reorganize, .dynamic = dynamism::isvdos};
 inline constexpr traits shuffle{.map = mapping::shuffle};
 
 // at() of every operator that keeps the row-major order of the elements
@@ -46,7 +47,7 @@ struct reshape {
 
   static constexpr std::string_view name = "Reshape";
   static constexpr form kind = form::movement;
-  static constexpr traits properties = detail::reorganize;
+  static constexpr traits properties = detail::reorganize_as_told;
   static constexpr void attributes(auto& self, auto&& visit) { visit("shape", self.dims); }
 
   constexpr void infer(inference& c) const {
@@ -142,7 +143,7 @@ struct squeeze {
 
   static constexpr std::string_view name = "Squeeze";
   static constexpr form kind = form::movement;
-  static constexpr traits properties = detail::reorganize;
+  static constexpr traits properties = detail::reorganize_as_told;
   static constexpr void attributes(auto& self, auto&& visit) { visit("axes", self.axes); }
 
   constexpr void infer(inference& c) const {
@@ -170,7 +171,7 @@ struct unsqueeze {
 
   static constexpr std::string_view name = "Unsqueeze";
   static constexpr form kind = form::movement;
-  static constexpr traits properties = detail::reorganize;
+  static constexpr traits properties = detail::reorganize_as_told;
   static constexpr void attributes(auto& self, auto&& visit) { visit("axes", self.axes); }
 
   constexpr void infer(inference& c) const {

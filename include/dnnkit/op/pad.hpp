@@ -29,7 +29,7 @@ struct pad {
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 2, optional_inputs = 1;
   static constexpr element_kinds accepts = element_kinds::any;
-  static constexpr traits properties{.map = mapping::one_to_many};
+  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isvdos};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("pads", self.pads);
     visit("mode", self.mode);

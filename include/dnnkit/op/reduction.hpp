@@ -34,6 +34,7 @@ namespace fold {
 struct summing {
   static constexpr std::size_t passes = 1;
   static constexpr element_kinds accepts = element_kinds::floating;
+  static constexpr bool symbolic = false;
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return T(0); }
   template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) { return T(modular(a) + modular(b)); }
   template <class T, std::size_t P, std::size_t N>
@@ -45,6 +46,7 @@ struct summing {
 struct sum : summing {
   static constexpr std::string_view name = "ReduceSum";
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, 1>&) {
     return T(modular(sum) + modular(x));
   }
@@ -84,6 +86,7 @@ struct l2 : sum_square {
 
 struct log_sum : sum {
   static constexpr std::string_view name = "ReduceLogSum";
+  static constexpr bool symbolic = false;
   static constexpr element_kinds accepts = element_kinds::floating;
   template <class T, std::size_t P> static constexpr T close(pass<P>, T sum, T, const statistics<T, 1>&) {
     using std::log;
@@ -94,6 +97,7 @@ struct log_sum : sum {
 struct product : summing {
   static constexpr std::string_view name = "ReduceProd";
   static constexpr element_kinds accepts = element_kinds::number;
+  static constexpr bool symbolic = true;
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return T(1); }
   template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T product, T x, const statistics<T, 1>&) {
     return T(modular(product) * modular(x));
@@ -153,6 +157,7 @@ template <class Fold> struct reduce {
   static constexpr std::string_view name = Fold::name;
   static constexpr form kind = form::reduction;
   static constexpr element_kinds accepts = Fold::accepts;
+  static constexpr bool symbolic = Fold::symbolic;
   static constexpr traits properties = detail::reduction;
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("axes", self.axes.list);

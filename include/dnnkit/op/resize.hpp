@@ -50,7 +50,7 @@ struct resize {
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 1;
   static constexpr element_kinds accepts = element_kinds::number;
-  static constexpr traits properties{.map = mapping::one_to_many};
+  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isvdos};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("scales", self.scales);
     visit("sizes", self.sizes);

@@ -17,7 +17,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits part{.map = mapping::one_to_one};
+inline constexpr traits part{.map = mapping::one_to_one, .dynamic = dynamism::isvdos};
 }  // namespace detail
 
 namespace op {

@@ -15,7 +15,7 @@
 namespace dnnkit {
 
 namespace detail {
-inline constexpr traits transform{.map = mapping::many_to_many};
+inline constexpr traits transform{.map = mapping::many_to_many, .dynamic = dynamism::isvdos};
 
 // exp(sign 2 pi i k / n), its real part, or (half 1) the imaginary one; k may be large
 template <class T> T unit_root(std::int64_t k, std::int64_t n, T sign, std::int64_t half) {
@@ -164,7 +164,7 @@ template <class Terms> struct cosine_window {
   static constexpr std::string_view name = Terms::name;
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 0;
-  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isdo};
+  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isvdos};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("size", self.size);
     visit("periodic", self.periodic);
@@ -213,7 +213,7 @@ struct mel_weight_matrix {
   static constexpr std::string_view name = "MelWeightMatrix";
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 0;
-  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isdo};
+  static constexpr traits properties{.map = mapping::one_to_many, .dynamic = dynamism::isvdos};
   static constexpr void attributes(auto& self, auto&& visit) {
     visit("num_mel_bins", self.num_mel_bins);
     visit("dft_length", self.dft_length);

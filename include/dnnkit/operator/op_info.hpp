@@ -13,6 +13,7 @@
 #include "dnnkit/operator/element_types.hpp"
 #include "dnnkit/operator/footprint.hpp"
 #include "dnnkit/operator/inference.hpp"
+#include "dnnkit/operator/known_values.hpp"
 #include "dnnkit/operator/traits.hpp"
 #include "dnnkit/tensor/view.hpp"
 
@@ -98,6 +99,8 @@ struct op_info {
   // What of an input that is there the output needs; the inference knows the output's type.
   footprint (*reads)(const std::int64_t* attributes, const inference&, std::size_t input) = nullptr;
   row_walk (*rows)(const std::int64_t* attributes, std::size_t rank) = nullptr;
+  // The output's elements where those of the inputs are known before the network runs; false where they are not.
+  optional_function<bool(const std::int64_t* attributes, const known_operands&)> evaluate;
   // Composite operators: the operator said in terms of simpler ones.
   optional_function<tensor(const std::int64_t* attributes, const vector<tensor>& inputs)> expand;
 };
@@ -145,6 +148,11 @@ template <class Op> constexpr auto expand_of() -> decltype(op_info::expand) {
     return +[](const std::int64_t* a, const vector<tensor>& inputs) { return decode<Op>(a).expand(inputs); };
   else return {};
 }
+template <class Op> constexpr auto evaluate_of() -> decltype(op_info::evaluate) {
+  if constexpr (is_computed_on_known_values<Op>())
+    return +[](const std::int64_t* a, const known_operands& o) { return evaluate_known(decode<Op>(a), o); };
+  else return {};
+}
 }  // namespace detail
 
 template <operator_type Op>
@@ -168,6 +176,7 @@ inline constexpr op_info info_of{
       if constexpr (requires { Op::passes; }) return {decode<Op>(a).axes(rank), std::uint8_t{Op::passes}};
       else return {};
     },
+    .evaluate = detail::evaluate_of<Op>(),
     .expand = detail::expand_of<Op>()};
 
 // Stands where there is no operator, so that no table holds a null pointer.

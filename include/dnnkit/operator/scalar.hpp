@@ -61,6 +61,13 @@ template <class T> constexpr T quotient(T a, T b) {
   } else return a / b;
 }
 
+// The remainder of a / b with the sign of b; by 0 every one is 0.
+template <std::integral T> constexpr T modulo(T a, T b) {
+  if (b == T(0)) return 0;
+  const T r = T(modular(a) - modular(quotient(a, b)) * modular(b));
+  return r == T(0) || (r < T(0)) == (b < T(0)) ? r : T(modular(r) + modular(b));
+}
+
 // The integer that the whole number x is; outside 62 bits the nearest one that fits, and 0 for NaN, so that sums with
 // small numbers do not overflow.
 template <std::floating_point T> constexpr std::int64_t to_integer(T x) {

@@ -3,19 +3,25 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace dnnkit {
 
 // DNNFusion, Table 3.2, in increasing order of complexity.
 enum class mapping : std::uint8_t { one_to_one, reorganize, shuffle, one_to_many, many_to_many };
 
-// SoD2, Table 2: how an output's shape comes about.
+// SoD2, Table 2: what an output's extents follow from. A constant operand lowers the class: in graphs those values that
+// ONNX gives as inputs of isvdos are attributes, so that inference tells the extents of every class but edo.
 enum class dynamism : std::uint8_t {
-  isdo,    // output (value) determined by the input's shape
-  isdos,   // output shape determined by the input shapes
-  isvdos,  // output shape determined by input shapes and values
-  edo      // determined only by execution
+  isdo,    // the shapes of the inputs, as its elements do: none of theirs is read
+  isdos,   // the shapes of the inputs
+  isvdos,  // these, and values: an extent, positions, axes
+  edo      // execution alone, where nothing lowers it: inference may leave extents unknown
 };
+constexpr std::string_view text_of(dynamism d) {
+  constexpr std::string_view names[] = {"ISDO", "ISDOS", "ISVDOS", "EDO"};
+  return names[static_cast<unsigned>(d)];
+}
 
 // Laws that hold for all operands, to the last bit (DNNFusion, section 3.4.2), combined with |.
 enum class algebra : std::uint8_t {

@@ -24,6 +24,7 @@
 #include "dnnkit/pass/make_plan.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
 #include "dnnkit/pass/plan_strips.hpp"
+#include "dnnkit/pass/propagate_values.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
@@ -133,7 +134,8 @@ template <class Pipeline> using planning_of = typename detail::filtered<Pipeline
 // What compile<> uses, with further fusion rules (pass/plan_fusion.hpp), which are asked in order.
 template <class... Rules>
 using pipeline_with_rules =
-    pipeline<passes::expand_composites,             // later passes see simple operators only
+    pipeline<passes::propagate_values,              // while what is left out has not been expanded
+             passes::expand_composites,             // later passes see simple operators only
              passes::apply_laws,                    // so that none of them sees what is computed twice
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
              passes::fold_into_convolution,         // before fusion, which would keep the scales

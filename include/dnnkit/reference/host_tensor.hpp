@@ -46,28 +46,6 @@ inline double round_to(dtype type, double x) {
   }
 }
 
-// The value an integer element type (or bool) keeps of x: the lowest bits.
-constexpr std::int64_t wrap_to(dtype type, std::int64_t x) {
-  switch (type) {
-    case i8:
-      return static_cast<std::int8_t>(x);
-    case i16:
-      return static_cast<std::int16_t>(x);
-    case i32:
-      return static_cast<std::int32_t>(x);
-    case u8:
-      return static_cast<std::uint8_t>(x);
-    case u16:
-      return static_cast<std::uint16_t>(x);
-    case u32:
-      return static_cast<std::uint32_t>(x);
-    case boolean:
-      return x != 0;
-    default:
-      return x;
-  }
-}
-
 // The number nearest to x that an integer element type (or bool) holds; of u64, whose numbers are bits here, x.
 constexpr std::int64_t nearest_to(dtype type, std::int64_t x) {
   if (wrap_to(type, x) == x) return x;

@@ -36,7 +36,7 @@ template <class Op> inline constexpr operator_call call_of{};
   F(pow) F(prelu) F(quantize_linear) F(reciprocal) F(reduce_l1) F(reduce_l2) F(reduce_log_sum) \
   F(reduce_log_sum_exp) F(reduce_max) F(reduce_mean) F(reduce_min) F(reduce_prod) F(reduce_sum) \
   F(reduce_sum_square) F(relu) F(resize) F(reverse_sequence) F(rms_normalization) F(roi_align) F(round) \
-  F(scatter_elements) F(scatter_nd) F(selu) F(shrink) F(sign) F(sin) F(sinh) F(slice) F(softmax) \
+  F(scatter_elements) F(scatter_nd) F(selu) F(shape_of) F(shrink) F(sign) F(sin) F(sinh) F(slice) F(softmax) \
   F(softmax_cross_entropy_loss) F(softplus) F(softsign) F(space_to_depth) F(sqrt) F(squeeze) F(stft) \
   F(sub) F(swish) F(tan) F(tanh) F(thresholded_relu) F(tile) F(top_k) F(transpose) F(trilu) F(unique) \
   F(unsqueeze) F(where)

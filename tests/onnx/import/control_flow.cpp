@@ -50,6 +50,38 @@ TEST_CASE("a known condition leaves its branch") {
   CHECK(operators(r.graph) == "Abs Relu");
 }
 
+// The numbers are ONNX Runtime's.
+TEST_CASE("branches of different extents: the extents are those of the one that is taken") {
+  graph_of then_branch, else_branch, g;
+  then_branch.node("Concat", {"x", "x"}, {"t"}, {integer("axis", 0)}).output("t");
+  else_branch.node("ReduceSum", {"x"}, {"e"}, {integer("keepdims", 1)}).output("e");
+  g.input("x", f32, {2, 3}).input("c", boolean, {}).output("y");
+  g.node("If", {"c"}, {"r"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)});
+  g.node("Softmax", {"r"}, {"y"});
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  for (const bool taken : {true, false}) {
+    const auto y = run(r, std::vector<host_tensor>{host_tensor({2, 3}, {1, 2, 3, 3, 2, 1}),
+                                                   host_tensor::of_integers(boolean, {}, {taken})})[0];
+    CHECK(y.dims == (taken ? std::vector<std::int64_t>{4, 3} : std::vector<std::int64_t>{1, 1}));
+    CHECK(y.reals[0] == doctest::Approx(taken ? 0.09003057330846786 : 1));
+    if (taken) CHECK(y.reals[11] == doctest::Approx(0.09003057330846786));
+  }
+}
+
+TEST_CASE("elements that are the same in both branches are known") {
+  graph_of then_branch, else_branch, g;
+  then_branch.initializer(numbers("three_and_two", {3, 2}, {2})).node("Identity", {"three_and_two"}, {"t"}).output("t");
+  else_branch.initializer(numbers("three", {3}, {1})).initializer(numbers("two", {2}, {1}));
+  else_branch.node("Concat", {"three", "two"}, {"e"}, {integer("axis", 0)}).output("e");
+  g.input("x", f32, {2, 3}).input("c", boolean, {}).output("y");
+  g.node("If", {"c"}, {"shape"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)});
+  g.node("Reshape", {"x", "shape"}, {"y"});
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  CHECK(operators(r.graph).find("Reshape") != std::string::npos);
+}
+
 TEST_CASE("loops are unrolled; what each round gives is stacked") {
   graph_of round, g;
   round.input("i", i64, {}).input("go", boolean, {}).input("sum", f32, {2}).output("go2").output("sum2").output("seen");

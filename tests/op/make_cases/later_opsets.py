@@ -43,6 +43,9 @@ whole = ints(5)
 case("combine", "If", [np.array(True), whole, ints(5)], expected=whole)
 case("dims", "Dims", [], {"values": [3, 0, 7]}, expected=i64(3, 0, 7))
 case("dims", "Dims", [], {"values": [5]}, expected=i64(5))
+x = np.zeros((2, 3, 4), np.float32)
+for start, end in ((0, 8), (1, 8), (-2, -1), (2, 1), (-9, 2)):
+    case("dims", "Shape", [x], {"start": start, "end": end}, {"start": start, "end": end})
 
 # --- text_features
 def tf_idf(a, i):

@@ -44,6 +44,15 @@ inline const onnx::graph& body_of(node_context& c, std::string_view name) {
   return a->g();
 }
 
+// Whatever branch is taken, these are the elements.
+inline bool are_same(const known_elements& a, const known_elements& b) {
+  std::size_t count = 0;
+  if (!(a.dims == b.dims) || !a.countable(count) || a.has_unknown()) return false;
+  for (std::size_t i = 0; i < count; ++i)
+    if (!(a.at(i) == b.at(i))) return false;
+  return true;
+}
+
 // Walk: imports the nodes of a body, walk.run_body(scope, body, arguments), and gives its outputs; null for those that
 // could not be imported.
 template <class Walk> std::vector<value_reference> import_if(Walk& walk, scope& names, node_context& c) {
@@ -62,11 +71,14 @@ template <class Walk> std::vector<value_reference> import_if(Walk& walk, scope& 
       continue;
     }
     const tensor x = c.state.materialise(*a[i]), y = c.state.materialise(*b[i]);
+    const known_elements* const known_of[] = {c.state.elements(*a[i], false), c.state.elements(*b[i], false)};
     if (x.type() != y.type() || x.dims().size() != y.dims().size())
       node_context::refuse("branches that give tensors of different types or ranks are not supported");
     tensor one = decides;
     if (one.rank() > x.rank()) one = c.apply(op::reshape{shape{}}, {one});
     results.push_back(value_of(c.apply(op::combine{}, {one, x, y})));
+    if (known_of[0] != nullptr && known_of[1] != nullptr && are_same(*known_of[0], *known_of[1]))
+      results.back()->known = std::make_shared<known_elements>(*known_of[0]);
   }
   return results;
 }

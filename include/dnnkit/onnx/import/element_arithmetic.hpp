@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Arithmetic on known elements: numbers are computed, expressions over symbols stay expressions, and what neither can
-// say is unknown (SoD2, section 4.1: the value half of the forward transfer functions).
+// Arithmetic on known elements: on whole numbers that of tensor/symbolic_number.hpp, which passes compute shapes with
+// as well; besides on reals, and on the fractions of expressions that scales of a Resize are (SoD2, section 4.1: the
+// value half of the forward transfer functions).
 #pragma once
 
 #include <cmath>
@@ -8,7 +9,7 @@
 #include <optional>
 
 #include "dnnkit/onnx/import/known_elements.hpp"
-#include "dnnkit/operator/scalar.hpp"
+#include "dnnkit/tensor/symbolic_number.hpp"
 
 namespace dnnkit::onnx {
 
@@ -25,74 +26,42 @@ class element_arithmetic {
     return e.number >= 0 ? dim(e.number) : table_.add(dim(0), e.number);
   }
   // The element that a dimension is; expressions of one constant term become numbers again.
-  known_element to_element(dim d) const {
-    if (!d.is_expression()) return known_element::of_dim(d);
-    const bounds r = table_.range(d);
-    if (r.min == r.max && table_.polynomials[d.expression()].size() <= 1) return known_element::of_number(r.min);
-    return known_element::of_dim(d);
+  known_element to_element(dim d) const { return to_element(symbolic_number(table_, d)); }
+  known_element to_element(symbolic_number x) const {
+    if (x.is_number()) return known_element::of_number(x.number());
+    return x.is_expression() ? known_element::of_dim(x.in(table_)) : known_element{};
   }
 
   known_element add(const known_element& a, const known_element& b) const {
-    std::int64_t n = 0;
-    if (a.is_number() && b.is_number())
-      return __builtin_add_overflow(a.number, b.number, &n) ? known_element{} : known_element::of_number(n);
-    if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() + b.as_real());
+    if (are_reals(a, b)) return known_element::of_real(a.as_real() + b.as_real());
     if (const auto r = halved(a, b))
       return fraction(table_.add(table_.mul(r->a, r->under_b), table_.mul(r->b, r->under_a)),
                       table_.mul(r->under_a, r->under_b));
-    return to_element(table_.add(to_dim(a), to_dim(b)));
+    return to_element(whole(a) + whole(b));
   }
   known_element sub(const known_element& a, const known_element& b) const {
-    std::int64_t n = 0;
-    if (a.is_number() && b.is_number())
-      return __builtin_sub_overflow(a.number, b.number, &n) ? known_element{} : known_element::of_number(n);
-    if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() - b.as_real());
+    if (are_reals(a, b)) return known_element::of_real(a.as_real() - b.as_real());
     if (const auto r = halved(a, b))
       return fraction(table_.sub(table_.mul(r->a, r->under_b), table_.mul(r->b, r->under_a)),
                       table_.mul(r->under_a, r->under_b));
-    return to_element(table_.sub(to_dim(a), to_dim(b)));
+    return to_element(whole(a) - whole(b));
   }
   known_element mul(const known_element& a, const known_element& b) const {
-    std::int64_t n = 0;
-    if (a.is_number() && b.is_number())
-      return __builtin_mul_overflow(a.number, b.number, &n) ? known_element{} : known_element::of_number(n);
-    if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() * b.as_real());
+    if (are_reals(a, b)) return known_element::of_real(a.as_real() * b.as_real());
     if (const auto r = halved(a, b)) return fraction(table_.mul(r->a, r->b), table_.mul(r->under_a, r->under_b));
-    return to_element(table_.mul(to_dim(a), to_dim(b)));
+    return to_element(whole(a) * whole(b));
   }
-  // Integers: without the fraction, as ONNX's Div. Reals: a fraction when an operand is an expression.
+  // Integers: without the fraction, as ONNX's Div; by 0 unknown, which the operator says when the network runs. Reals:
+  // a fraction when an operand is an expression.
   known_element div(const known_element& a, const known_element& b, bool integers) const {
-    if (a.is_number() && b.is_number() && integers) {
-      if (b.number == 0) return {};  // which the operator says when the network runs
-      return known_element::of_number(quotient(a.number, b.number));
-    }
+    if (integers && !are_reals(a, b)) return to_element(quotient(whole(a), whole(b)));
     if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() / b.as_real());
     const dim x = to_dim(a), y = to_dim(b);
     if (x.is_unknown() || y.is_unknown() || table_.range(y).min < 1) return {};
-    if (const dim exact = table_.exact_div(x, y); !exact.is_unknown()) return to_element(exact);
-    if (!integers) return fraction(x, y);
-    if (!is_natural(x)) {
-      if (!y.is_known() || table_.range(x).min <= -y.value()) return {};
-      return to_element(table_.floor_div(table_.max(x, dim(0)), y));  // above -y, the quotient is 0
-    }
-    return to_element(table_.floor_div(x, y));
+    const dim exact = table_.exact_div(x, y);
+    return exact.is_unknown() ? fraction(x, y) : to_element(exact);
   }
-  // Whether d is at least 0: by its bounds, or because it is a remainder, f(n, d / k) - k * f(n, d) with f the quotient
-  // rounded down, or as much as that and more.
-  bool is_natural(dim d) const {
-    if (d.is_unknown() || table_.range(d).min >= 0) return !d.is_unknown();
-    const polynomial p = table_.polynomials[d.expression()];
-    for (const monomial& m : p) {
-      if (m.coefficient >= 0 || m.factors.size() != 1) continue;
-      const atom a = table_.atoms[m.factors[0]];
-      const std::int64_t k = -m.coefficient;
-      if (a.kind != atom_kind::floor_div || !a.b.is_known() || a.b.value() % k != 0) continue;
-      const dim whole = table_.floor_div(a.a, a.b.value() / k), quotient = table_.floor_div(a.a, a.b);
-      const dim rest = table_.sub(d, table_.sub(whole, table_.mul(quotient, k)));
-      if (!rest.is_unknown() && table_.range(rest).min >= 0) return true;
-    }
-    return false;
-  }
+  bool is_natural(dim d) const { return dnnkit::is_natural(table_, d); }
   // The whole number below (or, if `up`, above) a fraction. A quotient of whole numbers that is none lies so far from
   // the next one that rounding to 32-bit floats cannot reach it.
   known_element rounded(const known_element& e, bool up) const {
@@ -103,42 +72,31 @@ class element_arithmetic {
   }
   // The sign of the result is that of the divisor (ONNX's Mod), or of the dividend (fmod).
   known_element mod(const known_element& a, const known_element& b, bool fmod) const {
+    if (!fmod) return to_element(modulo(whole(a), whole(b)));
     if (a.is_number() && b.is_number()) {
       if (b.number == 0 || b.number == -1) return b.number == 0 ? known_element{} : known_element::of_number(0);
-      const std::int64_t r = a.number % b.number;
-      return known_element::of_number(!fmod && r != 0 && (r < 0) != (b.number < 0) ? r + b.number : r);
+      return known_element::of_number(a.number % b.number);
     }
-    const dim x = to_dim(a), y = to_dim(b);
-    if (x.is_unknown() || y.is_unknown() || table_.range(y).min < 1 || (fmod && table_.range(x).min < 0)) return {};
-    return to_element(table_.mod(x, y));
+    const symbolic_number negative = whole(a) < symbolic_number(0);
+    return negative.is_number() && negative.number() == 0 ? to_element(modulo(whole(a), whole(b))) : known_element{};
   }
   known_element min(const known_element& a, const known_element& b) const {
-    if (a.is_number() && b.is_number()) return a.number <= b.number ? a : b;
-    if (a.is_numeric() && b.is_numeric()) return a.as_real() <= b.as_real() ? a : b;
-    return to_element(table_.min(to_dim(a), to_dim(b)));
+    if (are_reals(a, b)) return a.as_real() <= b.as_real() ? a : b;
+    return to_element(minimum(whole(a), whole(b)));
   }
   known_element max(const known_element& a, const known_element& b) const {
-    if (a.is_number() && b.is_number()) return a.number >= b.number ? a : b;
-    if (a.is_numeric() && b.is_numeric()) return a.as_real() >= b.as_real() ? a : b;
-    return to_element(table_.max(to_dim(a), to_dim(b)));
+    if (are_reals(a, b)) return a.as_real() >= b.as_real() ? a : b;
+    return to_element(maximum(whole(a), whole(b)));
   }
 
   // Whether a == b, or a < b; nothing when that depends on the symbols' values.
   std::optional<bool> equal(const known_element& a, const known_element& b) const {
-    if (a.is_number() && b.is_number()) return a.number == b.number;
-    if (a.is_numeric() && b.is_numeric()) return a.as_real() == b.as_real();
-    const std::optional<bounds> r = difference(a, b);
-    if (!r) return std::nullopt;
-    if (r->min == 0 && r->max == 0) return true;
-    return r->min > 0 || r->max < 0 ? std::optional(false) : std::nullopt;
+    if (are_reals(a, b)) return a.as_real() == b.as_real();
+    return truth(whole(a) == whole(b));
   }
   std::optional<bool> less(const known_element& a, const known_element& b) const {
-    if (a.is_number() && b.is_number()) return a.number < b.number;
-    if (a.is_numeric() && b.is_numeric()) return a.as_real() < b.as_real();
-    const std::optional<bounds> r = difference(a, b);
-    if (!r) return std::nullopt;
-    if (r->max < 0) return true;
-    return r->min >= 0 ? std::optional(false) : std::nullopt;
+    if (are_reals(a, b)) return a.as_real() < b.as_real();
+    return truth(whole(a) < whole(b));
   }
 
   // As ONNX's Cast converts an element of `from` to `to`.
@@ -172,6 +130,7 @@ class element_arithmetic {
     dim a, under_a, b, under_b;
   };
   std::optional<two_fractions> halved(const known_element& a, const known_element& b) const {
+    if (a.is_number() && b.is_number()) return std::nullopt;
     two_fractions r{to_dim(a), 1, to_dim(b), 1};
     if (!split(a, r.a, r.under_a) || !split(b, r.b, r.under_b)) return std::nullopt;
     return r.under_a == dim(1) && r.under_b == dim(1) ? std::nullopt : std::optional(r);
@@ -198,12 +157,16 @@ class element_arithmetic {
     return under == dim(1) ? to_element(over) : known_element::of_fraction(over, under);
   }
 
-  std::optional<bounds> difference(const known_element& a, const known_element& b) const {
-    const dim x = to_dim(a), y = to_dim(b);
-    if (x.is_unknown() || y.is_unknown()) return std::nullopt;
-    const dim d = table_.sub(x, y);
-    if (d.is_unknown()) return std::nullopt;
-    return table_.range(d);
+  static bool are_reals(const known_element& a, const known_element& b) {
+    return a.is_numeric() && b.is_numeric() && (a.is_real() || b.is_real());
+  }
+  // What the element is as a whole number, which arithmetic on extents is about; unknown where it is none.
+  symbolic_number whole(const known_element& e) const {
+    if (e.is_number()) return e.number;
+    return {table_, to_dim(e)};
+  }
+  static std::optional<bool> truth(symbolic_number x) {
+    return x.is_number() ? std::optional(x.number() != 0) : std::nullopt;
   }
 
   symbol_table& table_;
