@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What README.md and docs/*.md point to exists: links, headers named in `code` (from include/dnnkit, or from the root),
-# folders of the library, and scripts that a reader is told to run. Usage: paths.sh ROOT
+# folders of the library, scripts that a reader is told to run, and what is said to be in a header, `name` (`header.hpp`).
+# Usage: paths.sh ROOT
 set -euo pipefail
 cd "$1"
 
@@ -22,6 +23,14 @@ for document in README.md docs/*.md tests/README.md; do
   while read -r name; do
     check "$document" "$name" "include/dnnkit/$name" "include/$name" "$name" include/dnnkit/*/"$name"
   done < <(grep -oE '`<?[a-z0-9_./]+(\.(hpp|cpp|sh|cmake|txt)|/)>?`' "$document" | tr -d '`<>')
+  while read -r name header; do
+    count=$((count + 1))
+    for found in "include/dnnkit/$header" include/dnnkit/*/"$header"; do [ -e "$found" ] && break; done
+    if [ -e "$found" ] && ! grep -qE "(^|[^a-z0-9_])${name##*:}([^a-z0-9_]|$)" "$found"; then
+      echo "$document: there is no $name in $header"
+      wrong=$((wrong + 1))
+    fi
+  done < <(tr '\n' ' ' <"$document" | grep -oE '`[a-z0-9_:]+`  *\(`[a-z0-9_./]+\.hpp`\)' | sed -E 's/^`([^`]*)` *\(`([^`]*)`\)$/\1 \2/')
   while read -r script; do check "$document" "$script" "$script"
   done < <(grep -oE 'bash [a-z_]+/[a-z0-9_./]+\.sh' "$document" | sed 's/^bash //')
 done
