@@ -143,9 +143,9 @@ endfunction()
 
 # dnnkit_kernel_units(TARGET MODEL HEADER PARTS [ISA name...])
 #
-# For a model written by hand: adds to TARGET the units that compile all but the first part of its kernels, so that several
-# compilers work on them at once. MODEL is the struct, whose member kernel_parts is PARTS (1 without it), HEADER what
-# defines it:
+# For a model written by hand: adds to TARGET the units that compile its kernels, so that several compilers work on them
+# and on the session, the first of PARTS parts, at once. MODEL is the struct, whose member kernel_parts is PARTS (1 without
+# it), HEADER what defines it:
 #
 #   struct my_model {
 #     static constexpr std::size_t kernel_parts = 3;
@@ -183,7 +183,7 @@ function(dnnkit_kernel_units target model header parts)
       if(part GREATER 0)
         set(instance "kernel_part<${net}, ${part}>")
       elseif(isa STREQUAL any)
-        continue()  # the session's unit compiles it
+        continue()  # the session
       else()
         set(instance "version_of<${net}>")
       endif()
@@ -252,6 +252,9 @@ function(dnnkit_add_onnx target model)
     cmake_host_system_information(RESULT most_parts QUERY NUMBER_OF_LOGICAL_CORES)
     if(most_parts GREATER 8)
       set(most_parts 8)
+    endif()
+    if(NOT arg_ISA)
+      math(EXPR most_parts "${most_parts} + 1")  # one of them is the session
     endif()
     list(APPEND options --most-kernel-parts ${most_parts})
   endif()

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/cpu/kernel_parts.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 #include "dnnkit/onnx/import.hpp"
@@ -23,11 +24,15 @@ namespace dk = dnnkit;
 
 // Writes the units of the kernels (NAME_kernels_1.cpp ..., or of each instruction set NAME_kernels_ISA_0.cpp ...): as
 // many sources as `most` parts need, of which those beyond what pays are empty, or exactly `exactly`, if that is given.
-// Returns the number of parts.
+// Returns the number of parts; the session is one of them where there are no instruction sets.
 std::size_t write_kernel_units(const dk::graph& g, const std::filesystem::path& folder, const std::string& name,
                                std::size_t most, std::size_t exactly, const std::vector<std::string>& isas) {
-  const std::size_t parts =
-      exactly > 0 ? exactly : dk::onnx::kernel_parts_that_pay(dk::cpu::planned(g).recipes.size(), most);
+  const auto parts_that_pay = [&] {
+    const std::size_t units = dk::onnx::kernel_units_that_pay(dk::cpu::compile_cost(view_of(dk::cpu::planned(g))),
+                                                              isas.empty() ? most - 1 : most);
+    return isas.empty() ? 1 + units : std::max<std::size_t>(1, units);
+  };
+  const std::size_t parts = exactly > 0 ? exactly : parts_that_pay();
   const auto write = [&](std::size_t first, const std::string& isa) {
     for (std::size_t part = first; part < std::max(most, parts); ++part)
       dk::onnx::write_if_changed(folder / (dk::onnx::kernel_unit_name(name, part, isa) + ".cpp"),

@@ -18,6 +18,7 @@
 #include "cmake/onnx_tool/instruction_sets.hpp"
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/cpu/kernel_parts.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 
@@ -33,6 +34,16 @@ struct group_of_units {
   std::vector<std::string> names;
 };
 
+// Kernels are compiled apart from the program around them, which needs less optimisation.
+std::size_t parts_that_pay(const dnnkit::graph& g, std::size_t jobs, bool with_program) {
+  const dnnkit::plan_draft plan = cpu::planned(g);
+  const std::size_t units =
+      std::max<std::size_t>(1, onnx::kernel_units_that_pay(cpu::compile_cost(view_of(plan)), jobs));
+  return with_program ? 1 + units : units;
+}
+
+constexpr std::string_view name_of_program = "main";
+
 // The sources of the program, and the names of its units.
 std::vector<group_of_units> write_sources(const dnnkit::graph& g, const path& file, const path& folder,
                                           std::size_t kernel_parts, const std::vector<std::string>& isas,
@@ -40,8 +51,8 @@ std::vector<group_of_units> write_sources(const dnnkit::graph& g, const path& fi
   const std::string name = onnx::model_name(file);
   std::filesystem::create_directories(folder);
   onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, kernel_parts, isas));
-  onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, file, linked));
-  std::vector<group_of_units> groups{{{}, {"main"}}};
+  onnx::write_if_changed(folder / fmt::format("{}.cpp", name_of_program), onnx::program_source(name, file, linked));
+  std::vector<group_of_units> groups{{{}, {std::string(name_of_program)}}};
   const auto write = [&](group_of_units& group, std::size_t first) {
     for (std::size_t part = first; part < kernel_parts; ++part) {
       group.names.push_back(onnx::kernel_unit_name(name, part, group.isa));
@@ -94,13 +105,17 @@ int build(int argc, char** argv) {
       "include", "folder of the library's headers, by default those beside this program",
       cxxopts::value<std::string>())(
       "flags", "flags for the compiler",
-      cxxopts::value<std::string>()->default_value("-O3 -march=native, or -O3 with --isa"))(
+      cxxopts::value<std::string>()->default_value(
+          "-O3 -march=native, or -O3 with --isa, for kernels, and -O1 for the program around them"))(
       "isa",
       "instruction sets that the program has kernels for and chooses from when it starts: some of sse2, avx2, avx512 "
       "and neon, as in avx2,avx512; the environment variable DNNKIT_ISA of the program names one",
       cxxopts::value<std::string>())("j,jobs", "compilers to run at once, by default as many as there are processors",
                                      cxxopts::value<std::size_t>()->default_value(std::to_string(processors)))(
-      "kernel-parts", "units to compile the kernels in, by default as many as pay and run at once",
+      "kernel-parts",
+      "units to compile, the program around the kernels being one of them, or, with --isa, units of each set's "
+      "kernels; "
+      "by default as many as pay and run at once",
       cxxopts::value<std::size_t>());
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
@@ -118,7 +133,7 @@ int build(int argc, char** argv) {
   const dnnkit::graph& g = m.imported.graph;
   const std::size_t kernel_parts = arguments->count("kernel-parts")
                                        ? std::max<std::size_t>(1, (*arguments)["kernel-parts"].as<std::size_t>())
-                                       : onnx::kernel_parts_that_pay(cpu::planned(g).recipes.size(), jobs);
+                                       : parts_that_pay(g, jobs, isas.empty());
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
   const std::vector<group_of_units> groups =
@@ -126,18 +141,22 @@ int build(int argc, char** argv) {
 
   const path log = folder / "compiler.log";
   const std::vector<std::string> compiler = compiler_and_options(log);
-  const std::string flags = arguments->count("flags") ? (*arguments)["flags"].as<std::string>()
-                            : isas.empty()            ? "-O3 -march=native"
-                                                      : "-O3";
+  const std::string_view processor = isas.empty() ? " -march=native" : "";
+  const std::string flags =
+      arguments->count("flags") ? (*arguments)["flags"].as<std::string>() : fmt::format("-O3{}", processor);
   const std::vector<std::string> words = joined(compiler, words_of(flags));
+  const bool kernels_apart = kernel_parts > 1 || !isas.empty();
+  const std::vector<std::string> words_of_program =
+      kernels_apart && !arguments->count("flags") ? joined(compiler, words_of(fmt::format("-O1{}", processor))) : words;
   std::vector<command_line> compilations;
   std::vector<std::array<command_line, 2>> closings;
   command_line link{words, log};
   for (const group_of_units& group : groups) {
-    std::vector<std::string> own = words, objects;
-    for (const instruction_set& set : instruction_sets)
-      if (set.name == group.isa) own = joined(joined(own, words_of(set.flags)), {"-fno-lto"});
+    std::vector<std::string> objects;
     for (const std::string& unit : group.names) {
+      std::vector<std::string> own = unit == name_of_program ? words_of_program : words;
+      for (const instruction_set& set : instruction_sets)
+        if (set.name == group.isa) own = joined(joined(own, words_of(set.flags)), {"-fno-lto"});
       objects.push_back(absolute(folder / (unit + ".o")).string());  // no option, whatever it begins with
       compilations.push_back({joined(own, {fmt::format("-I{}", include.string()), fmt::format("-I{}", folder.string()),
                                            "-c", absolute(folder / (unit + ".cpp")).string(), "-o", objects.back()}),

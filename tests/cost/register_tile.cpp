@@ -95,5 +95,6 @@ TEST_CASE("rows of an output: widths fit, whatever is known") {
         REQUIRE(width <= dk::tile_vectors(facts));
       }
   CHECK(dk::row_width(wide, 4, 0) == 4);
-  CHECK(dk::row_width(wide, 4, 7) == 3);  // four vectors would leave four rows a tile
+  CHECK(dk::row_width(wide, 4, 7) == 3);    // four vectors would leave four rows a tile
+  CHECK(dk::row_width(wide, 32, 14) == 3);  // two tiles of seven rows; of four vectors, three of five, five and four
 }

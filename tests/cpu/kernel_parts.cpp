@@ -22,16 +22,15 @@ using whole = dk::compile<layers_of_parts>;
 using net = dk::compile<model_in_parts>;
 static_assert(dk::cpu::kernel_parts<whole>() == 1 && dk::cpu::kernel_parts<net>() == 3);
 
-// Every recipe is in one part.
-static_assert(kernel_part<net, 0>::recipes.size() + kernel_part<net, 1>::recipes.size() +
-                  kernel_part<net, 2>::recipes.size() ==
-              net::distinct_kernels);
+// Every recipe is in one part, and none in the session's.
+static_assert(kernel_part<net, 0>::recipes.empty());
+static_assert(kernel_part<net, 1>::recipes.size() + kernel_part<net, 2>::recipes.size() == net::distinct_kernels);
 static_assert(kernel_part<net, 1>::recipes.size() > 0 && kernel_part<net, 2>::recipes.size() > 0);
 
-constexpr std::array<dk::recipe, 200> products() {
-  std::array<dk::recipe, 200> r{};
-  for (dk::recipe& x : r) x.anchor.id = dk::id_of<dk::op::matmul>;
-  return r;
+constexpr std::array<std::size_t, 200> costs_from_1_to_4() {
+  std::array<std::size_t, 200> costs{};
+  for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = 1 + i * 7 % 4;
+  return costs;
 }
 
 template <std::size_t N> std::array<float, N> wave() {
@@ -56,21 +55,28 @@ template <class Net> std::array<float, 2 + 28> result() {
 
 }  // namespace
 
-TEST_CASE("parts have equally much to compile, a session included") {
-  static constexpr auto recipes = products();
-  const std::size_t cost = dk::cpu::compile_cost(recipes[0].anchor);
-  for (const std::size_t parts : std::array<std::size_t, 4>{1, 2, 3, 5}) {
-    CAPTURE(parts);
-    std::vector<std::size_t> load(parts, 0);
-    load[0] = dk::cpu::compile_cost_of_session;
-    for (const std::size_t part : dk::cpu::deal_recipes<recipes.size()>(recipes, parts)) load.at(part) += cost;
-    CHECK(*std::max_element(load.begin(), load.end()) - *std::min_element(load.begin(), load.end()) <= cost);
-  }
+TEST_CASE("parts have equally much to compile, and those before the first nothing") {
+  constexpr auto costs = costs_from_1_to_4();
+  for (const std::size_t first : std::array<std::size_t, 2>{0, 1})
+    for (const std::size_t parts : std::array<std::size_t, 4>{2, 3, 4, 6}) {
+      CAPTURE(first);
+      CAPTURE(parts);
+      const auto part = dk::cpu::deal_kernels(costs, first, parts);
+      std::vector<std::size_t> load(parts, 0);
+      for (std::size_t k = 0; k < costs.size(); ++k) load.at(part[k]) += costs[k];
+      for (std::size_t p = 0; p < first; ++p) CHECK(load[p] == 0);
+      const auto begin = load.begin() + static_cast<std::ptrdiff_t>(first);
+      CHECK(*std::max_element(begin, load.end()) - *std::min_element(begin, load.end()) <= 1);
+    }
 }
 
 TEST_CASE("more parts than kernels") {
-  static constexpr auto recipes = products();
-  for (const std::size_t part : dk::cpu::deal_recipes<recipes.size()>(recipes, 500)) CHECK(part < 500);
+  for (const std::size_t part : dk::cpu::deal_kernels(costs_from_1_to_4(), 1, 500)) {
+    CHECK(part >= 1);
+    CHECK(part < 500);
+  }
 }
+
+TEST_CASE("a kernel costs what its stages cost") { CHECK(dk::cpu::compile_cost(net::plan) == 4 + 4 + 2 + 1 + 1); }
 
 TEST_CASE("the same results, whichever units the kernels come from") { CHECK(result<net>() == result<whole>()); }

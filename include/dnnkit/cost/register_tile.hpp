@@ -94,8 +94,9 @@ constexpr int row_width(const cpu_facts& facts, std::int64_t vectors, std::int64
   for (int width = best; width >= 1; --width) {
     const std::int64_t widest = pieces(vectors, pieces(vectors, width));
     const std::int64_t most = tile_rows(facts, static_cast<int>(widest));
-    const std::int64_t rows = items == 0 ? most : pieces(items, pieces(items, most));
-    const auto r = static_cast<double>(rows), v = static_cast<double>(widest);
+    const auto v = static_cast<double>(widest);
+    const auto r =
+        items == 0 ? static_cast<double>(most) : cut(static_cast<double>(items), static_cast<double>(most)).size;
     const double of_a_sum = cycles_a_step(facts, r, v) / (r * v);
     if (of_a_sum >= clearly * least) continue;
     least = of_a_sum;

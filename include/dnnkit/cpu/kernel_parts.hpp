@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The kernels of a network dealt out to several units of a program, which compilers work on at once.
 //
-// A model with a member `static constexpr std::size_t kernel_parts = 3` has its kernels compiled in as many parts. Part
-// 0 comes with the session, wherever that is used; each other part takes a unit of its own:
+// A model with a member `static constexpr std::size_t kernel_parts = 3` is compiled in as many parts. Part 0 is the
+// session, wherever that is used, which then has no kernels to compile and can do with less optimisation; each other
+// part takes a unit of its own:
 //   #include <dnnkit/cpu/kernel_unit.hpp>
 //   template struct dnnkit::cpu::kernel_part<dnnkit::compile<my_model>, 1>;
 // dnnkit_kernel_units() (cmake/dnnkitOnnx.cmake) and `dnnkit build` write those units.
@@ -12,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include "dnnkit/cost/target.hpp"
 #include "dnnkit/cpu/kernel.hpp"
@@ -20,29 +22,43 @@
 
 namespace dnnkit::cpu {
 
-// About how long the compiler takes for a kernel, in tenths of a second (g++ 12 -O3), by its anchor.
+// About how long the compiler takes for a stage of a kernel, in tenths of a second (g++ 12 -O3), by its anchor.
 constexpr std::size_t compile_cost(const operator_tag& anchor) {
   if (anchor.id == id_of<op::conv> || anchor.id == id_of<op::matmul>) return 4;
   return anchor.kind == form::row || anchor.id == id_of<op::max_pool> || anchor.id == id_of<op::average_pool> ? 2 : 1;
 }
-inline constexpr std::size_t most_compile_cost = 4;
-// What the unit of part 0 has to compile besides kernels, more than the others: a session and the program around it.
-inline constexpr std::size_t compile_cost_of_session = 80;
+// For a kernel, and for all kernels of a plan.
+constexpr std::size_t compile_cost(const plan_view& plan, const recipe& r) {
+  std::size_t cost = 0;
+  for (std::size_t i = 0; i < plan_view::stages_of(r); ++i) cost += compile_cost(plan.stage_of(r, i).anchor);
+  return cost;
+}
+constexpr std::size_t compile_cost(const plan_view& plan) {
+  std::size_t cost = 0;
+  for (const recipe& r : plan.recipes) cost += compile_cost(plan, r);
+  return cost;
+}
 
-// The part of each recipe: each of the dearest in turn goes to the part with the least to do.
-// @post result[r] < parts
-template <std::size_t Recipes>
-constexpr std::array<std::size_t, Recipes> deal_recipes(std::span<const recipe> recipes, std::size_t parts) {
-  std::array<std::size_t, Recipes> part{};
-  std::array<std::size_t, Recipes + 1> load{};  // more parts than recipes get nothing
-  parts = std::min(parts, Recipes + 1);
-  load[0] = compile_cost_of_session;
-  for (std::size_t cost = most_compile_cost; cost > 0; --cost)
-    for (std::size_t r = 0; r < Recipes; ++r) {
-      if (compile_cost(recipes[r].anchor) != cost) continue;
-      for (std::size_t p = 0; p < parts; ++p)
-        if (load[p] < load[part[r]]) part[r] = p;
-      load[part[r]] += cost;
+// The part of each kernel, by what they cost, out of `first` to `parts` - 1: each of the dearest in turn goes to the
+// part with the least to do.
+// @pre first < parts
+// @post first <= result[r] < parts
+template <std::size_t Kernels>
+constexpr std::array<std::size_t, Kernels> deal_kernels(const std::array<std::size_t, Kernels>& costs,
+                                                        std::size_t first, std::size_t parts) {
+  std::array<std::size_t, Kernels> part{};
+  std::array<std::size_t, Kernels + 1> load{};  // more parts than kernels get nothing
+  const std::size_t used = std::min(parts - first, Kernels);
+  std::size_t cost = 0;
+  for (std::size_t c : costs) cost = std::max(cost, c);
+  for (; cost > 0; --cost)
+    for (std::size_t r = 0; r < Kernels; ++r) {
+      if (costs[r] != cost) continue;
+      std::size_t least = 0;
+      for (std::size_t p = 1; p < used; ++p)
+        if (load[p] < load[least]) least = p;
+      load[least] += cost;
+      part[r] = first + least;
     }
   return part;
 }
@@ -51,8 +67,20 @@ template <class Net> constexpr std::size_t kernel_parts() {
   if constexpr (requires { Net::model::kernel_parts; }) return Net::model::kernel_parts;
   else return 1;
 }
+// Is Net one of several versions of its model (cpu/kernel_version.hpp)? Its part 0 has no session.
 template <class Net>
-inline constexpr auto part_of_recipe = deal_recipes<Net::plan.recipes.size()>(Net::plan.recipes, kernel_parts<Net>());
+concept is_version = requires {
+  typename Net::model::target;
+}
+&&!std::is_same_v<typename Net::model::target, typename Net::target>;
+
+template <class Net> constexpr std::array<std::size_t, Net::plan.recipes.size()> deal_recipes() {
+  std::array<std::size_t, Net::plan.recipes.size()> costs{};
+  for (std::size_t r = 0; r < costs.size(); ++r) costs[r] = compile_cost(Net::plan, Net::plan.recipes[r]);
+  constexpr std::size_t parts = kernel_parts<Net>();
+  return deal_kernels(costs, parts > 1 && !is_version<Net> ? 1 : 0, parts);
+}
+template <class Net> inline constexpr auto part_of_recipe = deal_recipes<Net>();
 
 template <class Net, std::size_t Part> struct kernel_part {
   static_assert(Part < kernel_parts<Net>(), "dnnkit: the model's member kernel_parts says that there is no such part");

@@ -84,10 +84,11 @@ inline std::string model_name(const std::filesystem::path& path) {
   return generation::type_name(path.stem().string(), "model");
 }
 
-// In how many units it pays to compile so many kernels, at most `most`: a unit has the headers and the plan to compile
-// again, which takes as long as eight kernels do.
-constexpr std::size_t kernel_parts_that_pay(std::size_t kernels, std::size_t most) {
-  return std::max<std::size_t>(1, std::min(kernels / 8, most));
+// In how many units it pays to compile kernels apart from the session, at most `most`; `cost`: theirs
+// (cpu::compile_cost). A unit has the headers and the plan to compile again.
+constexpr std::size_t kernel_units_that_pay(std::size_t cost, std::size_t most) {
+  constexpr std::size_t cost_of_a_unit = 120;
+  return std::min(cost / cost_of_a_unit, most);
 }
 
 // NAME.hpp: the struct NAME, ready for dnnkit::compile<NAME>; with several kernel_parts, or the names of instruction
@@ -122,7 +123,7 @@ inline std::string model_header(const dnnkit::graph& g, const std::string& name,
 }
 
 // The unit that compiles one part of the kernels, for the instruction set called `isa` if there is one; empty where
-// there are fewer parts. Part 0 has a unit for instruction sets only: elsewhere the session's has it.
+// there are fewer parts. Part 0 has a unit for instruction sets only: elsewhere it is the session's.
 inline std::string kernel_unit_source(const std::string& name, std::size_t part, std::size_t kernel_parts,
                                       const std::string& isa = {}) {
   const std::string number = std::to_string(part);

@@ -159,32 +159,30 @@ template <class T, std::size_t> using vector_table = vector<T>;
 template <class T, std::size_t> using span_table = std::span<const T>;
 }  // namespace detail
 
-#undef DNNKIT_PLAN_TABLES
-
 using plan_draft = plan_tables<detail::vector_table>;
 using plan_view = plan_tables<detail::span_table>;
 
 using table_sizes = std::array<std::size_t, table_count>;
 
 template <class Tables> constexpr table_sizes sizes_of(const Tables& p) {
-  table_sizes sizes{};
-  std::size_t i = 0;
-  for_each_table([&](auto table) { sizes[i++] = table(p).size(); });
-  return sizes;
+#define DNNKIT_TABLE(row, name) p.name.size(),
+  return {DNNKIT_PLAN_TABLES(DNNKIT_TABLE)};
+#undef DNNKIT_TABLE
 }
 
 // A plan_view of any plan-like object that outlives it.
 template <class Tables> constexpr plan_view view_of(const Tables& p) {
   plan_view v;
-  for_each_table([&](auto table) {
-    const auto& from = table(p);
-    table(v) = {from.data(), from.size()};
-  });
+#define DNNKIT_TABLE(row, name) v.name = {p.name.data(), p.name.size()};
+  DNNKIT_PLAN_TABLES(DNNKIT_TABLE)
+#undef DNNKIT_TABLE
   v.arena_bytes = p.arena_bytes;
   v.is_static = p.is_static;
   v.error = p.error;
   return v;
 }
+
+#undef DNNKIT_PLAN_TABLES
 
 // visit(b) for the number of every buffer that a step writes.
 constexpr void for_each_written(const plan_view& plan, const step& s, auto visit) {

@@ -257,16 +257,23 @@ struct attention {
     tile<Rows, Vectors>(
         k, token, transposed_q, {.depth = {}, .height = {}, .width = {}, .run = {depth, of_k.element, lanes}},
         fetch_nothing{}, [](int, int) { return float_vec(0.0f); },
-        [&](int i, int j, float_vec x) {
-          const index_t at = j * float_lanes;
-          const auto finish = [&](auto valid) __attribute__((always_inline)) {
-            const float_vec s = scores(x, key + i, query + at, valid);
-            largest[j] = max(largest[j], s);
-            s.store(p + i * lanes + at);
-          };
-          if (j + 1 < Vectors) finish(constant<float_lanes>{});
-          else with_lanes<value_or<decltype(count)>(0) == lanes>(count - at, finish);
-        });
+        [&](int i, int j, float_vec x) { x.store(p + i * lanes + j * float_lanes); });
+    // Not where the tile ends: there, what is computed would be compiled once for each of its sums.
+#pragma GCC unroll 1
+    for (int i = 0; i < Rows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < Vectors; ++j) {
+        const index_t at = j * float_lanes;
+        float* const place = p + i * lanes + at;
+        const auto finish = [&](auto valid) __attribute__((always_inline)) {
+          const float_vec s = scores(float_vec::load(place), key + i, query + at, valid);
+          largest[j] = max(largest[j], s);
+          s.store(place);
+        };
+        if (j + 1 < Vectors) finish(constant<float_lanes>{});
+        else with_lanes<value_or<decltype(count)>(0) == lanes>(count - at, finish);
+      }
+    }
     for (int j = 0; j < Vectors; ++j) largest[j].store(of_rows.largest + j * float_lanes);
   }
 
