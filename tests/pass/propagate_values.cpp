@@ -87,6 +87,11 @@ static_assert(left_of([](builder& b, tensor x, tensor w) {  // which is broadcas
                 return where(equal(count_of(w), number(b, 6)), w, x);
               }) == "Where -> f32 [N, 2, 3]");
 
+static_assert(left_of([](builder& b, tensor x, tensor w) {  // what is chosen is known itself
+                const tensor six = equal(count_of(w), number(b, 6));
+                return combine(six, shape_of(w) * 2, combine(six, shape_of(w), shape_of(x, {.start = 1})));
+              }) == "-> 4 6");
+
 // Extents that were not known because a condition was not.
 static_assert(left_of([](builder& b, tensor, tensor w) {
                 const tensor y = combine(less(count_of(w), number(b, 6)), w, slice(w, {.starts = {1}, .ends = {2}}));

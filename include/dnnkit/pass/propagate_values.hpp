@@ -160,7 +160,8 @@ class value_propagation {
     if (!changes) return static_cast<graph&&>(g_);
     const auto replace = [&](vector<value_id>& list) {
       for (std::size_t i = 0; i < list.count; ++i)
-        if (const value_id v = list.items[i]; v != none && image_[v] != none) list.items[i] = image_[v];
+        for (value_id& v = list.items[i]; v != none && image_[v] != none;)
+          v = image_[v];  // what is chosen may be known
     };
     replace(g_.operands);
     replace(g_.outputs);
