@@ -46,6 +46,7 @@ enum class fusion_reason : std::uint8_t {
   read_behind_anchor,
   // not asked, because of what had been decided before
   in_another_kernel,
+  moved_operand_of_successor,
   kernels_wait,
   count
 };
@@ -63,7 +64,7 @@ inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason
     {"prologue, computed again", "the same in several kernels, which costs less than storing and loading it"},
     {"stored by its producer", "it only moves elements, and the kernel before writes them where they belong"},
     {"mapping types", "DNNFusion's Table 3.3 forbids the pair of mapping types"},
-    {"profile", "its yellow cells: growing a result that took many operations to compute does not pay"},
+    {"profile", "a yellow cell of Table 3.3: growing a result that took many operations to compute does not pay"},
     {"rule", "a rule of the pipeline's own"},
     {"one anchor a kernel", "an anchor is an operator that is neither element-wise nor movement"},
     {"an operator that computes its output as a whole", "it has a kernel of its own"},
@@ -89,6 +90,8 @@ inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason
      "a prologue of several has at most four operators and one large operand"},
     {"its result is also read behind the anchor", "a prologue is computed as the anchor reads it"},
     {"in another kernel already", "kernels grow one after the other, from the smallest element-wise result on"},
+    {"an operand of a successor, with movement between",
+     "kernels grow to what a successor reads besides only where neither is moved"},
     {"kernels that wait for each other", "one of them was taken apart again"},
 }};
 constexpr const fusion_words& words_of(fusion_reason r) { return fusion_words_of_reasons[static_cast<std::size_t>(r)]; }

@@ -116,9 +116,11 @@ template <class... Rules> struct plan_fusion {
     chain.push_back(n);
   }
 
-  // To what n reads, but for the input by which it became a member.
+  // To what n reads; of a successor, which became a member by input `joined_by`, to what it reads besides. Movement
+  // on either side keeps the two apart: an epilogue that reads through views takes its anchor's tiles apart.
   static constexpr std::uint32_t no_input = ~std::uint32_t{0};
-  constexpr void grow_to_predecessors(fusion_group& block, node_id n, std::uint32_t joined_by = no_input) {
+  constexpr void grow_to_predecessors(fusion_group& block, node_id n, std::uint32_t joined_by = no_input,
+                                      bool is_moved = false) {
     const slice_of inputs = g_.nodes.items[n].inputs;
     for (std::uint32_t i = 0; i < inputs.count; ++i) {
       if (i == joined_by) continue;
@@ -132,6 +134,10 @@ template <class... Rules> struct plan_fusion {
       if (!is_anchor(source) && is_anchor(n)) continue;  // a producer's epilogue comes before a reader's prologue
       vector<node_id> chain;
       chain_to(v, chain);
+      if (joined_by != no_input && (is_moved || chain.count > 1)) {
+        note(source, n, fusion_reason::moved_operand_of_successor);
+        continue;
+      }
       const bool is_member = contains(block, source);  // then what it reads has been asked about
       if (is_member && chain.count == 1) accept(source, n, fusion_reason::predecessor);
       else if (join(block, chain, n, i, true) && !is_member) grow_to_predecessors(block, source);
@@ -160,7 +166,7 @@ template <class... Rules> struct plan_fusion {
         std::uint32_t i = 0;
         while (g_.operands.items[g_.nodes.items[u].inputs.first + i] != v) ++i;
         if (!join(block, through, u, i, false)) continue;
-        grow_to_predecessors(block, u, i);
+        grow_to_predecessors(block, u, i, through.count > 1);
         grow_to_successors(block, u);
       }
     }

@@ -245,7 +245,7 @@ template <class Target> class layout_selection {
         notes_.add(d, {{"channels last", "multiply-adds, empty lanes included", s.last},
                        {"channels first", "multiply-adds, empty lanes included", s.planar}});
     };
-    if (is_output(g_, v)) return say("row-major", "an output is the caller's", false);
+    if (is_output(g_, v)) return say("row-major", "the caller's memory is row-major", false);
     if (spatial_[index(v)] == 0)
       return say("row-major", "no kernel that works along channels reads or writes it", false);
     const stretch& s = stretches_[index(root(v))];
