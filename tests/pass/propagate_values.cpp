@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,7 +15,9 @@
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 #include "dnnkit/reference/evaluator.hpp"
+#include "tests/support/harness.hpp"
 #include "tests/support/plan_check.hpp"
+#include "tests/support/random_source.hpp"
 
 namespace dk = dnnkit;
 using namespace dnnkit;  // expressions of operators
@@ -109,9 +112,100 @@ static_assert(left_of([](builder& b, tensor x, tensor) {
 static_assert(left_of([](builder& b, tensor, tensor w) {  // as the evaluator says when it runs
                 return gather(shape_of(w), number(b, 2));
               }) == "Gather -> i64 []");
+static_assert(left_of([](builder& b, tensor x, tensor) { return number(b, 5) - count_of(x); }) ==
+              "Dims Reshape Sub -> i64 []");  // which may be negative
 static_assert(left_of([](builder&, tensor x, tensor) { return shape_of(non_zero(x)); }) == "NonZero Shape -> i64 [2]");
 
+// Random arithmetic on the extents of x [N, 2, 3]; every value is an output.
+void build_random_values(builder& b, std::uint64_t seed) {
+  random_source r(seed);
+  const tensor x = b.input("x", f32, {sym{"N", {1, 8}}, 2, 3}), chosen = b.input("c", boolean, {});
+  std::vector<tensor> numbers{shape_of(x), b.input("n", i64, {3})}, truths;
+  const auto number = [&] { return numbers[r.below(numbers.size())]; };
+  const auto as_long = [&](tensor t) {  // [3], by movement
+    if (t.rank() == 0) return expand(t, {3});
+    if (t.size(0) == dim(3)) return t;
+    return slice(concat({t, t, t}), {.starts = {0}, .ends = {3}});
+  };
+  for (int k = 0; k < 14; ++k) {
+    const tensor p = number(),
+                 q = r.chance(30) ? b.scalar(static_cast<double>(r.between(-2, 7)), i64) : as_long(number());
+    const tensor a = as_long(p);
+    switch (r.below(14)) {
+      case 0:
+        numbers.push_back(a + q);
+        break;
+      case 1:
+        numbers.push_back(a - q);
+        break;
+      case 2:
+        numbers.push_back(min(a, b.scalar(50, i64)) * min(q, b.scalar(50, i64)));
+        break;
+      case 3:
+        numbers.push_back(a / q);
+        break;
+      case 4:
+        numbers.push_back(mod(a, q, {.fmod = r.chance(50)}));
+        break;
+      case 5:
+        numbers.push_back(max(a, neg(q)));
+        break;
+      case 6:
+        numbers.push_back(gather(a, b.scalar(static_cast<double>(r.between(-3, 2)), i64)));
+        break;
+      case 7:
+        numbers.push_back(slice(a, {.starts = {r.between(0, 1)}, .ends = {r.between(2, 3)}}));
+        break;
+      case 8:
+        numbers.push_back(reduce_sum(a, {.axes = {0}}));
+        break;
+      case 9:
+        numbers.push_back(dk::abs(cast(cast(a, {.to = r.chance(50) ? i32 : i8}), {.to = i64})));
+        break;
+      case 10:
+        truths.push_back(less(a, q));
+        break;
+      case 11:
+        truths.push_back(logical_not(equal(reduce_max(a), b.scalar(3, i64))));
+        break;
+      case 12:
+        if (!truths.empty()) numbers.push_back(where(truths[r.below(truths.size())], a, q));
+        break;
+      default: {
+        const tensor c = truths.empty() || r.chance(30) ? chosen : gather(truths.back(), b.scalar(0, i64));
+        numbers.push_back(combine(c, a, as_long(number())));
+      }
+    }
+  }
+  for (std::size_t k = 0; k < numbers.size(); ++k) b.output((text("n") << k).view(), numbers[k]);
+  for (std::size_t k = 0; k < truths.size(); ++k) b.output((text("t") << k).view(), truths[k]);
+}
+
 }  // namespace
+
+TEST_CASE("random arithmetic on extents gives what it gave, for every value of the symbol") {
+  std::size_t nodes = 0, left = 0;
+  for (const std::uint64_t seed : harness::seeds(1, 300)) {
+    INFO("DNNKIT_SEED=" << seed);
+    builder b;
+    build_random_values(b, seed);
+    REQUIRE(b.value().error.str() == "");
+    const graph after = passes::propagate_values::run(b.value());
+    REQUIRE(dnnkit::verify(after).str() == "");
+    nodes += b.value().nodes.size();
+    left += after.nodes.size();
+    for (const std::int64_t n : {1, 2, 5, 8}) {
+      const std::vector<host_tensor> inputs{host_tensor(f32, {n, 2, 3}), host_tensor::of_integers(boolean, {}, {n % 2}),
+                                            host_tensor::of_integers(i64, {3}, {n - 3, 4, -n})};
+      const auto expected = evaluate(b.value(), inputs), found = evaluate(after, inputs);
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        CHECK(found[k].describe() == expected[k].describe());
+        CHECK(found[k].integers == expected[k].integers);
+      }
+    }
+  }
+  CHECK(10 * left < 9 * nodes);
+}
 
 TEST_CASE("a branch that is known not to be taken is not in the plan") {
   builder b;

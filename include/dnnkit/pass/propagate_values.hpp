@@ -151,7 +151,7 @@ class value_propagation {
       if (image_[n.output] != none || number_of_[n.output] < 0) continue;
       const known_tensor& t = tensors_[number_of_[n.output]];
       if (t.are_numbers()) image_[n.output] = constant_of(t);
-      else if (is_computed(n) && are_expressions(t)) expressions[k] = 1;
+      else if (is_computed(n) && are_extents(t)) expressions[k] = 1;
       else continue;
       changes = true;
       notes_.add({pass, "computed", "it follows from constants and extents"}, g_, n);
@@ -190,9 +190,10 @@ class value_propagation {
   static constexpr bool is_computed(const node& n) {
     return n.op->kind != form::movement && n.inputs.count > 0 && n.op->id != id_of<op::cast>;
   }
-  static constexpr bool are_expressions(const known_tensor& t) {
+  // Extents are not negative, and neither is what Dims holds.
+  constexpr bool are_extents(const known_tensor& t) {
     for (const symbolic_number& e : t.elements)
-      if (e.is_unknown()) return false;
+      if (e.is_unknown() || g_.symbols.range(e.in(g_.symbols)).min < 0) return false;
     return t.elements.size() <= max_rank;
   }
 
