@@ -13,9 +13,8 @@ using dk::f32;
 struct stop_watch {
   double begin = 0, time = 0;
   static constexpr bool is_last(const dk::plan_view& plan, std::size_t step) { return step + 1 == plan.steps.size(); }
-  bool before(const dk::plan_view& plan, std::size_t step) noexcept {
+  void before(const dk::plan_view& plan, std::size_t step) noexcept {
     if (is_last(plan, step)) begin = bench::thread_seconds();
-    return true;
   }
   void after(const dk::plan_view& plan, std::size_t step) noexcept {
     if (is_last(plan, step)) time = bench::thread_seconds() - begin;

@@ -139,7 +139,9 @@ template <class Model, class Make> constexpr auto say_problem() {
 }  // namespace detail
 
 // The graph as the model builds it: for printing, for the reference evaluator.
-template <class Model> constexpr graph graph_of() { return detail::build_graph<Model, detail::purpose::evaluation>(); }
+template <class Model> [[nodiscard]] constexpr graph graph_of() {
+  return detail::build_graph<Model, detail::purpose::evaluation>();
+}
 
 // The graph behind the rewriting passes, whose nodes the plan's steps number; at run time too the one the compiler
 // made.
@@ -183,7 +185,7 @@ struct compile {
   static constexpr plan_view record() { return is_right ? view_of(freeze_record<make>::value) : plan_view{}; }
   static constexpr plan_view recorded_plan() { return with_record(plan, record()); }
   // The plan with its log (plan/decision.hpp), which printers read; a second object, made only for programs that print.
-  static constexpr plan_view logged_plan() {
+  [[nodiscard]] static constexpr plan_view logged_plan() {
     using logged = detail::make_logged_plan_of<Model, Target, Pipeline>;
     return is_right ? with_record(view_of(freeze<logged>::value), view_of(freeze_record<logged>::value)) : plan_view{};
   }

@@ -18,4 +18,4 @@ struct model {
 
 using net = dk::compile<model>;
 
-bool run(dk::session<net>& s, const float (&x)[6], float (&y)[6]) { return s.run(x, y); }
+void run(dk::session<net>& s, const float (&x)[6], float (&y)[6]) { return s.run(x, y); }

@@ -14,6 +14,6 @@ struct model {
   static constexpr void build(dk::builder& g) { g.output("y", dk::relu(g.input("x", dk::f32, {3, 4}))); }
 };
 
-bool run(dk::session<dk::compile<model>>& s, const Eigen::Matrix<float, 3, 4, Eigen::RowMajor>& x, float (&y)[12]) {
+void run(dk::session<dk::compile<model>>& s, const Eigen::Matrix<float, 3, 4, Eigen::RowMajor>& x, float (&y)[12]) {
   return s.run(x, y);
 }

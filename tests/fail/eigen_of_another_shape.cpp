@@ -17,4 +17,4 @@ using matrix = Eigen::Matrix<float, 3, 4, Eigen::RowMajor>;
 using matrix = Eigen::Matrix<float, 4, 3, Eigen::RowMajor>;
 #endif
 
-bool run(dk::session<dk::compile<model>>& s, const matrix& x, float (&y)[12]) { return s.run(x, y); }
+void run(dk::session<dk::compile<model>>& s, const matrix& x, float (&y)[12]) { return s.run(x, y); }

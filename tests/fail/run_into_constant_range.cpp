@@ -16,4 +16,4 @@ using output = std::span<float>;
 using output = std::span<const float>;
 #endif
 
-bool run(dk::session<dk::compile<model>>& s, std::span<const float> x, output y) { return s.run(x, y); }
+void run(dk::session<dk::compile<model>>& s, std::span<const float> x, output y) { return s.run(x, y); }

@@ -16,4 +16,4 @@ using number = float;
 using number = double;
 #endif
 
-bool run(dk::session<dk::compile<model>>& s, std::array<number, 6>& x, std::array<float, 6>& y) { return s.run(x, y); }
+void run(dk::session<dk::compile<model>>& s, std::array<number, 6>& x, std::array<float, 6>& y) { return s.run(x, y); }

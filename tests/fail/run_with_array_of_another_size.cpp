@@ -17,6 +17,6 @@ constexpr std::size_t size = 6;
 constexpr std::size_t size = 5;
 #endif
 
-bool run(dk::session<dk::compile<model>>& s, std::array<float, 6>& x, std::array<float, size>& y) {
+void run(dk::session<dk::compile<model>>& s, std::array<float, 6>& x, std::array<float, size>& y) {
   return s.run(x, y);
 }

@@ -14,7 +14,7 @@ struct model {
   }
 };
 
-bool run(dk::session<dk::compile<model>>& s, const std::array<float, 3>& x, std::array<float, 3>& y) {
+void run(dk::session<dk::compile<model>>& s, const std::array<float, 3>& x, std::array<float, 3>& y) {
 #ifdef PASSING_TWIN
   return s.run(dk::in<"ids">(x), dk::in<"mask">(x), dk::out<"y">(y));
 #else

@@ -22,4 +22,4 @@ struct model {
   }
 };
 
-bool run(dk::session<dk::compile<model>>& s, std::vector<float>& x, std::vector<float>& y) { return s.run(x, y); }
+void run(dk::session<dk::compile<model>>& s, std::vector<float>& x, std::vector<float>& y) { return s.run(x, y); }

@@ -51,6 +51,6 @@ TEST_CASE("the layouts that a pass chose") {
 }
 
 TEST_CASE("a plan without a log is refused") {
-  CHECK(error_of([] { dk::compare_plans(usual::plan, apart::plan); }) ==
+  CHECK(error_of([] { return dk::compare_plans(usual::plan, apart::plan); }) ==
         "compare_plans: the plan was made without a log");
 }

@@ -177,7 +177,7 @@ TEST_CASE("an operand that is read twice at each of many levels is looked at onc
 TEST_CASE("a graph of which no plan can be made, and a plan without a log, are refused") {
   dk::builder b;
   b.output("y", b.input("x", dk::f32, {2, 3}) + b.input("z", dk::f32, {4}));
-  CHECK(error_of([&] { dk::explain_json<dk::default_pipeline>(b.value()); }).find("cannot be planned") !=
+  CHECK(error_of([&] { return dk::explain_json<dk::default_pipeline>(b.value()); }).find("cannot be planned") !=
         std::string::npos);
-  CHECK(error_of([] { dk::explain_json(digits::plan); }) == "explain_json: the plan was made without a log");
+  CHECK(error_of([] { return dk::explain_json(digits::plan); }) == "explain_json: the plan was made without a log");
 }

@@ -57,7 +57,7 @@ TEST_CASE("every kernel of every run") {
   std::array<float, 16> y{};
   CHECK(json_syntax::valid(session.observer().json()));  // before anything has run
   static_assert(noexcept(session.run(x, y)));
-  for (int run = 0; run < 3; ++run) CHECK(session.run(x, y));
+  for (int run = 0; run < 3; ++run) session.run(x, y);
   const auto events = session.observer().events();
   REQUIRE(events.size() == 6);
   for (std::size_t i = 0; i < events.size(); ++i) {

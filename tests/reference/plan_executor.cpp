@@ -146,7 +146,7 @@ TEST_CASE("inputs that do not fit are refused") {
   const dk::plan_draft plan = plan_of(b.value());
   const dk::weight_source weights = [](std::string_view) { return dk::host_tensor({3}, {1, 2, 3}); };
   const auto run = [&](std::vector<dk::host_tensor> inputs) {
-    return error_of([&] { dk::execute(dk::view_of(plan), inputs, weights); });
+    return error_of([&] { return dk::execute(dk::view_of(plan), inputs, weights); });
   };
   CHECK(dk::execute(dk::view_of(plan), {dk::host_tensor({1, 3}, {1, 1, 1})}, weights)[0].reals ==
         std::vector<double>{2, 3, 4});
@@ -156,6 +156,6 @@ TEST_CASE("inputs that do not fit are refused") {
   CHECK(run({dk::host_tensor(dk::f32, {2, 4})}) ==
         "input 'x': shape or element type differs, expected f32 [2, 3], found f32 [2, 4]");
   CHECK(error_of([&] {
-          dk::execute(dk::view_of(plan), {dk::host_tensor(dk::f32, {1, 3})});
+          return dk::execute(dk::view_of(plan), {dk::host_tensor(dk::f32, {1, 3})});
         }) == "weight 'w': no weights were given");
 }

@@ -68,9 +68,8 @@ struct of_booleans {
 
 struct names_of_steps {
   std::vector<std::string>* ran;
-  bool before(const dk::plan_view& plan, std::size_t i) noexcept {
+  void before(const dk::plan_view& plan, std::size_t i) noexcept {
     ran->emplace_back(plan.text_of(plan.steps[i].name));
-    return true;
   }
   static void after(const dk::plan_view&, std::size_t) noexcept {}
 };

@@ -64,13 +64,13 @@ TEST_CASE("ranges by position and by name, weights shared and exchanged") {
   const dk::packed_weights<net> packed(weights());
   dk::session<net> s(packed), other(packed);
   static_assert(!noexcept(s.run(x, y, p)));  // the device may fail
-  CHECK(s.run(x, y, p));
+  s.run(x, y, p);
   check(y, p, 2);
   std::vector<float> y2(8), p2(8);
-  CHECK(other.run(dk::out<"p">(p2), dk::in<"x">(x), dk::out<"y">(y2)));
+  other.run(dk::out<"p">(p2), dk::in<"x">(x), dk::out<"y">(y2));
   check(y2, p2, 2);
   p2.assign(8, 0);
-  CHECK(other.run({{"x", x}}, {{"y", y2}, {"p", p2}}));
+  other.run({{"x", x}}, {{"y", y2}, {"p", p2}});
   check(y2, p2, 2);
 
   std::array<float, 12> half = w;
@@ -85,7 +85,7 @@ TEST_CASE("ranges by position and by name, weights shared and exchanged") {
   CHECK(s.input_elements(0) == 6);
   CHECK(s.output_elements(1) == 8);
   dk::session<net> moved(std::move(s));
-  CHECK(moved.run(x, y, p));
+  moved.run(x, y, p);
   CHECK(error_of([&] { return s.run(x, y, p); }) == "session: it has been moved from");
 }
 

@@ -89,18 +89,16 @@ TEST_CASE("run() of a static network allocates nothing") {
   std::array<float, 180> x{};
   std::array<float, 288> y{};
   const std::size_t before = allocations;
-  bool all = s.run(x, y);
-  all = s.run(pool, x, y) && all;
-  all = s.run(dk::out<"y">(y), dk::in<"x">(x)) && all;
-  all = s.run({{"x", x}}, {{"y", y}}) && all;
-  all = s.run(
-            [](std::size_t n, dk::loop_body body) {
-              for (std::size_t i = 0; i < n; ++i) body(i);
-            },
-            x, y) &&
-        all;
+  s.run(x, y);
+  s.run(pool, x, y);
+  s.run(dk::out<"y">(y), dk::in<"x">(x));
+  s.run({{"x", x}}, {{"y", y}});
+  s.run(
+      [](std::size_t n, dk::loop_body body) {
+        for (std::size_t i = 0; i < n; ++i) body(i);
+      },
+      x, y);
   const std::size_t after = allocations;
-  CHECK(all);
   CHECK(after == before);
 }
 
@@ -114,9 +112,9 @@ TEST_CASE("run() of a network with symbols allocates nothing either; the arena i
     std::vector<float> x(static_cast<std::size_t>(s.input_elements(0))),
         y(static_cast<std::size_t>(s.output_elements(0)));
     const std::size_t before = allocations;
-    const bool all = s.run(x, y) && s.run(pool, x, y);
+    s.run(x, y);
+    s.run(pool, x, y);
     const std::size_t after = allocations;
-    CHECK(all);
     CHECK(after == before);
   }
   const std::size_t bytes = s.arena_bytes();
@@ -131,7 +129,7 @@ TEST_CASE("a bind that runs out of memory, wherever it does, leaves what was bou
   s.bind({{"N", 1}, {"W", 2}});
   std::vector<float> x(static_cast<std::size_t>(s.input_elements(0)), 0.5f),
       expected(static_cast<std::size_t>(s.output_elements(0))), y = expected;
-  CHECK(s.run(x, expected));
+  s.run(x, expected);
   const std::size_t bytes = s.arena_bytes();
   std::size_t failures = 0;
   for (bool failed = true; failed;) {
@@ -147,7 +145,7 @@ TEST_CASE("a bind that runs out of memory, wherever it does, leaves what was bou
     ++failures;
     CHECK(s.arena_bytes() == bytes);
     y.assign(y.size(), -1);
-    CHECK(s.run(x, y));
+    s.run(x, y);
     CHECK(y == expected);
   }
   CHECK(failures > 10);

@@ -211,6 +211,6 @@ class verifier {
 }  // namespace detail
 
 // The first rule that `g` breaks, in words that name the culprit; empty when the graph is legal.
-constexpr text verify(const graph& g) { return detail::verifier(g).run(); }
+[[nodiscard]] constexpr text verify(const graph& g) { return detail::verifier(g).run(); }
 
 }  // namespace dnnkit

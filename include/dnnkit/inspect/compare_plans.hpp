@@ -155,14 +155,14 @@ inline std::vector<plan_differences::difference> differences(
 }  // namespace detail
 
 // What differs between two plans made with logs. Throws dnnkit::error when one has none.
-inline plan_differences compare_plans(const plan_view& first, const plan_view& second) {
+[[nodiscard]] inline plan_differences compare_plans(const plan_view& first, const plan_view& second) {
   detail::comparable_network a(first), b(second);
   return {detail::differences(a.kernels(), b.kernels()), detail::differences(a.edges(), b.edges()),
           detail::differences(a.layouts(), b.layouts()), detail::differences(a.totals(), b.totals())};
 }
 
 // The same of A and B, each a dk::compile<...>.
-template <class A, class B> plan_differences compare_plans() {
+template <class A, class B> [[nodiscard]] plan_differences compare_plans() {
   return compare_plans(A::logged_plan(), B::logged_plan());
 }
 

@@ -149,16 +149,16 @@ class dot_writer {
 // A plan made with a log as a Graphviz digraph, for `dot -Tsvg`. Kernels that run once, when a session is made, have
 // dashed outlines; what a branch alone needs says on which conditions it runs; weights and constants are left out.
 // Throws dnnkit::error when there is no plan or no log.
-inline std::string dot(const plan_view& plan) {
+[[nodiscard]] inline std::string dot(const plan_view& plan) {
   const detail::logged_network net(plan, "dot");
   return detail::dot_writer(net).run();
 }
 
 // The same of Net, a dk::compile<...>.
-template <class Net> std::string dot() { return dot(Net::logged_plan()); }
+template <class Net> [[nodiscard]] std::string dot() { return dot(Net::logged_plan()); }
 
 // The same of a graph built at run time.
-template <class Pipeline, class Target = targets::native> std::string dot(const graph& built) {
+template <class Pipeline, class Target = targets::native> [[nodiscard]] std::string dot(const graph& built) {
   const plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
   return dot(view_of(plan));
 }

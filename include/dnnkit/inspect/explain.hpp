@@ -183,19 +183,19 @@ class explanation {
 // symbols they are numbers: explain<net>({{"H", 480}, {"W", 640}}). Bytes count each element of an operand once, and
 // of one that indices pick elements from as many as are picked. Throws dnnkit::error when there is no plan or no log,
 // and for a symbol that the network does not have or that is left out.
-inline std::string explain(const plan_view& plan, std::span<const binding> bindings = {}) {
+[[nodiscard]] inline std::string explain(const plan_view& plan, std::span<const binding> bindings = {}) {
   detail::logged_network net(plan, "explain", bindings);
   return detail::explanation(net).run();
 }
 
 // The same of Net, a dk::compile<...>.
-template <class Net> std::string explain(std::initializer_list<binding> bindings = {}) {
+template <class Net> [[nodiscard]] std::string explain(std::initializer_list<binding> bindings = {}) {
   return explain(Net::logged_plan(), {bindings.begin(), bindings.size()});
 }
 
 // The same of a graph built at run time, an imported model for instance.
 template <class Pipeline, class Target = targets::native>
-std::string explain(const graph& built, std::span<const binding> bindings = {}) {
+[[nodiscard]] std::string explain(const graph& built, std::span<const binding> bindings = {}) {
   const plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
   return explain(view_of(plan), bindings);
 }

@@ -279,19 +279,19 @@ class json_explanation {
 // A plan made with a log as a JSON object: `kernels`, those of the setup first, `decisions` in the order in which the
 // passes took them, `totals`. Given the values of all symbols, sizes are numbers. Throws dnnkit::error as explain does
 // (inspect/explain.hpp).
-inline std::string explain_json(const plan_view& plan, std::span<const binding> bindings = {}) {
+[[nodiscard]] inline std::string explain_json(const plan_view& plan, std::span<const binding> bindings = {}) {
   detail::logged_network net(plan, "explain_json", bindings);
   return detail::json_explanation(net).run();
 }
 
 // The same of Net, a dk::compile<...>.
-template <class Net> std::string explain_json(std::initializer_list<binding> bindings = {}) {
+template <class Net> [[nodiscard]] std::string explain_json(std::initializer_list<binding> bindings = {}) {
   return explain_json(Net::logged_plan(), {bindings.begin(), bindings.size()});
 }
 
 // The same of a graph built at run time.
 template <class Pipeline, class Target = targets::native>
-std::string explain_json(const graph& built, std::span<const binding> bindings = {}) {
+[[nodiscard]] std::string explain_json(const graph& built, std::span<const binding> bindings = {}) {
   const plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
   return explain_json(view_of(plan), bindings);
 }

@@ -223,7 +223,7 @@ inline constexpr std::array form_headings{
 }  // namespace detail
 
 // One table for each form of operator, in the order of the set.
-template <class... Ops> std::string operator_reference(op_set<Ops...>) {
+template <class... Ops> [[nodiscard]] std::string operator_reference(op_set<Ops...>) {
   std::string page;
   for (const detail::form_heading& heading : detail::form_headings) {
     page += "## " + std::string(heading.title) + "\n\n";

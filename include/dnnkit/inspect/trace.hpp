@@ -68,10 +68,9 @@ class chrome_trace {
     first_value_ = values_.size();
     values_.insert(values_.end(), values.begin(), values.end());
   }
-  bool before(const plan_view& plan, std::size_t) noexcept {
+  void before(const plan_view& plan, std::size_t) noexcept {
     if (events_.empty()) plan_ = plan;
     begin_ = clock::now();
-    return true;
   }
   void after(const plan_view&, std::size_t step) noexcept {
     if (events_.size() == events_.capacity()) ++lost_;
@@ -94,7 +93,7 @@ class chrome_trace {
   }
 
   // The trace as a JSON object; times are microseconds from the first kernel on.
-  std::string json() const {
+  [[nodiscard]] std::string json() const {
     const symbol_table symbols = table_of(plan_);
     std::string out =
         "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"lost\":\"" + std::to_string(lost_) + "\"},\"traceEvents\":[";

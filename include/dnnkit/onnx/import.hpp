@@ -31,23 +31,23 @@ extern template struct importer<import_walk>;
 
 // Imports `m`, whose tensors `options.load` reads. Never throws for what is in the model: every problem is in the
 // result, and the graph is only there when there is none.
-inline import_result import_model(const onnx::model& m, import_options options) {
+[[nodiscard]] inline import_result import_model(const onnx::model& m, import_options options) {
   return detail::importer<detail::import_walk>::run(m, std::move(options));
 }
 
 // A loader that reads tensors of `f`, which must outlive it.
-inline tensor_loader loader_of(file& f) {
+[[nodiscard]] inline tensor_loader loader_of(file& f) {
   return [&f](const tensor_data& t) { return to_host_tensor(f.elements(t).tensor()); };
 }
 
 // Imports the model in `f`, which must outlive the result.
-inline import_result import_model(file& f, import_options options = {}) {
+[[nodiscard]] inline import_result import_model(file& f, import_options options = {}) {
   options.load = loader_of(f);
   return import_model(f.model(), options);
 }
 
 // A weight source over the model's file for the reference evaluator; both must outlive it.
-inline weight_source weights_of(file& f, const import_result& imported) {
+[[nodiscard]] inline weight_source weights_of(file& f, const import_result& imported) {
   return [&f, &imported](std::string_view name) {
     const auto found = imported.weights.find(name);
     if (found == imported.weights.end()) throw error("tensor is missing", "weight '" + std::string(name) + "'");

@@ -41,9 +41,9 @@ class onnx_weights : public weight_file {
 
   // A model held in memory, which must outlive the object; `name` stands for the path in messages. External data is
   // looked for in `folder`, and refused when there is none.
-  static onnx_weights from_memory(std::span<const std::byte> bytes, std::string name,
-                                  std::optional<std::filesystem::path> folder = {},
-                                  onnx::linked_data linked = onnx::linked_data::refused) {
+  [[nodiscard]] static onnx_weights from_memory(std::span<const std::byte> bytes, std::string name,
+                                                std::optional<std::filesystem::path> folder = {},
+                                                onnx::linked_data linked = onnx::linked_data::refused) {
     return onnx_weights(onnx::file::from_memory(bytes, std::move(name), std::move(folder), linked));
   }
 

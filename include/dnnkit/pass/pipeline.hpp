@@ -71,14 +71,14 @@ template <class... Passes> struct pipeline {
     return s;
   }
   template <class Target = targets::portable>
-  static constexpr schedule run(graph g, const family_table& families = {}) {
+  [[nodiscard]] static constexpr schedule run(graph g, const family_table& families = {}) {
     return run<Target>(
         static_cast<graph&&>(g), [](std::string_view, const schedule&) {}, families);
   }
   // The same with every decision written down: the schedule's log is that of the passes, the plan's all that printers
   // say of it (plan/decision.hpp).
   template <class Target = targets::portable>
-  static constexpr schedule run_logged(graph g, const family_table& families = {}) {
+  [[nodiscard]] static constexpr schedule run_logged(graph g, const family_table& families = {}) {
     schedule s;
     s.logged = true;
     s.g = g;

@@ -95,7 +95,7 @@ inline text layout_error(const graph& g, const vector<buffer_layout>& layouts) {
 
 // Empty when the graph is legal (graph/verify.hpp), and so are its kernels, layouts and plan where there are any yet;
 // else what is wrong. `symbols`: see verify() of a plan.
-inline text verify(const schedule& s, std::span<const std::int64_t> symbols = {}) {
+[[nodiscard]] inline text verify(const schedule& s, std::span<const std::int64_t> symbols = {}) {
   if (text wrong = verify(s.g); !wrong.empty()) return wrong;
   if (!s.fusion.groups.empty())
     if (text wrong = detail::fusion_error(s.g, s.fusion); !wrong.empty()) return wrong;

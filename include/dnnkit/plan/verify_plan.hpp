@@ -276,7 +276,7 @@ class plan_check {
 // Empty when, with these values of the symbols (or the least ones of those that are not given), layouts are
 // permutations, the caller's buffers are row-major without border, operands and tables are in range, no view leaves its
 // buffer, and buffers that live at the same time do not overlap in the arena; else what is wrong.
-inline text verify(const plan_view& plan, std::span<const std::int64_t> symbols = {}) {
+[[nodiscard]] inline text verify(const plan_view& plan, std::span<const std::int64_t> symbols = {}) {
   return plan.error.empty() ? detail::plan_check(plan, symbols).run() : plan.error;
 }
 

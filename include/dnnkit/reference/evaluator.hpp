@@ -32,7 +32,7 @@ namespace dnnkit {
 using weight_source = std::function<host_tensor(std::string_view name)>;
 
 // A weight source over tensors by name, which must outlive it; a missing one raises dnnkit::error.
-inline weight_source weights_of(const std::map<std::string, host_tensor, std::less<>>& tensors) {
+[[nodiscard]] inline weight_source weights_of(const std::map<std::string, host_tensor, std::less<>>& tensors) {
   return [&tensors](std::string_view name) {
     const auto found = tensors.find(name);
     if (found == tensors.end()) throw error("tensor is missing", "weight '" + std::string(name) + "'");

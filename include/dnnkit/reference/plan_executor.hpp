@@ -205,8 +205,8 @@ class plan_execution {
 // Throws dnnkit::error for inputs and weights as evaluate() does, for an operator that is not in Set, and for a plan
 // that does not keep to its own buffers, with the step or the buffer.
 template <class Set = builtin_set>
-std::vector<host_tensor> execute(const plan_view& plan, const std::vector<host_tensor>& inputs,
-                                 const weight_source& weights = no_weights()) {
+[[nodiscard]] std::vector<host_tensor> execute(const plan_view& plan, const std::vector<host_tensor>& inputs,
+                                               const weight_source& weights = no_weights()) {
   std::vector<const host_tensor*> pointers;
   for (const host_tensor& t : inputs) pointers.push_back(&t);
   return detail::plan_execution(plan, weights, {Set::size, &Set::find, detail::evaluation_table<Set>::entries()})

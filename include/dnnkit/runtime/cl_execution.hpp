@@ -56,7 +56,7 @@ template <class Observer> struct cl_observer {
   Observer& told;
   const cl_caller& device;
 
-  bool before(const plan_view& plan, std::size_t step) const { return told.before(plan, step); }
+  auto before(const plan_view& plan, std::size_t step) const { return told.before(plan, step); }
   void after(const plan_view& plan, std::size_t step) const {
     if constexpr (!std::is_same_v<Observer, no_observer>) device.finish();
     told.after(plan, step);

@@ -13,7 +13,7 @@
 
 namespace dnnkit::detail {
 
-// A step of the plan begins: the observer is told, and may stop the run.
+// A step of the plan begins: the observer is told, and may be one that can stop the run.
 struct begin_step {
   std::size_t step;
 };
@@ -71,13 +71,17 @@ template <class Work, class Device, class Command> constexpr bool carried_out(co
 // Carries the commands out one after the other; those of the target are calls of `device`. False when the observer
 // stopped it, which does not hear of steps that are skipped.
 template <class... Work, observer Observer, class Device>
-bool carry_out(const std::vector<command<Work...>>& commands, const plan_view& plan, Observer& observer,
-               Device device) noexcept(nothrow_observer<Observer> &&
-                                       (noexcept(device(std::declval<const Work&>())) && ...)) {
+[[nodiscard]] bool carry_out(const std::vector<command<Work...>>& commands, const plan_view& plan, Observer& observer,
+                             Device device) noexcept(nothrow_observer<Observer> &&
+                                                     (noexcept(device(std::declval<const Work&>())) && ...)) {
   for (std::size_t at = 0; at < commands.size();) {
     const command<Work...>& c = commands[at++];
     if (const auto* begin = std::get_if<begin_step>(&c)) {
-      if (!observer.before(plan, begin->step)) return false;
+      if constexpr (can_stop<Observer>) {
+        if (!observer.before(plan, begin->step)) return false;
+      } else {
+        observer.before(plan, begin->step);
+      }
     } else if (const auto* end = std::get_if<end_step>(&c)) {
       observer.after(plan, end->step);
     } else if (const auto* skip = std::get_if<skip_unless>(&c)) {

@@ -4,17 +4,24 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit {
 
-// Something that run() tells of every kernel: before(plan, number of the step), whose false stops the run, and after
-// it. Both are called by the thread that calls run(). What they throw leaves run(), which can be called again; run() is
-// noexcept only where they are.
+// Can an observer stop a run?
+template <class T> inline constexpr bool can_stop = requires(T& x, const plan_view& plan, std::size_t step) {
+  { x.before(plan, step) } -> std::convertible_to<bool>;
+};
+
+// Something that run() tells of every kernel: before(plan, number of the step), and after it. before() returns nothing,
+// or a bool, whose false stops the run. Both are called by the thread that calls run(). What they throw leaves run(),
+// which can be called again; run() is noexcept only where they are.
 template <class T>
 concept observer = requires(T& x, const plan_view& plan, std::size_t step) {
-  { x.before(plan, step) } -> std::convertible_to<bool>;
+  x.before(plan, step);
+  requires can_stop<T> || std::is_void_v<decltype(x.before(plan, step))>;
   x.after(plan, step);
 };
 template <class T>
@@ -27,7 +34,7 @@ concept nothrow_observer = observer<T> && requires(T& x, const plan_view& plan, 
 
 // The default tells nobody, and the calls are compiled out.
 struct no_observer {
-  static constexpr bool before(const plan_view&, std::size_t) noexcept { return true; }
+  static constexpr void before(const plan_view&, std::size_t) noexcept {}
   static constexpr void after(const plan_view&, std::size_t) noexcept {}
 };
 

@@ -24,7 +24,7 @@ class progress_observer {
  public:
   explicit progress_observer(Report report) : report_(std::move(report)) {}
 
-  bool before(const plan_view& plan, std::size_t step) noexcept(is_nothrow) { return go_on(step, plan.steps.size()); }
+  auto before(const plan_view& plan, std::size_t step) noexcept(is_nothrow) { return go_on(step, plan.steps.size()); }
   void after(const plan_view& plan, std::size_t step) noexcept(is_nothrow) {
     if (step + 1 == plan.steps.size()) static_cast<void>(go_on(step + 1, plan.steps.size()));
   }
@@ -32,19 +32,15 @@ class progress_observer {
  private:
   static constexpr bool is_nothrow = std::is_nothrow_invocable_v<Report&, std::size_t, std::size_t>;
 
-  bool go_on(std::size_t done, std::size_t total) noexcept(is_nothrow) {
-    if constexpr (std::is_void_v<std::invoke_result_t<Report&, std::size_t, std::size_t>>) {
-      report_(done, total);
-      return true;
-    } else {
-      return static_cast<bool>(report_(done, total));
-    }
+  auto go_on(std::size_t done, std::size_t total) noexcept(is_nothrow) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Report&, std::size_t, std::size_t>>) report_(done, total);
+    else return static_cast<bool>(report_(done, total));
   }
 
   Report report_;
 };
 
-template <class Report> progress_observer<Report> progress(Report report) {
+template <class Report> [[nodiscard]] progress_observer<Report> progress(Report report) {
   return progress_observer<Report>(std::move(report));
 }
 

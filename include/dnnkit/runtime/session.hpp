@@ -70,11 +70,14 @@ inline constexpr bool ranges_without_loop<First, Ranges...> = ranges<First, Rang
 // then, and moving it ends the program with such a message.
 template <class Net, class Observer = no_observer> class session {
   static_assert(observer<Observer>,
-                "dnnkit: an observer has before(const plan_view&, std::size_t), which returns a bool, and "
+                "dnnkit: an observer has before(const plan_view&, std::size_t), which returns nothing or a bool, and "
                 "after(const plan_view&, std::size_t)");
   using backend = dnnkit::backend<typename Net::target>;
 
  public:
+  // Of run(): false when the observer stopped it, else true; nothing where it cannot.
+  using run_result = std::conditional_t<can_stop<Observer>, bool, void>;
+
   // Of a network without weights.
   explicit session(Observer observer = {})
       : session(packed_weights<Net>(weight_file("no weights", std::vector<stored_tensor>{})), std::move(observer)) {
@@ -124,7 +127,7 @@ template <class Net, class Observer = no_observer> class session {
 
   // Runs the network: a range for each input in order, then one for each output (row-major, ONNX's layouts), or ranges
   // by name in any order: s.run(dk::in<"ids">(ids), dk::out<"y">(y)). A range is anything whose elements lie in a row
-  // (run_argument.hpp; eigen.hpp for Eigen). Allocates nothing. False when the observer stopped it.
+  // (run_argument.hpp; eigen.hpp for Eigen). Allocates nothing.
   //
   // Ranges whose size the type knows (arrays) are checked by the compiler; others are checked here, and one of a wrong
   // size raises dnnkit::error. Outputs must share no memory with each other or with an input: kernels read inputs after
@@ -134,13 +137,14 @@ template <class Net, class Observer = no_observer> class session {
   // target cannot fail. Mistakes that only show at run time (memory that is shared, a session that has been moved from)
   // then end the program, with the message of the error that would have been raised.
   template <class... Ranges>
-  requires(detail::ranges_without_loop<Ranges...>) bool run(Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
+  requires(detail::ranges_without_loop<Ranges...>) [[nodiscard]] run_result
+      run(Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
     return run(serial, ranges...);
   }
   // The same, with the caller's threads.
   template <class... Ranges>
-  requires(detail::ranges<Ranges...>) bool run(const parallel_for& loop,
-                                               Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
+  requires(detail::ranges<Ranges...>) [[nodiscard]] run_result
+      run(const parallel_for& loop, Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
     if constexpr (check_arguments<input_count + output_count, Ranges...>()) {
       require_ready();
       const std::tuple<Ranges&...> all(ranges...);
@@ -150,23 +154,25 @@ template <class Net, class Observer = no_observer> class session {
       detail::check_apart(Net::plan, memory);
       return run_on(loop, memory);
     }
-    return false;  // after an assertion that has failed
+    return run_result(false);  // after an assertion that has failed
   }
 
   // The same for names that are known when the program runs: s.run({{"ids", ids}, {"mask", mask}}, {{"y", y}}).
   // Whatever is wrong with a name or a range raises dnnkit::error. Lists may also be spans of input_argument and
   // output_argument.
-  bool run(std::initializer_list<input_argument> inputs, std::initializer_list<output_argument> outputs) {
+  [[nodiscard]] run_result run(std::initializer_list<input_argument> inputs,
+                               std::initializer_list<output_argument> outputs) {
     return run(serial, inputs, outputs);
   }
-  bool run(const parallel_for& loop, std::initializer_list<input_argument> inputs,
-           std::initializer_list<output_argument> outputs) {
+  [[nodiscard]] run_result run(const parallel_for& loop, std::initializer_list<input_argument> inputs,
+                               std::initializer_list<output_argument> outputs) {
     return run(loop, std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()));
   }
-  bool run(std::span<const input_argument> inputs, std::span<const output_argument> outputs) {
+  [[nodiscard]] run_result run(std::span<const input_argument> inputs, std::span<const output_argument> outputs) {
     return run(serial, inputs, outputs);
   }
-  bool run(const parallel_for& loop, std::span<const input_argument> inputs, std::span<const output_argument> outputs) {
+  [[nodiscard]] run_result run(const parallel_for& loop, std::span<const input_argument> inputs,
+                               std::span<const output_argument> outputs) {
     require_ready();
     std::array<detail::argument_memory, input_count + output_count> memory;
     std::array<bool, input_count + output_count> given{};
@@ -178,10 +184,10 @@ template <class Net, class Observer = no_observer> class session {
   }
 
   // Elements of input or output number `i` under the present binding.
-  std::int64_t input_elements(std::size_t i) const { return execution_.elements(i); }
-  std::int64_t output_elements(std::size_t i) const { return execution_.elements(input_count + i); }
+  [[nodiscard]] std::int64_t input_elements(std::size_t i) const { return execution_.elements(i); }
+  [[nodiscard]] std::int64_t output_elements(std::size_t i) const { return execution_.elements(input_count + i); }
   // Bytes of the arena, scratch memory of kernels included.
-  std::size_t arena_bytes() const noexcept { return execution_.arena_bytes(); }
+  [[nodiscard]] std::size_t arena_bytes() const noexcept { return execution_.arena_bytes(); }
   Observer& observer() noexcept { return observer_; }
 
  private:
@@ -296,12 +302,12 @@ template <class Net, class Observer = no_observer> class session {
     }
   }
 
-  bool run_on(const parallel_for& loop, std::span<const detail::argument_memory> memory) noexcept(
+  run_result run_on(const parallel_for& loop, std::span<const detail::argument_memory> memory) noexcept(
       backend::is_nothrow&& nothrow_observer<Observer>) {
     std::array<std::byte*, input_count + output_count> pointers;
     for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data;
     const detail::run_flag::scope running(running_);
-    return execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_);
+    return static_cast<run_result>(execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_));
   }
 
   void require_ready() const {

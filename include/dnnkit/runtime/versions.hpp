@@ -97,7 +97,7 @@ template <class... Targets> struct backend<targets::one_of<Targets...>> {
 
 // The name of the instruction set that Net's sessions run with in this program. Throws dnnkit::error as making one
 // does.
-template <class Net> std::string_view isa_of() {
+template <class Net> [[nodiscard]] std::string_view isa_of() {
   if constexpr (requires { backend<typename Net::target>::template version<Net>(); })
     return backend<typename Net::target>::template version<Net>().isa;
   else return Net::target::name;

@@ -20,7 +20,8 @@ extern template struct generator<builtin_set>;
 // The C++ source of a model that builds `g` (up to the numbering of values and the names of nodes): a struct called
 // `name` with a member build(). Weights are bound by their names. `operators` names the operators that may occur.
 // Throws dnnkit::error when `name` cannot be that of a type (source/identifiers.hpp).
-template <class Set = builtin_set> std::string generate_model(const dnnkit::graph& g, std::string_view name, Set = {}) {
+template <class Set = builtin_set>
+[[nodiscard]] std::string generate_model(const dnnkit::graph& g, std::string_view name, Set = {}) {
   return generation::generator<Set>::run(g, name);
 }
 

@@ -106,7 +106,7 @@ class symbol_table {
 
   // The dimension named `name`; the same name always gives the same dimension, with the bounds of its first mention.
   // Unknown where there are more symbols and expressions than can be numbered.
-  constexpr dim symbol_named(std::string_view name, bounds limits) {
+  [[nodiscard]] constexpr dim symbol_named(std::string_view name, bounds limits) {
     for (std::size_t i = 0; i < symbols.size(); ++i)
       if (symbols[i].name.view() == name) return from_atom({atom_kind::symbol, static_cast<std::int64_t>(i), 0});
     symbols.push_back({text(name), limits});
@@ -115,9 +115,9 @@ class symbol_table {
 
   // The results below are `unknown` if an operand is, and where they fit neither 64 bits nor the capacity of a
   // polynomial, or are too long.
-  constexpr dim add(dim a, dim b) { return combine(a, b, 1); }
-  constexpr dim sub(dim a, dim b) { return combine(a, b, -1); }
-  constexpr dim add(dim a, std::int64_t b) {
+  [[nodiscard]] constexpr dim add(dim a, dim b) { return combine(a, b, 1); }
+  [[nodiscard]] constexpr dim sub(dim a, dim b) { return combine(a, b, -1); }
+  [[nodiscard]] constexpr dim add(dim a, std::int64_t b) {
     if (a.is_unknown()) return a;
     if (std::int64_t n = 0; a.is_known() && !__builtin_add_overflow(a.value(), b, &n) && n >= 0) return n;
     maybe r;
@@ -125,7 +125,7 @@ class symbol_table {
     r.add(monomial{b, {}});
     return intern(r);
   }
-  constexpr dim mul(dim a, dim b) {
+  [[nodiscard]] constexpr dim mul(dim a, dim b) {
     if (std::int64_t n = 0; a.is_known() && b.is_known())
       return __builtin_mul_overflow(a.value(), b.value(), &n) ? dim::unknown() : dim(n);
     if (a == dim(0) || b == dim(0)) return 0;
@@ -135,7 +135,7 @@ class symbol_table {
 
   // floor(a / b), b > 0. Whole multiples of b leave the floor, floor((b q + r) / b) = q + floor(r / b), and of known b
   // as many as leave coefficients 0 ... b-1; floor((floor(x / c) + k) / b) = floor((x + c k) / (b c)).
-  constexpr dim floor_div(dim a, dim b) {
+  [[nodiscard]] constexpr dim floor_div(dim a, dim b) {
     if (b == dim(1)) return a;
     if (a.is_unknown() || b.is_unknown() || b == dim(0)) return dim::unknown();
     if (a.is_known() && b.is_known()) return a.value() / b.value();
@@ -153,12 +153,12 @@ class symbol_table {
     quotient.add(terms(floor));
     return intern(quotient);
   }
-  constexpr dim ceil_div(dim a, dim b) {
+  [[nodiscard]] constexpr dim ceil_div(dim a, dim b) {
     if (b == dim(1)) return a;
     return floor_div(add(a, add(b, -1)), b);
   }
   // a / b when b divides a exactly as polynomials, else unknown.
-  constexpr dim exact_div(dim a, dim b) {
+  [[nodiscard]] constexpr dim exact_div(dim a, dim b) {
     if (b == 1) return a;
     if (a.is_unknown() || b.is_unknown() || b == 0) return dim::unknown();
     if (a.is_known() && b.is_known()) return a.value() % b.value() == 0 ? a.value() / b.value() : -1;
@@ -166,7 +166,7 @@ class symbol_table {
     split(a, b, quotient, rest);
     return rest.ok && rest.p.empty() ? intern(quotient) : dim::unknown();
   }
-  constexpr dim mod(dim a, dim b) {
+  [[nodiscard]] constexpr dim mod(dim a, dim b) {
     if (a.is_unknown() || b.is_unknown() || b == dim(0)) return dim::unknown();
     if (a.is_known() && b.is_known()) return a.value() % b.value();
     if (!exact_div(a, b).is_unknown()) return 0;
@@ -176,11 +176,11 @@ class symbol_table {
     const dim r = intern(rest);
     return r.is_known() || r.is_unknown() ? r : from_atom({atom_kind::mod, r, b});
   }
-  constexpr dim min(dim a, dim b) { return extremum(atom_kind::min, a, b); }
-  constexpr dim max(dim a, dim b) { return extremum(atom_kind::max, a, b); }
+  [[nodiscard]] constexpr dim min(dim a, dim b) { return extremum(atom_kind::min, a, b); }
+  [[nodiscard]] constexpr dim max(dim a, dim b) { return extremum(atom_kind::max, a, b); }
 
   // The value of `d` when symbol i has values[i]; held at the ends of the 64-bit range.
-  constexpr std::int64_t evaluate(dim d, const std::int64_t* values) const {
+  [[nodiscard]] constexpr std::int64_t evaluate(dim d, const std::int64_t* values) const {
     if (d.is_known()) return d.value();
     std::int64_t total = 0;
     for (const monomial& m : polynomials[d.expression()]) {
@@ -192,7 +192,7 @@ class symbol_table {
   }
 
   // Bounds of `d` over all legal values of the symbols, by interval arithmetic (not necessarily tight).
-  constexpr bounds range(dim d) const {
+  [[nodiscard]] constexpr bounds range(dim d) const {
     if (d.is_known()) return {d.value(), d.value()};
     if (d.is_unknown()) return {};
     bounds total{0, 0};
@@ -205,7 +205,7 @@ class symbol_table {
   }
 
   // The symbol that `d` is, alone; nothing for any other dimension.
-  constexpr std::optional<std::size_t> symbol_of(dim d) const {
+  [[nodiscard]] constexpr std::optional<std::size_t> symbol_of(dim d) const {
     if (!d.is_expression()) return std::nullopt;
     const polynomial& p = polynomials[d.expression()];
     if (p.size() != 1 || p[0].coefficient != 1 || p[0].factors.size() != 1) return std::nullopt;
@@ -213,7 +213,7 @@ class symbol_table {
     return a.kind == atom_kind::symbol ? std::optional(static_cast<std::size_t>(a.a.value())) : std::nullopt;
   }
   // d as factor * symbol + offset with a positive factor; nothing for any other dimension.
-  constexpr std::optional<linear_dim> linear_of(dim d) const {
+  [[nodiscard]] constexpr std::optional<linear_dim> linear_of(dim d) const {
     if (!d.is_expression()) return std::nullopt;
     const polynomial& p = polynomials[d.expression()];
     if (p.empty() || p.size() > 2 || (p.size() == 2 && !p[0].factors.empty())) return std::nullopt;
@@ -224,7 +224,7 @@ class symbol_table {
     return linear_dim{static_cast<std::size_t>(a.a.value()), m.coefficient, p.size() == 2 ? p[0].coefficient : 0};
   }
   // Whether the value of `d` depends on symbol `i`.
-  constexpr bool uses(dim d, std::size_t i) const {
+  [[nodiscard]] constexpr bool uses(dim d, std::size_t i) const {
     if (!d.is_expression()) return false;
     for (const monomial& m : polynomials[d.expression()])
       for (std::uint16_t f : m.factors) {
@@ -235,7 +235,7 @@ class symbol_table {
     return false;
   }
 
-  constexpr text print(dim d) const {
+  [[nodiscard]] constexpr text print(dim d) const {
     text t;
     print(t, d);
     return t;

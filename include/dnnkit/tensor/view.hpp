@@ -41,7 +41,7 @@ class view_algebra {
   constexpr symbol_table& table() const { return table_; }
 
   // Extent of a logical dimension: the product of its axes.
-  constexpr dim size(const axis_list& axes) const {
+  [[nodiscard]] constexpr dim size(const axis_list& axes) const {
     dim n = 1;
     for (const axis& a : axes) n = table_.mul(n, a.size);
     return n;
@@ -49,7 +49,7 @@ class view_algebra {
 
   // at(v, c) = sum of c[i] * stride[i], with strides ascending in the storage order `order` (outermost first), and each
   // stored dimension i having room for room[i] >= s[i] elements.
-  constexpr view dense(const shape& s, const int_list& order, const shape& room) const {
+  [[nodiscard]] constexpr view dense(const shape& s, const int_list& order, const shape& room) const {
     view v;
     v.dims.resize(s.size());
     dim stride = 1;
@@ -60,14 +60,14 @@ class view_algebra {
     }
     return v;
   }
-  constexpr view row_major(const shape& s) const {
+  [[nodiscard]] constexpr view row_major(const shape& s) const {
     int_list order;
     for (std::size_t i = 0; i < s.size(); ++i) order.push_back(static_cast<std::int64_t>(i));
     return dense(s, order, s);
   }
 
   // at(result, c) = at(v, d) where d[perm[i]] = c[i]
-  constexpr bool transpose(view& v, const int_list& perm) const {
+  [[nodiscard]] constexpr bool transpose(view& v, const int_list& perm) const {
     view r{.dims = {}, .offset = v.offset};
     for (std::int64_t p : perm) r.dims.push_back(v.dims[static_cast<std::size_t>(p)]);
     v = r;
@@ -75,7 +75,7 @@ class view_algebra {
   }
 
   // at(result, c) = at(v, unflatten_v(flatten_s(c))), flatten being row-major. The extents' products must agree.
-  constexpr bool reshape(view& v, const shape& s) const {
+  [[nodiscard]] constexpr bool reshape(view& v, const shape& s) const {
     static_vector<axis, 48> axes;  // innermost first, merged where memory is contiguous
     for (std::size_t i = v.dims.size(); i-- > 0;)
       for (std::size_t k = v.dims[i].size(); k-- > 0;) {
@@ -114,7 +114,7 @@ class view_algebra {
   }
 
   // at(result, c) = at(v, c with c[d] replaced by start + step * c[d]), for 0 <= c[d] < count; step > 0
-  constexpr bool slice(view& v, std::size_t d, dim start, dim count, std::int64_t step) const {
+  [[nodiscard]] constexpr bool slice(view& v, std::size_t d, dim start, dim count, std::int64_t step) const {
     axis_list& axes = v.dims[d];
     if (start == dim(0) && step == 1 && count == size(axes)) return true;
     if (axes.size() == 1) {
@@ -132,7 +132,7 @@ class view_algebra {
   }
 
   // at(result, c) = at(v, c over the last rank(v) coordinates, 0 where v's extent is 1 and s's is not)
-  constexpr bool expand(view& v, const shape& s) const {
+  [[nodiscard]] constexpr bool expand(view& v, const shape& s) const {
     view r{.dims = {}, .offset = v.offset};
     const std::size_t lead = s.size() - v.rank();
     for (std::size_t i = 0; i < s.size(); ++i) {
@@ -144,7 +144,7 @@ class view_algebra {
   }
 
   // at(result, c) = at(v, c modulo v's extents): dimension i repeated repeats[i] times
-  constexpr bool tile(view& v, const int_list& repeats) const {
+  [[nodiscard]] constexpr bool tile(view& v, const int_list& repeats) const {
     for (std::size_t i = 0; i < v.rank(); ++i)
       if (repeats[i] != 1 && v.dims[i].size() == axis_list::capacity()) return false;
     for (std::size_t i = 0; i < v.rank(); ++i)

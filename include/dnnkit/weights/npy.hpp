@@ -187,7 +187,9 @@ class npy {
   explicit npy(const std::filesystem::path& path) : file_(path), name_(path.string()) { parse(file_->bytes()); }
 
   // A file held in memory, which must outlive the object; `name` stands for the path in messages.
-  static npy from_memory(std::span<const std::byte> bytes, std::string name) { return npy(bytes, std::move(name)); }
+  [[nodiscard]] static npy from_memory(std::span<const std::byte> bytes, std::string name) {
+    return npy(bytes, std::move(name));
+  }
 
   npy(npy&&) noexcept = default;
   npy& operator=(npy&&) noexcept = default;

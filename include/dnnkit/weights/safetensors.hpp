@@ -44,7 +44,7 @@ class safetensors : public weight_file {
       : safetensors(std::make_shared<const mapped_file>(path), path.string()) {}
 
   // Reads a file held in memory, which must outlive the object; `name` stands for the path in messages.
-  static safetensors from_memory(std::span<const std::byte> bytes, std::string name) {
+  [[nodiscard]] static safetensors from_memory(std::span<const std::byte> bytes, std::string name) {
     return safetensors(bytes, std::move(name), nullptr);
   }
 

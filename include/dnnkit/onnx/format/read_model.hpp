@@ -31,8 +31,9 @@ class file {
 
   // Reads a model held in memory, which must outlive the object; `name` stands for the path in messages. External data
   // is looked for in `folder`, and refused when there is none.
-  static file from_memory(std::span<const std::byte> bytes, std::string name,
-                          std::optional<std::filesystem::path> folder = {}, linked_data linked = linked_data::refused) {
+  [[nodiscard]] static file from_memory(std::span<const std::byte> bytes, std::string name,
+                                        std::optional<std::filesystem::path> folder = {},
+                                        linked_data linked = linked_data::refused) {
     return file(bytes, std::move(name), external_files(std::move(folder), linked));
   }
 
@@ -74,8 +75,8 @@ class tensor_file {
   explicit tensor_file(const std::filesystem::path& path, value_kind kind = value_kind::tensor)
       : tensor_file(supported(kind, path.string()), mapped_file(path), path.parent_path()) {}
 
-  static tensor_file from_memory(std::span<const std::byte> bytes, std::string name,
-                                 value_kind kind = value_kind::tensor) {
+  [[nodiscard]] static tensor_file from_memory(std::span<const std::byte> bytes, std::string name,
+                                               value_kind kind = value_kind::tensor) {
     return tensor_file(supported(kind, std::move(name)), bytes, {});
   }
 

@@ -62,7 +62,7 @@ struct import_problems {
   }
 };
 
-struct import_result {
+struct [[nodiscard]] import_result {
   dnnkit::graph graph;                      // empty when there are problems
   std::vector<import_problem> problems;     // the first import_problems::most or so
   std::size_t problems_left_out = 0;        // how many there are besides
