@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -154,13 +155,30 @@ template <template <class, std::size_t> class Container> struct plan_tables {
   }
 };
 
+// A table that somebody else holds. What std::span asks of iterators takes the compiler longer, for as many tables, than
+// all else that a plan is made of.
+template <class T> struct table_view {
+  using value_type = T;
+  const T* items = nullptr;
+  std::size_t count = 0;
+
+  constexpr const T* data() const { return items; }
+  constexpr std::size_t size() const { return count; }
+  constexpr bool empty() const { return count == 0; }
+  constexpr const T& operator[](std::integral auto i) const { return items[i]; }
+  constexpr const T* begin() const { return items; }
+  constexpr const T* end() const { return items + count; }
+  constexpr const T& front() const { return items[0]; }
+  constexpr const T& back() const { return items[count - 1]; }
+};
+
 namespace detail {
 template <class T, std::size_t> using vector_table = vector<T>;
-template <class T, std::size_t> using span_table = std::span<const T>;
+template <class T, std::size_t> using viewed_table = table_view<T>;
 }  // namespace detail
 
 using plan_draft = plan_tables<detail::vector_table>;
-using plan_view = plan_tables<detail::span_table>;
+using plan_view = plan_tables<detail::viewed_table>;
 
 using table_sizes = std::array<std::size_t, table_count>;
 
