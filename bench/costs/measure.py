@@ -3,8 +3,7 @@
 
 Predicted: cycles of `dnnkit explain --json`, divided by the clock that the multiply-add peak of this core says, the
 median of what is measured between the networks. Measured: the shortest of the rounds, each a run of the network's
-program with --trace, on one core. The error of a kernel is |predicted / measured - 1|. Kernels that run in turns on
-strips of rows are timed, and predicted, together.
+program with --trace, on one core. The error of a kernel is |predicted / measured - 1|.
 
 Prints for each network: how many of its kernels take at least SHORT microseconds, the median of their errors and what
 nine in ten of them stay below; the same of the shorter kernels; the time of all kernels, and their predicted time in
@@ -65,7 +64,6 @@ class network:
             np.save(file, value)
             self.command += ["--input", f"{name}={file}"]
         self.times = {}  # microseconds of each kernel, a list of rounds
-        self.together = set()  # kernels whose time includes that of the next
 
     def run(self):
         trace = self.folder / "trace.json"
@@ -75,26 +73,21 @@ class network:
             if self.kernels[number]["name"] != event["name"]:
                 raise RuntimeError(f"{self.name}: the program was compiled of other kernels than the tool plans")
             self.times.setdefault(number, []).append(event["dur"])
-            if "with the next" in event["args"].get("note", ""):
-                self.together.add(number)
 
     def results(self, gigahertz):
         for number, times in sorted(self.times.items()):
-            if number - 1 in self.together:
-                continue
-            parts = self.kernels[number:number + 2] if number in self.together else [self.kernels[number]]
-            costs = [k["predicted_time"] for k in parts]
-            cycles = sum(c["cycles"] for c in costs)
-            yield {"network": self.name, "kernel": number + 1, "name": parts[0]["name"],
-                   "family": parts[0]["family"], "operators": operators(parts), "shapes": shapes(parts[0]),
-                   "reading": [o["reading"] for o in parts[0]["operands"]],
+            kernel = self.kernels[number]
+            cost = kernel["predicted_time"]
+            yield {"network": self.name, "kernel": number + 1, "name": kernel["name"],
+                   "family": kernel["family"], "operators": operators(kernel), "shapes": shapes(kernel),
+                   "reading": [o["reading"] for o in kernel["operands"]],
                    "measured_us": min(times), "median_us": statistics.median(times),
-                   "predicted_us": cycles / gigahertz / 1e3,
-                   "cycles": {key: sum(c[key] for c in costs) for key in costs[0] if key.endswith("_cycles")}}
+                   "predicted_us": cost["cycles"] / gigahertz / 1e3,
+                   "cycles": {key: cost[key] for key in cost if key.endswith("_cycles")}}
 
 
-def operators(parts):
-    return " ".join(o["operator"] for k in parts for s in k["stages"] for o in s["operators"])
+def operators(kernel):
+    return " ".join(o["operator"] for s in kernel["stages"] for o in s["operators"])
 
 
 def shapes(kernel):

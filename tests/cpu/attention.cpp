@@ -35,6 +35,10 @@ template <std::int64_t Tokens, std::int64_t Heads, std::int64_t Width> struct se
 };
 static_assert(dk::compile<self_attention<50, 3, 16>>::kernels == 1);
 static_assert(dk::compile<self_attention<50, 3, 16>>::arena_bytes == 0);
+// Keys and values that each tile would read again from beyond the second cache: two megabytes, against scores that
+// would be stored in 512; and 16 against scores of 64.
+static_assert(dk::compile<self_attention<4096, 8, 64>>::kernels == 1);
+static_assert(dk::compile<self_attention<4096, 1, 512>>::kernels == 3);
 
 struct masked {  // by an input, for each sample and key, and added for each pair
   static constexpr void build(dk::builder& g) {

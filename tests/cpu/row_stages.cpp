@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 // OPTIONS: -O1
-// A convolution and the pool behind it in one kernel, against the reference evaluator.
+// Chains of convolutions and pools in one kernel, a few rows at a time, against the reference evaluator.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "dnnkit/compile.hpp"
 #include "tests/support/compiled.hpp"
+#include "tests/support/eager_stages.hpp"
+#include "tests/support/random_graph.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
@@ -25,23 +29,27 @@ template <class Pool> constexpr void pooled(dk::builder& g, Pool pool) {
   g.output("y", dk::conv(y, g.weight("c", {8, 16, 1, 1})));
 }
 struct halves {
+  static constexpr auto families = harness::with_eager_stages<3>;
   static constexpr void build(dk::builder& g) {
     pooled(g, [](dk::tensor t) { return dk::max_pool(t, {.kernel_shape = {2, 2}, .strides = {2, 2}}); });
   }
 };
 struct padded {
+  static constexpr auto families = harness::with_eager_stages<2>;
   static constexpr void build(dk::builder& g) {
     pooled(g, [](dk::tensor t) {
       return dk::relu(dk::average_pool(t, {.kernel_shape = {2, 3}, .strides = {2, 2}, .pads = {0, 1, 1, 1}})) * 2;
     });
   }
 };
-struct overlapping {  // rows are computed twice, and take longer than what they spare
+struct overlapping {  // most rows of a tile are those of the one before, moved
+  static constexpr auto families = harness::with_eager_stages<2>;
   static constexpr void build(dk::builder& g) {
     pooled(g, [](dk::tensor t) { return dk::max_pool(t, {.kernel_shape = {5, 5}, .pads = {2, 2, 2, 2}}); });
   }
 };
 struct heights_at_run_time {
+  static constexpr auto families = harness::with_eager_stages<1>;
   static constexpr void build(dk::builder& g) {
     const dk::sym h{"H", {.min = 2, .max = 40}};
     const dk::tensor x = g.input("x", f32, {1, 8, h, 64});
@@ -51,22 +59,94 @@ struct heights_at_run_time {
     g.output("y", dk::max_pool(conv(conv(x, "a"), "b"), {.kernel_shape = {2, 2}, .strides = {2, 2}}));
   }
 };
-// tests of other instruction sets have other costs
-constexpr bool wide = dk::targets::native::float_lanes >= 8;
-static_assert(!wide || dk::compile<halves>::kernels == 3);
-static_assert(!wide || dk::compile<padded>::kernels == 3);
-static_assert(dk::compile<overlapping>::kernels == 4);
+// Several images; a filter a channel, in steps; a filter over two groups; what is added comes from elsewhere.
+struct bottleneck {
+  static constexpr auto families = harness::with_eager_stages<4>;
+  static constexpr void build(dk::builder& g) {
+    const dk::sym n{"N", {.min = 1, .max = 3}};
+    const dk::tensor x = dk::relu(dk::conv(g.input("x", f32, {n, 3, 51, 50}), g.weight("h", {16, 3, 1, 1})));
+    dk::tensor y = dk::conv(x, g.weight("a", ".w", {64, 16, 1, 1}), g.weight("a", ".b", {64}));
+    y = dk::clip(y, {.min = 0, .max = 6});
+    y = dk::conv(y, g.weight("b", {64, 1, 3, 3}), {.strides = {1, 2}, .pads = {1, 1, 1, 1}, .group = 64});
+    y = dk::conv(dk::relu(y), g.weight("c", {16, 32, 3, 3}), {.pads = {2, 1, 0, 1}, .group = 2});
+    const dk::tensor other = dk::conv(x, g.weight("d", {16, 16, 1, 2}), {.strides = {1, 2}, .pads = {0, 0, 0, 0}});
+    g.output("y", dk::conv(y + other, g.weight("e", {5, 16, 1, 1})));
+  }
+};
+// Few channels and wide rows: vectors along rows, channels first.
+struct channels_first {
+  static constexpr auto families = harness::with_eager_stages<5>;
+  static constexpr void build(dk::builder& g) {
+    const auto conv = [&](dk::tensor t, const char* name, int out, int in) {
+      return dk::conv(t, g.weight(name, {out, in, 3, 3}), {.pads = {1, 1, 1, 1}});
+    };
+    const dk::tensor x = g.input("x", f32, {1, 3, 45, 1024});
+    g.output("y", dk::relu(conv(dk::relu(conv(dk::relu(conv(x, "a", 5, 3)), "b", 5, 5)), "c", 3, 5)));
+  }
+};
+// Planes of volumes.
+struct volumes {
+  static constexpr auto families = harness::with_eager_stages<1>;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {2, 3, 7, 20, 22});
+    dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {16, 3, 3, 3, 3}), {.pads = {1, 1, 1, 1, 1, 1}}));
+    y = dk::relu(dk::conv(y, g.weight("b", {16, 16, 3, 1, 3}), {.pads = {1, 0, 1, 1, 0, 1}}));
+    g.output("y", dk::max_pool(y, {.kernel_shape = {3, 2, 2}, .strides = {2, 2, 2}, .pads = {1, 0, 0, 1, 0, 0}}));
+  }
+};
+// So large that it pays.
+struct large {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {1, 3, 128, 128});
+    dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {128, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
+    g.output("y", dk::conv(y, g.weight("b", {16, 128, 1, 1})));
+  }
+};
+
+// In each of them, how many stages come before the last of their kernel.
+template <class Model> constexpr std::size_t earlier_stages = dk::compile<Model>::plan.stages.size();
+static_assert(earlier_stages<halves> == 3);
+static_assert(earlier_stages<padded> == 3);
+static_assert(earlier_stages<overlapping> == 3);
+static_assert(earlier_stages<heights_at_run_time> == 2);
+static_assert(earlier_stages<bottleneck> == 3);
+static_assert(earlier_stages<channels_first> == 2);
+static_assert(earlier_stages<volumes> == 2);
+static_assert(earlier_stages<large> == 1);
+static_assert(dk::compile<large>::arena_bytes == 0);
+
+template <std::uint64_t Seed, std::int32_t Rows> struct chain : random_chain<Seed> {
+  static constexpr auto families = harness::with_eager_stages<Rows>;
+};
 
 template <class Model> void check(const char* name) {
   for (std::uint64_t seed = 0; seed < 3; ++seed)
     CHECK(harness::compiled_error(harness::compiled<Model>(name), seed) == "");
 }
+template <class Model> void check_random(const std::string& name, std::size_t& stages) {
+  INFO(name);
+  check<Model>(name.c_str());
+  stages += earlier_stages<Model>;
+}
 
 }  // namespace
 
-TEST_CASE("a convolution and its pool in one kernel compute what they do one by one") {
+TEST_CASE("chains of convolutions and pools in one kernel compute what they do one by one") {
   check<halves>("halves");
   check<padded>("padded");
   check<overlapping>("overlapping");
   check<heights_at_run_time>("heights at run time");
+  check<bottleneck>("bottleneck");
+  check<channels_first>("channels first");
+  check<volumes>("volumes");
+  check<large>("large");
+}
+
+TEST_CASE("random chains compute what they do one by one") {
+  std::size_t stages = 0;
+  [&]<std::uint64_t... Seed>(std::integer_sequence<std::uint64_t, Seed...>) {
+    (check_random<chain<Seed, 1 + Seed % 3>>("chain " + std::to_string(Seed), stages), ...);
+  }
+  (std::make_integer_sequence<std::uint64_t, 10>{});
+  CHECK(stages >= 10);
 }

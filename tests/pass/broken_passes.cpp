@@ -11,6 +11,8 @@
 
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/pass/verify_schedule.hpp"
+#include "tests/support/eager_stages.hpp"
 #include "tests/support/plan_check.hpp"
 #include "tests/support/random_graph.hpp"
 
@@ -79,13 +81,46 @@ struct overlapping_buffers {
   }
 };
 
-// What compile<> would say or compute otherwise than the graph; empty where all is well.
+// A stage computes the positions beside those that a tile needs of it.
+struct shifted_tiles {
+  static constexpr std::string_view name = dk::passes::join_stages::name;
+  template <class Target> static void run(schedule& s) {
+    dk::passes::join_stages::run<Target>(s);
+    for (dk::fusion_group& group : s.fusion.groups)
+      for (dk::tile_reach& r : group.reach)
+        if (group.goes_on && !r.is_whole()) return static_cast<void>(++r.before);
+  }
+};
+
+// A dearer kernel is chosen in the place of a cheaper one.
+struct dearest_kernels {
+  static constexpr std::string_view name = dk::passes::choose_kernels::name;
+  template <class Target> static void run(schedule& s) {
+    dk::passes::choose_kernels::run<Target>(s);
+    const auto families = *s.families;
+    for (dk::kernel_choice& c : s.plan.choices)
+      for (std::uint32_t i = 0; i < c.alternatives.count; ++i) {
+        dk::kernel_alternative& a = s.plan.alternatives[c.alternatives.first + i];
+        if (!a.matches || a.cost.cycles <= c.cost.cycles) continue;
+        std::swap(a.family, c.family);
+        std::swap(a.cost, c.cost);
+        while (families[c.number].name != c.family)
+          c.number = static_cast<std::uint16_t>((c.number + 1u) % families.size());
+        return;
+      }
+  }
+};
+
+// What compile<> would say or compute otherwise than the graph, or plan otherwise than it should; empty where all is
+// well.
 template <class Pipeline> std::string first_difference(std::uint64_t seed) {
   dk::builder b;
-  random_graph(b, seed, {.least_operators = 2, .most_operators = 14, .symbols = seed % 2 == 1, .branches = true})
+  random_graph(b, seed,
+               {.least_operators = 2, .most_operators = 14, .symbols = seed % 2 == 1, .branches = true, .chains = true})
       .build();
-  const schedule s = Pipeline::run(b.value());
+  const schedule s = Pipeline::run(b.value(), harness::with_eager_stages<2>.table);
   if (s.plan.steps.empty()) return "";
+  if (const dk::text wrong = dk::detail::choices_error(s.plan, *s.families); !wrong.empty()) return wrong.str();
   return harness::error_of_plan(b.value(), s.plan, seed);
 }
 
@@ -126,7 +161,9 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
 TEST_CASE("planning passes broken on purpose are caught") {
   CHECK(is_caught<wrong_order::fusion, wrong_order>());
   CHECK(is_caught<select_layouts, wrong_layout>());
+  CHECK(is_caught<join_stages, shifted_tiles>());
   CHECK(is_caught<make_plan, overlapping_buffers>());
+  CHECK(is_caught<choose_kernels, dearest_kernels>());
 
   dk::builder b;
   b.output("y", dk::non_zero(b.input("x", dk::f32, {4})));

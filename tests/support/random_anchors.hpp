@@ -29,8 +29,7 @@ class random_anchors : protected random_movement {
       w.pads.push_back(w.kernel_shape[i % axes] > 1 ? r_.between(0, w.kernel_shape[i % axes] / 2) : 0);
     return w;
   }
-  constexpr void convolve() {
-    const entry e = any(dnnkit::f32, 3, 5);
+  constexpr void convolve(const entry& e) {
     if (!e.t.present() || !e.t.dims()[1].is_known()) return;
     const tensor x = e.t;
     const std::int64_t channels = x.dims()[1].value();
@@ -61,8 +60,7 @@ class random_anchors : protected random_movement {
     if (y.dims() == x.dims() && r_.chance(60)) y = y + x;
     add(y);
   }
-  constexpr void pool() {
-    const entry e = any(dnnkit::f32, 3, 5);
+  constexpr void pool(const entry& e) {
     if (!e.t.present()) return;
     const dnnkit::window w = window_for(e.t, 3);
     if (w.kernel_shape.empty()) return;
@@ -76,6 +74,18 @@ class random_anchors : protected random_movement {
         return add(dnnkit::global_average_pool(e.t));
       default:
         return add(dnnkit::global_max_pool(e.t), e.exact);
+    }
+  }
+
+  // Convolutions and pools, each of what the one before computes.
+  constexpr void chain() {
+    const std::size_t before = count_;
+    convolve(any(dnnkit::f32, 4, 5));
+    if (count_ == before) return;
+    for (std::int64_t n = r_.between(1, 3); n-- > 0;) {
+      const entry last = known_[count_ - 1];
+      if (r_.chance(70)) convolve(last);
+      else pool(last);
     }
   }
 

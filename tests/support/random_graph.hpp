@@ -23,6 +23,7 @@ class random_graph : random_anchors {
     const auto wanted = static_cast<std::size_t>(r_.between(options_.least_operators, options_.most_operators));
     for (int tries = 0; nodes() < wanted && tries < 200; ++tries) {
       if (options_.branches && r_.chance(8)) branch();
+      if (options_.chains && r_.chance(20)) chain();
       const std::size_t before = nodes();
       const auto family = r_.below(100);
       if (family < 14) unary();
@@ -30,14 +31,23 @@ class random_graph : random_anchors {
       else if (family < 37) choose();
       else if (family < 53) move();
       else if (family < 61) sample();
-      else if (family < 73) convolve();
-      else if (family < 78) pool();
+      else if (family < 73) convolve(any(dnnkit::f32, 3, 5));
+      else if (family < 78) pool(any(dnnkit::f32, 3, 5));
       else if (family < 86) multiply();
       else if (family < 91) reduce();
       else if (family < 98) normalise();
       else integers();
       if (nodes() == before) continue;
     }
+    make_outputs();
+  }
+  // Nothing but convolutions and pools, one behind the other.
+  constexpr void build_chain() {
+    const std::int64_t channels = r_.pick({1, 3, 4, 8, 16, 17, 24});
+    shape s{r_.chance(50) ? dnnkit::dim(1) : extent(1, 3), channels, extent(7, 19), extent(7, 19)};
+    if (r_.chance(15)) s.push_back(r_.between(3, 6));
+    input(s);
+    chain();
     make_outputs();
   }
 
@@ -73,9 +83,12 @@ class random_graph : random_anchors {
   }
 };
 
-// A model for compile<>.
+// Models for compile<>.
 template <std::uint64_t Seed, bool Symbols = false, std::int64_t Most = 8> struct random_model {
   static constexpr void build(dnnkit::builder& b) {
     random_graph(b, Seed, {.least_operators = 2, .most_operators = Most, .symbols = Symbols}).build();
   }
+};
+template <std::uint64_t Seed> struct random_chain {
+  static constexpr void build(dnnkit::builder& b) { random_graph(b, Seed, {.symbols = Seed % 2 == 1}).build_chain(); }
 };

@@ -20,6 +20,7 @@ struct random_options {
   std::int64_t least_operators = 2, most_operators = 12;
   bool symbols = false;   // some extents of inputs are symbols
   bool branches = false;  // some values are computed by one of two branches, which an input chooses
+  bool chains = false;    // convolutions and pools read what others have just computed
 };
 
 class random_values {

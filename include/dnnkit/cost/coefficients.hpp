@@ -13,6 +13,7 @@ struct cost_coefficients {
   // --- what begins: fitted, but for collisions
   double kernel = 900;     // a kernel: the call, its constants, the first misses of caches and branches
   double phase = 800;      // a further phase: staging, packing
+  double turn = 150;       // a stage's turn on a tile of rows: the call, and where its operands lie; measured
   double row = 6;          // a row: where its operands lie, and its last, partial vector
   double tile = 14;        // a register tile of products: the call, and what its sums wait for at both ends
   double run = 7;          // a stretch of a reduction that lies in one piece, within a tile
@@ -43,6 +44,8 @@ struct cost_coefficients {
 
   // --- what is not hidden: fitted
   double overlap = 0.35;  // of the shorter of arithmetic and the near caches, the part that the longer does not hide
+  double weights = 0.25;  // of weights that tiles of rows read again, the part that other panels do not hide; measured
+                          // with VGG-16's layers of 256 channels
   double exposed = 0.88;  // of what comes from farther away, the part that arithmetic does not hide
 };
 

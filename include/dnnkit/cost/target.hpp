@@ -4,7 +4,6 @@
 //
 //   channels_last   do its kernels gain from activations that are stored channels last, with room for a border
 //                   (pass/select_layouts.hpp)? Then it has float_lanes. Else all values are row-major.
-//   row_strips      do they gain from running in turns on a few rows at a time (pass/plan_strips.hpp)?
 //   facts           of a processor: what the cost model is told
 //
 // Whatever depends on the target has it in its name, as a template argument: compile<Model, Target>. A model is then
@@ -33,7 +32,7 @@ struct cpu_facts {
 };
 
 template <int VectorBytes, int VectorRegisters> struct vector_target {
-  static constexpr bool channels_last = true, row_strips = true;
+  static constexpr bool channels_last = true;
   static constexpr int vector_bytes = VectorBytes, vector_registers = VectorRegisters;
   static constexpr std::int64_t float_lanes = VectorBytes / 4;  // 32-bit elements in a vector register
   static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4, .vector_registers = VectorRegisters};

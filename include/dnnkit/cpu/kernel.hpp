@@ -30,11 +30,8 @@ struct kernel_entry {
   void (*pack)(const kernel_call&) noexcept =
       nullptr;  // writes `packed` from the setup operands, once; null: nothing to pack
   std::int64_t packed_bytes = 0;
-  // bit i: input i of the anchor is read by pack() alone; eight bits further, those of the stage before it
+  // bit i: input i of the anchor is read by pack() alone; eight bits further for each stage before it, those of that
   std::uint32_t packed_inputs = 0;
-  // Recipes with a windowed operand: the output rows [first, last) (dimension 2), instead of prepare and run. Null for
-  // the others.
-  void (*run_rows)(const kernel_call&, index_t first, index_t last) noexcept = nullptr;
 };
 
 // The functions that Kernel has: static members named as the entry's, of which only units() and run() must be there.
@@ -53,7 +50,6 @@ template <class Kernel> constexpr kernel_entry entry_of() {
     e.packed_bytes = Kernel::packed_bytes;
     e.packed_inputs = Kernel::packed_inputs;
   }
-  if constexpr (requires(const kernel_call& call) { Kernel::run_rows(call, 0, 0); }) e.run_rows = Kernel::run_rows;
   return e;
 }
 

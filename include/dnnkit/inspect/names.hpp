@@ -63,7 +63,6 @@ inline std::string describe(const buffer_layout& l) {
     for (std::size_t i = 0; i < rank; ++i)
       if (l.part[i] != 0) s += fmt::format(" axis {}: {}", i, l.part[i]);
   }
-  if (l.window != 0) s += fmt::format(", {} rows at a time in {} slots", l.window, l.slots);
   return s;
 }
 

@@ -107,7 +107,7 @@ class chrome_trace {
              detail::json_string(plan_.text_of(s.name)) + ",\"ts\":" + time(e.begin - events_[0].begin) +
              ",\"dur\":" + time(e.end - e.begin) + ",\"args\":{\"kernel\":" + std::to_string(e.step + 1) +
              ",\"operators\":" + detail::json_string(detail::operators_of_kernel(plan_, plan_.recipes[s.kernel])) +
-             ",\"FLOPs\":" + flops_of(e, symbols) + note(e.step) + "}}";
+             ",\"FLOPs\":" + flops_of(e, symbols) + "}}";
       separator = ",\n";
     }
     return out + "\n]}\n";
@@ -126,18 +126,6 @@ class chrome_trace {
   }
 
  private:
-  // Two kernels that run in turns on strips of rows are timed together, under the first of them.
-  std::string note(std::size_t step) const {
-    for (std::int32_t n : plan_.numbers_of(plan_.steps[step].operands)) {
-      const buffer& b = plan_.buffers[static_cast<std::size_t>(n)];
-      if (b.layout.window == 0) continue;
-      const bool writes = b.first == static_cast<std::int32_t>(step);
-      return writes ? ",\"note\":\"in turns with the next kernel, whose time is included\""
-                    : ",\"note\":\"in turns with the kernel before, which includes its time\"";
-    }
-    return {};
-  }
-
   // A number; an expression over the symbols, as a text, in a session that has not said their values.
   std::string flops_of(const event& e, const symbol_table& symbols) const {
     const dim flops = plan_.steps[e.step].flops;

@@ -7,7 +7,6 @@ namespace dnnkit::targets {
 // Kernels that compute each element on its own read buffers row-major and test where a window leaves its input.
 struct opencl {
   static constexpr bool channels_last = false;  // nor halos
-  static constexpr bool row_strips = false;     // one kernel has the whole device
 };
 
 }  // namespace dnnkit::targets

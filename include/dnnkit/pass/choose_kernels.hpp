@@ -30,23 +30,23 @@ struct choose_kernels {
     s.plan.choices.reserve(plan.recipes.size());
     for (std::size_t r = 0; r < plan.recipes.size() && s.is_right(); ++r)
       choose(s, kernel_spec(plan, r), families, facts, r);
-    for (std::size_t n = 0; n < plan.stages.size() && s.is_right(); ++n)
-      s.plan.choices.push_back(choice_of_stage(kernel_spec(plan, plan.recipes.size() + n), families, facts));
+    s.plan.choices.resize(plan.recipes.size() + plan.stages.size());
+    for (std::size_t r = 0; r < plan.recipes.size() && s.is_right(); ++r)
+      for (std::size_t i = 0; i + 1 < plan.stages_of(plan.recipes[r]); ++i) {
+        const std::size_t n = plan.number_of_stage(r, i);
+        s.plan.choices[n] = choice_of_stage(kernel_spec(plan, n), families, s.plan.choices[r].number, facts);
+      }
   }
 
-  // For a stage that comes before the last: what its kernel would be alone, which families of several stages may use.
+  // For a stage that comes before the last: what the family of the kernel says of it.
   static constexpr kernel_choice choice_of_stage(const kernel_spec& spec, std::span<const kernel_family> families,
-                                                 const cpu_facts& facts) {
-    kernel_choice best;
-    for (std::size_t f = 0; f < families.size(); ++f) {
-      if (!families[f].carries_out(spec.self().anchor)) continue;
-      const kernel_match match = families[f].match(spec, facts);
-      if (!match || (!best.family.empty() && match->cost.cycles >= best.cost.cycles)) continue;
-      best = *match;
-      best.family = families[f].name;
-      best.number = static_cast<std::uint16_t>(f);
-    }
-    return best;
+                                                 std::uint16_t number, const cpu_facts& facts) {
+    kernel_choice c;
+    if (families[number].stage != nullptr)
+      if (const kernel_match match = families[number].stage(spec, facts)) c = *match;
+    c.family = families[number].name;
+    c.number = number;
+    return c;
   }
 
   static constexpr void choose(schedule& s, const kernel_spec& spec, std::span<const kernel_family> families,

@@ -6,7 +6,8 @@
 // A chain of groups is joined where each but the last stores one value, which only the next one reads; where footprints
 // (pass/tile_reaches.hpp) say that positions of outer axes of the last group's iteration space need positions of that
 // value; and where some family of kernels carries the whole out and expects to take less time than the kernels would
-// take that are chosen for the groups one by one.
+// take that are chosen for the groups one by one. Of chains that have groups in common, the one that gains most is
+// taken.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +15,13 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
+#include "dnnkit/pass/layout_costs.hpp"
 #include "dnnkit/pass/recipe_builder.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/structural_equality.hpp"
@@ -46,7 +49,8 @@ class stage_joining {
         readers_(g_.values.size(), 0),
         taken_(s.fusion.groups.count, 0),
         guards_(g_),
-        equality_(g_, stored_, setup_, s.layouts) {}
+        equality_(g_, stored_, setup_, s.layouts),
+        singles_(g_, s.fusion, s.layouts, families_, facts) {}
 
   constexpr void run() {
     for (std::size_t k = 0; k < groups_.count; ++k)
@@ -55,8 +59,9 @@ class stage_joining {
         kernel_of_.items[v] = static_cast<std::int32_t>(k);
       }
     for (std::size_t k = 0; k < groups_.count; ++k) find_loads(groups_.items[k]);
-    for (std::size_t k = groups_.count; k-- > 0;)  // the later a chain ends, the longer it is
+    for (std::size_t k = 0; k < groups_.count; ++k)
       if (is_free(k)) grow({k});
+    take_best();
     if (!joins_.empty()) apply();
   }
 
@@ -69,7 +74,13 @@ class stage_joining {
     vector<value_id> between;            // what they hand to each other,
     vector<buffer_layout> tile_layouts;  // and how that is stored
     double cycles = 0, apart = 0;        // as one kernel, and as several
-    std::string_view refused;            // why it is none; empty when it is one
+    std::string_view refused;            // why it is none; empty when it could be one
+    constexpr double gain() const { return refused.empty() ? apart - cycles : 0; }
+  };
+  struct considered_chain {
+    chain groups;
+    joint made;
+    bool is_taken = false;
   };
 
   constexpr bool is_free(std::size_t k) const {
@@ -102,19 +113,18 @@ class stage_joining {
   }
 
   // --- chains
-  // Joins the longest chain that ends as this one does and pays; true when there is one.
-  constexpr bool grow(const chain& c) {
-    if (c.count < most_stages) {
-      vector<value_id> loads;
-      find_loads(groups_.items[c.items[0]], loads);
-      for (value_id v : loads) {
-        if (!is_handed_over(v, c)) continue;
-        chain longer{static_cast<std::size_t>(kernel_of_.items[v])};
-        longer.append(c.begin(), c.end());
-        if (grow(longer)) return true;
-      }
+  // Looks at all chains that end as this one does.
+  constexpr void grow(const chain& c) {
+    if (c.count > 1) consider(c);
+    if (c.count == most_stages) return;
+    vector<value_id> loads;
+    find_loads(groups_.items[c.items[0]], loads);
+    for (value_id v : loads) {
+      if (!is_handed_over(v, c)) continue;
+      chain longer{static_cast<std::size_t>(kernel_of_.items[v])};
+      longer.append(c.begin(), c.end());
+      grow(longer);
     }
-    return c.count > 1 && join(c);
   }
   // Is v all that a free group computes, and read by the first group of the chain alone?
   constexpr bool is_handed_over(value_id v, const chain& c) const {
@@ -129,38 +139,131 @@ class stage_joining {
     return is_output(g_, v);
   }
 
-  constexpr bool join(const chain& c) {
+  constexpr void consider(const chain& c) {
     vector<operator_tag> anchors;
     for (std::size_t k : c) anchors.push_back(*g_.node_at(groups_.items[k].anchor).op);
-    tile_wish wish;
     for (const kernel_family& f : families_)
-      if (wish.positions == 0) wish = f.joins({anchors.items, anchors.count}, facts_);
-    if (wish.positions == 0) return false;
-    joint j = made_of(c, wish);
-    const bool pays = j.refused.empty();
-    note(c, j);
-    if (!pays) return false;
-    for (std::size_t k : c) taken_.items[k] = 1;
-    joins_.push_back(static_cast<joint&&>(j));
-    chains_.push_back(c);
+      if (const tile_wish wish = f.joins({anchors.items, anchors.count}, facts_); wish.positions != 0) {
+        considered_.push_back({c, made_of(c, wish, f), false});
+        return;
+      }
+  }
+  // Those that gain most first; of equal gains the first, which has the fewest stages.
+  constexpr void take_best() {
+    while (true) {
+      std::size_t best = considered_.count;
+      double most = 0;
+      for (std::size_t i = 0; i < considered_.count; ++i)
+        if (const considered_chain& c = considered_.items[i]; c.made.gain() > most && is_left(c.groups)) {
+          best = i;
+          most = c.made.gain();
+        }
+      if (best == considered_.count) break;
+      for (std::size_t k : considered_.items[best].groups) taken_.items[k] = 1;
+      considered_.items[best].is_taken = true;
+    }
+    if (s_.logged)
+      for (std::size_t i = 0; i < considered_.count; ++i) note(considered_.items[i]);
+    for (considered_chain& c : considered_)
+      if (c.is_taken) joins_.push_back(static_cast<considered_chain&&>(c));
+  }
+  constexpr bool is_left(const chain& groups) const {
+    for (std::size_t k : groups)
+      if (taken_.items[k] != 0) return false;
     return true;
+  }
+  // Do two groups, one behind the other, have a kernel together?
+  constexpr bool are_joined(std::size_t first, std::size_t second) const {
+    for (const considered_chain& c : considered_)
+      for (std::size_t i = 0; c.is_taken && i + 1 < c.groups.count; ++i)
+        if (c.groups.items[i] == first && c.groups.items[i + 1] == second) return true;
+    return false;
   }
 
   // --- tiles
-  constexpr joint made_of(const chain& c, const tile_wish& wish) {
+  // Costs, and the size of tiles, are those of recipes made on trial, once for all chains alike.
+  struct known_joint {
+    vector<fusion_group> groups;  // as they are without a tile
+    std::int32_t positions;
+    double cycles, apart;
+    std::string_view refused;
+  };
+
+  constexpr joint stages_of(const chain& c) const {
     joint j;
     for (std::size_t k : c) j.stages.push_back(groups_.items[k]);
     for (std::size_t i = 0; i + 1 < c.count; ++i) j.between.push_back(groups_.items[c.items[i]].outputs.items[0]);
-    if (!find_tile(j, wish)) {
-      j.refused = "what passes between them is needed as a whole, or is rearranged across the tiles";
-      return j;
-    }
-    compare(j);
     return j;
   }
+  constexpr joint made_of(const chain& c, const tile_wish& wish, const kernel_family& family) {
+    joint j = stages_of(c);
+    if (hands_over_less(j, wish.least_bytes)) {
+      j.refused = "what the one hands to the other stays in the cache as a whole";
+      return j;
+    }
+    const std::size_t k = known_equal(j.stages);
+    if (k == known_.count) known_.push_back(tried_out(c, j, wish, family));
+    else if (known_.items[k].refused.empty()) find_tile(j, wish, known_.items[k].positions);
+    j.cycles = known_.items[k].cycles;
+    j.apart = known_.items[k].apart;
+    j.refused = known_.items[k].refused;
+    return j;
+  }
+  constexpr std::size_t known_equal(const vector<fusion_group>& groups) {
+    std::size_t k = 0;
+    while (k < known_.count && !(known_.items[k].groups.count == groups.count &&
+                                 equality_.are_equal(known_.items[k].groups.items, groups.items, groups.count)))
+      ++k;
+    return k;
+  }
+  constexpr bool hands_over_less(const joint& j, double least) const {
+    for (value_id v : j.between) {
+      auto bytes = static_cast<double>(size_of(g_.at(v).type.type));
+      for (dim d : g_.at(v).type.dims) bytes *= static_cast<double>(d.is_known() ? d.value() : typical_extent);
+      if (bytes < least) return true;
+    }
+    return false;
+  }
 
+  // What ask(specification) says of the stages as one kernel; nothing where there is no such recipe, which is then the
+  // graph's error.
+  constexpr auto with_trial(const joint& j, auto ask) {
+    vector<buffer_layout> kept;
+    for (std::size_t i = 0; i < j.between.count; ++i) {
+      kept.push_back(s_.layouts.items[j.between.items[i]]);
+      s_.layouts.items[j.between.items[i]] = j.tile_layouts.items[i];
+    }
+    const std::optional<step_recipe> made =
+        recipe_of(g_, j.stages.items, j.stages.count, stored_, setup_, s_.layouts, trial_);
+    for (std::size_t i = 0; i < j.between.count; ++i) s_.layouts.items[j.between.items[i]] = kept.items[i];
+    using answer = decltype(ask(std::declval<const kernel_spec&>()));
+    if (!made) return answer();
+    const plan_view plan = view_of(trial_);
+    return ask(kernel_spec(plan, made->kernel));
+  }
+
+  constexpr known_joint tried_out(const chain& c, joint& j, const tile_wish& wish, const kernel_family& family) {
+    known_joint found{j.stages, wish.positions, 0, 0, {}};
+    if (!find_tile(j, wish, wish.positions)) {
+      found.refused = "what passes between them is needed as a whole, or is rearranged across the tiles";
+      return found;
+    }
+    if (family.positions != nullptr) {
+      found.positions = with_trial(j, [&](const kernel_spec& spec) { return family.positions(spec, facts_); });
+      if (found.positions != wish.positions) {
+        j = stages_of(c);
+        find_tile(j, wish, found.positions);
+      }
+    }
+    for (std::size_t k : c) found.apart += singles_.cycles(groups_.items[k]);
+    const kernel_match together = with_trial(j, [&](const kernel_spec& spec) { return family.match(spec, facts_); });
+    found.cycles = together->cost.cycles;
+    if (!together) found.refused = together.reason();
+    else if (!(found.cycles < found.apart)) found.refused = "the kernels are expected to take less time one by one";
+    return found;
+  }
   // Says what tiles are, and what they need of each stage and of what lies between them.
-  constexpr bool find_tile(joint& j, const tile_wish& wish) {
+  constexpr bool find_tile(joint& j, const tile_wish& wish, std::int32_t positions) {
     fusion_group& last = j.stages.items[j.stages.count - 1];
     const shape& space = g_.at(g_.node_at(last.anchor).output).type.dims;
     for (std::size_t d = 0; d < space.size(); ++d) last.reach.push_back({static_cast<std::int8_t>(d)});
@@ -172,13 +275,13 @@ class stage_joining {
     last.tile.resize(space.size(), 0);
     for (std::size_t level = 0; level + wish.whole_axes < space.size(); ++level) {
       const std::size_t d = stored_as.order.size() == space.size() ? stored_as.order[level] : level;
-      if (!is_followed(handed, d)) continue;
+      if (wish.whole.has(d) || !is_followed(handed, d)) continue;
       last.tile.items[d] = 1;
       if (!(space[d] == dim(1))) innermost = d;
     }
     if (innermost == space.size()) return false;
     const dim extent = space[innermost];
-    last.tile.items[innermost] = !extent.is_known() || extent.value() >= wish.positions ? wish.positions
+    last.tile.items[innermost] = !extent.is_known() || extent.value() >= positions ? positions
                                  : extent.value() > 0 ? static_cast<std::int32_t>(extent.value())
                                                       : 1;
     for (fusion_group& stage : j.stages) keep_cut(stage.reach, last.tile);
@@ -222,17 +325,18 @@ class stage_joining {
     for (tile_reach& r : reaches)
       if (!r.is_whole() && positions.items[r.of] == 0) r = {};
   }
-  // In the order that has been chosen for it, without a border, as much of each axis as a tile needs.
+  // In the order that has been chosen for it, as much of each axis as a tile needs; with a border where that is all.
   constexpr bool add_layout(joint& j, const vector<tile_reach>& needed, const vector<std::int32_t>& positions) {
     constexpr std::int64_t most = 65'535;
     const value_id v = j.between.items[j.tile_layouts.count];
     const shape& dims = g_.at(v).type.dims;
     buffer_layout l;
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      l.order.push_back(s_.layouts.items[v].order[d]);
-      l.before.push_back(0);
-      l.after.push_back(0);
+      const buffer_layout& chosen = s_.layouts.items[v];
       const tile_reach& r = needed.items[d];
+      l.order.push_back(chosen.order[d]);
+      l.before.push_back(r.is_whole() ? chosen.before[d] : std::uint8_t{0});
+      l.after.push_back(r.is_whole() ? chosen.after[d] : std::uint8_t{0});
       const std::int64_t n = r.is_whole() ? 0 : r.count(positions.items[r.of]);
       if (n > most) return false;
       l.part.push_back(static_cast<std::uint16_t>(n));
@@ -241,71 +345,22 @@ class stage_joining {
     return true;
   }
 
-  // --- costs: those of recipes made on trial, once for all chains alike
-  struct known_joint {
-    vector<fusion_group> groups;
-    double cycles, apart;
-    std::string_view refused;
-  };
-
-  constexpr void compare(joint& j) {
-    vector<fusion_group> groups;  // as they are without a tile
-    for (const fusion_group& stage : j.stages) {
-      groups.push_back(stage);
-      groups.items[groups.count - 1].reach = {};
-      groups.items[groups.count - 1].tile = {};
-    }
-    for (const known_joint& k : known_)
-      if (k.groups.count == groups.count && equality_.are_equal(k.groups.items, groups.items, groups.count)) {
-        j.cycles = k.cycles;
-        j.apart = k.apart;
-        j.refused = k.refused;
-        return;
-      }
-    for (const fusion_group& group : groups) j.apart += best_of(&group, 1).cycles;
-    vector<buffer_layout> kept;
-    for (std::size_t i = 0; i < j.between.count; ++i) {
-      kept.push_back(s_.layouts.items[j.between.items[i]]);
-      s_.layouts.items[j.between.items[i]] = j.tile_layouts.items[i];
-    }
-    const trial together = best_of(j.stages.items, j.stages.count);
-    for (std::size_t i = 0; i < j.between.count; ++i) s_.layouts.items[j.between.items[i]] = kept.items[i];
-    j.cycles = together.cycles;
-    if (!together.matches) j.refused = together.reason;
-    else if (!(j.cycles < j.apart)) j.refused = "the kernels are expected to take less time one by one";
-    known_.push_back({static_cast<vector<fusion_group>&&>(groups), j.cycles, j.apart, j.refused});
-  }
-  // The kernel that would be chosen for groups; where there is none, what the last family that was asked said.
-  struct trial {
-    bool matches = false;
-    double cycles = 0;
-    std::string_view reason;
-  };
-  constexpr trial best_of(const fusion_group* groups, std::size_t stages) {
-    const std::optional<step_recipe> made = recipe_of(g_, groups, stages, stored_, setup_, s_.layouts, trial_);
-    if (!made) return {};  // the graph says why
-    const plan_view plan = view_of(trial_);
-    const kernel_spec spec(plan, made->kernel);
-    trial best;
-    for (const kernel_family& f : families_) {
-      if (!f.is_asked(spec, facts_)) continue;
-      const kernel_match match = f.match(spec, facts_);
-      if (match && (!best.matches || match->cost.cycles < best.cycles)) best = {true, match->cost.cycles, {}};
-      else if (!best.matches) best.reason = match.reason();
-    }
-    return best;
-  }
-
   // --- what comes of it
-  constexpr void note(const chain& c, const joint& j) {
-    if (!s_.logged) return;
-    for (std::size_t i = 0; i + 1 < c.count; ++i) {
-      decision d{name_of_joining, j.refused.empty() ? "stages of one kernel" : "kernels of their own",
-                 j.refused.empty() ? "what one hands to the other stays with the worker, tile by tile" : j.refused};
+  // What is said of a chain that is not taken is said of its first two stages: without the first, it is a chain of its
+  // own, which was considered as well.
+  constexpr void note(const considered_chain& c) {
+    const joint& j = c.made;
+    const bool is_taken = c.is_taken;
+    if (!is_taken && are_joined(c.groups.items[0], c.groups.items[1])) return;
+    const std::string_view reason = is_taken ? "what one hands to the other stays with the worker, tile by tile"
+                                    : j.refused.empty() ? "other stages gain more"
+                                                        : j.refused;
+    for (std::size_t i = 0; i + 1 < (is_taken ? c.groups.count : 2); ++i) {
+      decision d{name_of_joining, is_taken ? "stages of one kernel" : "kernels of their own", reason};
       d.first = j.stages.items[i].anchor;
       d.second = j.stages.items[i + 1].anchor;
       d.value = j.between.items[i];
-      d.applied = j.refused.empty();
+      d.applied = is_taken;
       if (j.apart > 0) s_.notes().add(d, {{"one kernel", "cycles", j.cycles}, {"one by one", "cycles", j.apart}});
       else s_.notes().add(d);
     }
@@ -314,8 +369,8 @@ class stage_joining {
   // Stages run where the last of them did: nobody else waits for what the others compute.
   constexpr void apply() {
     vector<std::int32_t> joint_of(groups_.count, none);
-    for (std::size_t i = 0; i < chains_.count; ++i)
-      joint_of.items[chains_.items[i].back()] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i < joins_.count; ++i)
+      joint_of.items[joins_.items[i].groups.back()] = static_cast<std::int32_t>(i);
     vector<fusion_group> groups;
     groups.reserve(groups_.count);
     for (std::size_t k = 0; k < groups_.count; ++k) {
@@ -323,7 +378,7 @@ class stage_joining {
         if (taken_.items[k] == 0) groups.push_back(static_cast<fusion_group&&>(groups_.items[k]));
         continue;
       }
-      joint& j = joins_.items[joint_of.items[k]];
+      joint& j = joins_.items[joint_of.items[k]].made;
       for (std::size_t i = 0; i < j.stages.count; ++i) {
         j.stages.items[i].goes_on = i + 1 < j.stages.count;
         groups.push_back(static_cast<fusion_group&&>(j.stages.items[i]));
@@ -344,10 +399,10 @@ class stage_joining {
   vector<std::uint8_t> taken_;      // groups that are a stage already
   guard_sets guards_;
   structural_equality equality_;
+  layout_costs singles_;
   plan_draft trial_;
   vector<known_joint> known_;
-  vector<joint> joins_;
-  vector<chain> chains_;
+  vector<considered_chain> considered_, joins_;
 };
 
 }  // namespace detail
@@ -360,7 +415,10 @@ struct join_stages {
   // Where no kernels are chosen, or none of several stages, all stay as they are.
   template <class Target> static constexpr void run(schedule& s) {
     if constexpr (requires { Target::facts; })
-      if (s.families) detail::stage_joining(s, Target::facts).run();
+      if (s.families && !s.fusion.groups.empty()) {
+        if (s.layouts.empty()) s.layouts = row_major_layouts(s.g);  // no pass has chosen any
+        detail::stage_joining(s, Target::facts).run();
+      }
   }
 };
 

@@ -23,16 +23,12 @@ namespace dnnkit {
 
 namespace detail {
 
-// Logical extents with the border on both sides; of the rows, those in the window if there is one; in tile storage,
-// what a tile has of each.
+// Logical extents with the border on both sides; in tile storage, what a tile has of each.
 constexpr shape room_of(symbol_table& table, const buffer& b) {
   shape room;
   for (std::size_t i = 0; i < b.type.dims.size(); ++i)
     if (!b.layout.part.empty() && b.layout.part[i] != 0) room.push_back(b.layout.part[i]);
-    else
-      room.push_back(b.layout.window != 0 && i == 2
-                         ? dim(b.layout.window)
-                         : table.add(b.type.dims[i], b.layout.before[i] + b.layout.after[i]));
+    else room.push_back(table.add(b.type.dims[i], b.layout.before[i] + b.layout.after[i]));
   return room;
 }
 
@@ -118,9 +114,8 @@ class plan_maker {
     } else if (!b.layout.part.empty()) {
       b.where = storage::tiles;
     }
-    const bool as_it_is = b.layout.window == 0 && b.layout.part.empty() && !has_border(b.layout);
+    const bool as_it_is = b.layout.part.empty() && !has_border(b.layout);
     b.elements = element_count(g_.symbols, as_it_is ? x.type.dims : room_of(g_.symbols, b));
-    if (b.layout.slots != 1) b.elements = g_.symbols.mul(b.elements, b.layout.slots);
     if (b.elements.is_unknown() && g_.error.empty())
       g_.error << "tensor '" << g_.text_of(b.name) << "': " << print(g_.symbols, x.type.dims)
                << " has too many elements for any memory";
@@ -216,24 +211,18 @@ class plan_maker {
     return known;
   }
 
-  // The step that comes next uses these buffers, and makes those of the group's outputs. Two steps that run in turns
-  // count as one: what the first reads lives until the second ends, what the second writes from where the first begins.
+  // The step that comes next uses these buffers, and makes those of the group's outputs.
   constexpr void touch_operands(slice_of operands, slice_of guards, const fusion_group& group) {
     const auto now = static_cast<std::int32_t>(p_.steps.count);
     const std::int32_t* const buffers = p_.numbers.items + operands.first;
-    bool hands_over = false, takes_over = false;
-    for (value_id o : group.outputs) hands_over = hands_over || layouts_.items[o].window != 0;
-    for (std::uint32_t i = 0; !hands_over && i < operands.count; ++i)
-      takes_over = takes_over || p_.buffers.items[buffers[i]].layout.window != 0;
     for (value_id o : group.outputs) {
       buffer& made = p_.buffers.items[buffer_for(o)];
       if (group.setup) made.where = storage::setup;
-      else made.first = takes_over ? now - 1 : now;
+      else made.first = now;
     }
     if (group.setup) return;
-    const std::int32_t end = hands_over ? now + 1 : now;
-    for (std::uint32_t i = 0; i < operands.count; ++i) p_.buffers.items[buffers[i]].last = end;
-    for (std::uint32_t i = 0; i < guards.count; i += 2) p_.buffers.items[p_.numbers.items[guards.first + i]].last = end;
+    for (std::uint32_t i = 0; i < operands.count; ++i) p_.buffers.items[buffers[i]].last = now;
+    for (std::uint32_t i = 0; i < guards.count; i += 2) p_.buffers.items[p_.numbers.items[guards.first + i]].last = now;
   }
   static constexpr bool has_border(const buffer_layout& l) {
     for (std::size_t i = 0; i < l.before.count; ++i)

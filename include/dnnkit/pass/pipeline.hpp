@@ -23,7 +23,6 @@
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
 #include "dnnkit/pass/make_plan.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
-#include "dnnkit/pass/plan_strips.hpp"
 #include "dnnkit/pass/propagate_values.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
@@ -145,7 +144,6 @@ using pipeline_with_rules =
              passes::plan_fusion<passes::profile_rule, Rules...>,
              passes::select_layouts,  // whose subject is what kernels hand to each other
              passes::join_stages,     // which asks families of kernels about recipes, and these have layouts
-             passes::plan_strips,     // when it is known how large that is
              passes::make_plan,
              passes::choose_kernels>;  // whose subject is the plan's recipes
 using default_pipeline = pipeline_with_rules<>;

@@ -66,7 +66,6 @@ class recipe_builder : public operand_sink {
     r.constants.count = count(p_.recipe_constants) - r.constants.first;
     r.outputs = {count(p_.outputs), count(outputs_)};
     p_.outputs.append(outputs_.begin(), outputs_.end());
-    for (value_id v : made_.operands) r.windowed = r.windowed || layouts_[static_cast<std::size_t>(v)].window != 0;
     if (!group_.reach.empty()) r.reach = store(group_.reach);
     return r;
   }
@@ -194,7 +193,7 @@ class recipe_builder : public operand_sink {
     int_list order;
     for (std::size_t i = 0; i < s.size(); ++i) {
       if (!l.part.empty() && l.part[i] != 0) room.push_back(l.part[i]);
-      else room.push_back(l.window != 0 && i == 2 ? dim(l.window) : g_.symbols.add(s[i], l.before[i] + l.after[i]));
+      else room.push_back(g_.symbols.add(s[i], l.before[i] + l.after[i]));
       order.push_back(l.order[i]);
     }
     view r = view_algebra(g_.symbols).dense(s, order, room);

@@ -63,10 +63,9 @@ class recipe_sharing {
                 [this](const recipe& x, const recipe& y) { return equal_stages(x, y); });
   }
   constexpr bool equal_stages(const recipe& a, const recipe& b) const {
-    return a.anchor.id == b.anchor.id && a.windowed == b.windowed && a.anchor_type == b.anchor_type &&
-           a.loads.count == b.loads.count && a.nodes.count == b.nodes.count && same_reaches(a.reach, b.reach) &&
-           same_extents(a.space, b.space) && same_attributes(a.anchor_attributes, b.anchor_attributes) &&
-           same_refs(a.anchor_inputs, b.anchor_inputs) &&
+    return a.anchor.id == b.anchor.id && a.anchor_type == b.anchor_type && a.loads.count == b.loads.count &&
+           a.nodes.count == b.nodes.count && same_reaches(a.reach, b.reach) && same_extents(a.space, b.space) &&
+           same_attributes(a.anchor_attributes, b.anchor_attributes) && same_refs(a.anchor_inputs, b.anchor_inputs) &&
            same(p_.shapes, a.anchor_shapes, b.anchor_shapes,
                 [&](local_shape x, local_shape y) { return same_extents(x, y); }) &&
            same(p_.recipe_constants, a.constants, b.constants,

@@ -122,8 +122,7 @@ class structural_equality {
   }
 
   static constexpr bool same_layout(const buffer_layout& a, const buffer_layout& b) {
-    if (a.window != b.window || a.slots != b.slots || a.order.count != b.order.count || a.part.count != b.part.count)
-      return false;
+    if (a.order.count != b.order.count || a.part.count != b.part.count) return false;
     for (std::size_t i = 0; i < a.part.count; ++i)
       if (a.part.items[i] != b.part.items[i]) return false;
     for (std::size_t i = 0; i < a.order.count; ++i)

@@ -85,22 +85,42 @@ inline text layout_error(const graph& g, const vector<buffer_layout>& layouts) {
     const std::size_t rank = g.values[v].type.dims.size();
     if (l.order.size() != rank || l.before.size() != rank || l.after.size() != rank)
       return text("a layout of another rank than its value, ") << g.text_of(g.values[v].name);
-    if (!l.part.empty() && (l.part.size() != rank || l.window != 0))
+    if (!l.part.empty() && l.part.size() != rank)
       return text("parts of a value that are not those of its axes, ") << g.text_of(g.values[v].name);
+  }
+  return {};
+}
+
+// Every recipe has a kernel of a family of the list, of those that were asked about it the cheapest; and so has every
+// earlier stage, of the same family.
+inline text choices_error(const plan_draft& plan, std::span<const kernel_family> families) {
+  if (plan.choices.size() != plan.recipes.size() + plan.stages.size()) return "not one choice a recipe and stage";
+  for (std::size_t r = 0; r < plan.recipes.size(); ++r) {
+    const kernel_choice& c = plan.choices[r];
+    if (c.number >= families.size() || families[c.number].name != c.family)
+      return text("a kernel of a family that is not in the list, ") << c.family;
+    for (const kernel_alternative& a : plan.part<kernel_alternative>(plan.alternatives, c.alternatives))
+      if (a.matches && a.cost.cycles < c.cost.cycles)
+        return text("a kernel of ") << c.family << ", which takes longer than one of " << a.family;
+    for (std::size_t i = 0; i + 1 < plan.stages_of(plan.recipes[r]); ++i)
+      if (plan.choices[plan.number_of_stage(r, i)].number != c.number)
+        return text("a stage of another family than its kernel's, ") << c.family;
   }
   return {};
 }
 
 }  // namespace detail
 
-// Empty when the graph is legal (graph/verify.hpp), and so are its kernels, layouts and plan where there are any yet;
-// else what is wrong. `symbols`: see verify() of a plan.
+// Empty when the graph is legal (graph/verify.hpp), and so are its kernels, layouts, plan and choices where there are
+// any yet; else what is wrong. `symbols`: see verify() of a plan.
 [[nodiscard]] inline text verify(const schedule& s, std::span<const std::int64_t> symbols = {}) {
   if (text wrong = verify(s.g); !wrong.empty()) return wrong;
   if (!s.fusion.groups.empty())
     if (text wrong = detail::fusion_error(s.g, s.fusion); !wrong.empty()) return wrong;
   if (!s.layouts.empty())
     if (text wrong = detail::layout_error(s.g, s.layouts); !wrong.empty()) return wrong;
+  if (s.families && !s.plan.choices.empty())
+    if (text wrong = detail::choices_error(s.plan, *s.families); !wrong.empty()) return wrong;
   return s.plan.buffers.empty() ? text() : verify(view_of(s.plan), symbols);
 }
 

@@ -11,7 +11,11 @@
 // A family of kernels of several stages has, instead of carries_out,
 //     static constexpr tile_wish joins(std::span<const operator_tag> anchors, const cpu_facts& facts);
 // which says whether, and in what tiles, it may carry out stages with these anchors; match() is then given the last of
-// them, which knows the others (kernel_spec::stage).
+// them, which knows the others (kernel_spec::stage). It may have
+//     static constexpr std::int32_t positions(const kernel_spec& spec, const cpu_facts& facts);
+// the positions of the best tile for stages that it was shown in tiles as joins() wished, and
+//     static constexpr kernel_match stage(const kernel_spec& spec, const cpu_facts& facts);
+// the choice that kernel<Net, S> of an earlier stage S is made from; without it, there is none.
 //
 // match() decides everything: it returns a kernel_choice with its cost, or no_match{"why"}. It is asked in the compiler
 // and, by printers of graphs made at run time, in a program. kernel<Net, R> reads Net::choices[R] and decides nothing.
@@ -41,6 +45,7 @@ struct no_match {
 // A choice, or why there is none.
 class kernel_match {
  public:
+  constexpr kernel_match() = default;
   constexpr kernel_match(const kernel_choice& choice) : choice_(choice), matches_(true) {}
   constexpr kernel_match(no_match why) { choice_.reason = why.reason; }
 
@@ -57,10 +62,12 @@ class kernel_match {
 };
 
 // The tiles in which a family would run stages: `positions` of the innermost axis that tiles cut, one of each outer
-// axis; the innermost `whole_axes` of the last stage's iteration space are never cut. Without positions: not at all.
+// axis. Without positions: not at all.
 struct tile_wish {
   std::int32_t positions = 0;
-  std::uint8_t whole_axes = 1;
+  std::uint8_t whole_axes = 1;  // so many axes that the last stage stores innermost are never cut,
+  axis_set whole = {};          // nor are these of its iteration space
+  double least_bytes = 0;       // what is handed over has at least so many: of less there is nothing to gain
 };
 
 // A family as a value.
@@ -69,6 +76,8 @@ struct kernel_family {
   bool (*carries_out)(const operator_tag& anchor);
   kernel_match (*match)(const kernel_spec&, const cpu_facts&);
   tile_wish (*joins)(std::span<const operator_tag> anchors, const cpu_facts&);
+  std::int32_t (*positions)(const kernel_spec&, const cpu_facts&) = nullptr;
+  kernel_match (*stage)(const kernel_spec&, const cpu_facts&) = nullptr;
 
   // Is it asked about this specification?
   constexpr bool is_asked(const kernel_spec& spec, const cpu_facts& facts) const {
@@ -96,6 +105,12 @@ template <class T> constexpr tile_wish joins(std::span<const operator_tag> ancho
   if constexpr (joins_stages<T>) return T::joins(anchors, facts);
   else return {};
 }
+template <class T> constexpr kernel_family family_of() {
+  kernel_family f{T::name, &carries_out<T>, &T::match, &joins<T>};
+  if constexpr (requires { &T::positions; }) f.positions = &T::positions;
+  if constexpr (requires { &T::stage; }) f.stage = &T::stage;
+  return f;
+}
 }  // namespace detail
 
 template <class T>
@@ -108,8 +123,7 @@ concept kernel_family_type = requires(const kernel_spec& spec, const cpu_facts& 
 // A list of families; families + family_list<mine>{} is a longer one.
 template <kernel_family_type... Families> struct family_list {
   static constexpr std::size_t size = sizeof...(Families);
-  static constexpr std::array<kernel_family, size> table{
-      kernel_family{Families::name, &detail::carries_out<Families>, &Families::match, &detail::joins<Families>}...};
+  static constexpr std::array<kernel_family, size> table{detail::family_of<Families>()...};
 
   template <std::size_t I>
   using at = typename decltype(detail::type_at<I>(

@@ -17,7 +17,7 @@ struct placement {
   std::int64_t bytes = 0;        // of the arena
 };
 
-// bytes_of(b): the bytes that buffer b takes under the symbols' values, border and slots included.
+// bytes_of(b): the bytes that buffer b takes under the symbols' values, border included.
 constexpr placement placement_of(const plan_view& p, auto bytes_of) {
   placement r;
   vector<memory_block> blocks;

@@ -31,9 +31,8 @@ enum class storage : std::uint8_t {
 struct buffer_layout {
   static_vector<std::uint8_t, max_rank> order;          // storage order, outermost first
   static_vector<std::uint8_t, max_rank> before, after;  // border elements of each logical dimension (the halo)
-  // A window: only so many rows (dimension 2) are stored at a time, in each of several slots; 0: all of them.
-  std::uint8_t window = 0, slots = 1;
-  // Tile storage: the positions of each logical dimension that are stored at a time, 0 for all; else empty.
+  // Tile storage: the positions of each logical dimension that are stored at a time, with those beyond its ends that a
+  // tile needs, 0 for all, which may have a border; else empty.
   static_vector<std::uint16_t, max_rank> part = {};
 };
 
@@ -155,8 +154,8 @@ template <template <class, std::size_t> class Container> struct plan_tables {
   }
 };
 
-// A table that somebody else holds. What std::span asks of iterators takes the compiler longer, for as many tables, than
-// all else that a plan is made of.
+// A table that somebody else holds. What std::span asks of iterators takes the compiler longer, for as many tables,
+// than all else that a plan is made of.
 template <class T> struct table_view {
   using value_type = T;
   const T* items = nullptr;

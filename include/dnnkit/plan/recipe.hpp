@@ -108,7 +108,6 @@ struct recipe {
   row_walk rows;      // of an anchor that works in passes over rows of its first input
   local_shape space;  // the iteration space
   slice_of loads, nodes, outputs, constants;
-  bool windowed = false;  // some operand is stored a few rows at a time: the kernel runs on strips of rows
   // A kernel of several stages: this recipe is the last of them, and the plan's `stages` have those before it, in their
   // order. They run in turn, tile by tile: a tile is so many positions of each axis of the last stage's iteration space
   // (`tile`, among the plan's numbers; 0: all), and each stage computes what `reach` says of its own iteration space.

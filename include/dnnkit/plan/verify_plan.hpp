@@ -63,18 +63,15 @@ class plan_check {
       return fail("a layout that is no permutation");
     for (std::size_t d = 0; d < rank; ++d) {
       border = border || b.layout.before[d] + b.layout.after[d] > 0;
-      elements *= !b.layout.part.empty() && b.layout.part[d] != 0 ? b.layout.part[d]
-                  : b.layout.window != 0 && d == 2                ? b.layout.window
-                                                   : value(b.type.dims[d]) + b.layout.before[d] + b.layout.after[d];
+      elements *= !b.layout.part.empty() && b.layout.part[d] != 0
+                      ? b.layout.part[d]
+                      : value(b.type.dims[d]) + b.layout.before[d] + b.layout.after[d];
     }
-    if (b.layout.window != 0 && (rank < 3 || border || b.where != storage::arena || b.layout.slots == 0))
-      return fail("a window of rows that is not that of a buffer in the arena without a border");
     if ((b.where == storage::tiles) == b.layout.part.empty() ||
         (!b.layout.part.empty() && b.layout.part.size() != rank))
       return fail("tile storage that does not say what a tile has of each axis");
-    elements *= b.layout.slots;
     if (elements != value(b.elements)) fail("a buffer's elements are not those of its dimensions and border");
-    if (b.where != storage::arena && (border || (!row_major && b.where != storage::tiles)))
+    if (b.where != storage::arena && b.where != storage::tiles && (border || !row_major))
       fail("a border or a layout outside the arena");
   }
 
@@ -223,7 +220,6 @@ class plan_check {
       empty = empty || shape[d] == 0;
       if (covered[d] != 1 && covered[d] != shape[d]) fail("axes that do not cover their dimension");
     }
-    if (b.layout.window != 0) return;  // where the rows lie is known when they do
     if (!empty && (low < 0 || high >= value(b.elements))) fail("a view that leaves its buffer");
   }
 

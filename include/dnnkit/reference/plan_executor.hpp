@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The plan executor: runs any finished plan at run time from the operators' scalar definitions, in the plan's own
-// buffers: layouts, borders, windows of rows, tiles, offsets, guards, order. So every pass down to the memory plan is
-// tested without compiling a kernel. A plan that reads what nobody wrote (of tile storage: what this tile has not), or
+// buffers: layouts, borders, tiles, offsets, guards, order. So every pass down to the memory plan is tested without
+// compiling a kernel. A plan that reads what nobody wrote (of tile storage: what this tile has not), or
 // what another buffer has overwritten, leaves a buffer, or hands over a border that is not clear is refused with
 // dnnkit::error (reference/plan_storage.hpp).
 #pragma once
@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +37,7 @@ class plan_execution {
     for (std::size_t i = 0; i < inputs.size(); ++i) fill(static_cast<std::size_t>(plan.inputs[i]), *inputs[i]);
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) fill_constant(b);
     for (const step& s : plan.setup_steps) step_execution(run_, s, storage).run();
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) i += run_step(i);
+    for (const step& s : plan.steps) run_step(s);
     std::vector<host_tensor> outputs;
     for (std::int32_t b : plan.results) outputs.push_back(contents(static_cast<std::size_t>(b)));
     return outputs;
@@ -108,19 +107,11 @@ class plan_execution {
     return true;
   }
 
-  // Runs step i, with the one behind it if the two take turns; returns how many further steps that was.
-  std::size_t run_step(std::size_t i) {
-    const step& s = run_.plan.steps[i];
-    if (!is_taken(s)) return 0;
-    clear_borders(s);
-    if (const std::optional<std::size_t> handed = handed_over(i)) {
-      clear_borders(run_.plan.steps[i + 1]);
-      run_strips(s, run_.plan.steps[i + 1], *handed);
-      return 1;
-    }
+  void run_step(const step& s) {
+    if (!is_taken(s)) return;
+    for (std::int32_t n : run_.plan.numbers_of(s.borders)) clear_border(static_cast<std::size_t>(n));
     if (run_.plan.recipes[s.kernel].earlier.count != 0) run_stages(s);
     else step_execution(run_, s, *storage_).run();
-    return 0;
   }
   // Tile by tile, each stage in turn; what the tile before has left in tile storage is nobody's.
   void run_stages(const step& s) {
@@ -146,52 +137,22 @@ class plan_execution {
       for (step_execution& stage : stages) stage.run(current);
     });
   }
-  void clear_borders(const step& s) {
-    for (std::int32_t n : run_.plan.numbers_of(s.borders)) {
-      const buffer& b = run_.plan.buffers[static_cast<std::size_t>(n)];
-      const std::vector<std::int64_t> interior = run_.extents(b.type.dims);
-      const host_tensor zero(b.type.type, {1});
-      std::int64_t stride = 1;
-      coordinates strides{};
-      for (std::size_t level = b.layout.order.size(); level-- > 0;) {
-        const std::size_t d = b.layout.order[level];
-        strides[d] = stride;
-        stride *= interior[d] + b.layout.before[d] + b.layout.after[d];
-      }
-      for_border(b, interior, [&](const coordinates& c) {
-        std::int64_t at = 0;
-        for (std::size_t d = 0; d < interior.size(); ++d) at += (c[d] + b.layout.before[d]) * strides[d];
-        storage_->write(static_cast<std::size_t>(n), at, zero, 0);
-      });
+  void clear_border(std::size_t number) {
+    const buffer& b = run_.plan.buffers[number];
+    const std::vector<std::int64_t> interior = run_.extents(b.type.dims);
+    const host_tensor zero(b.type.type, {1});
+    std::int64_t stride = 1;
+    coordinates strides{};
+    for (std::size_t level = b.layout.order.size(); level-- > 0;) {
+      const std::size_t d = b.layout.order[level];
+      strides[d] = stride;
+      stride *= interior[d] + b.layout.before[d] + b.layout.after[d];
     }
-  }
-
-  // The buffer stored a few rows at a time that step i hands to the next; none when it hands over no such.
-  std::optional<std::size_t> handed_over(std::size_t i) const {
-    for (std::int32_t b : run_.plan.numbers_of(run_.plan.steps[i].operands)) {
-      const buffer& x = run_.plan.buffers[static_cast<std::size_t>(b)];
-      if (x.layout.window != 0 && x.first == static_cast<std::int32_t>(i)) return static_cast<std::size_t>(b);
-    }
-    return {};
-  }
-  std::size_t position_of(std::size_t b, const step& s) const {
-    const auto operands = run_.plan.numbers_of(s.operands);
-    return static_cast<std::size_t>(std::ranges::find(operands, static_cast<std::int32_t>(b)) - operands.begin());
-  }
-  // Strip by strip, each in the slot that follows the one before.
-  void run_strips(const step& first, const step& second, std::size_t b) {
-    const buffer& x = run_.plan.buffers[b];
-    const std::int64_t rows = run_.extent(x.type.dims[2]), slot = run_.extent(x.elements) / x.layout.slots;
-    std::int64_t row = 1;
-    for (std::size_t k = x.layout.order.size(); k-- > 0 && x.layout.order[k] != 2;)
-      row *= run_.extent(x.type.dims[x.layout.order[k]]);
-    step_execution producer(run_, first, *storage_), consumer(run_, second, *storage_);
-    std::int64_t number = 0;
-    for (std::int64_t r = 0; r < rows; r += x.layout.window, ++number) {
-      const row_strip strip{r, std::min(rows, r + x.layout.window), number % x.layout.slots * slot - r * row};
-      producer.run(strip, position_of(b, first));
-      consumer.run(strip, position_of(b, second));
-    }
+    for_border(b, interior, [&](const coordinates& c) {
+      std::int64_t at = 0;
+      for (std::size_t d = 0; d < interior.size(); ++d) at += (c[d] + b.layout.before[d]) * strides[d];
+      storage_->write(number, at, zero, 0);
+    });
   }
 
   const weight_source& weights_;

@@ -20,7 +20,7 @@ namespace dnnkit::detail {
 
 class plan_storage {
  public:
-  // bytes_of(b): bytes of buffer b, border and slots included.
+  // bytes_of(b): bytes of buffer b, border included.
   plan_storage(const plan_view& plan, auto bytes_of) : plan_(plan), placed_(placement_of(plan, bytes_of)) {
     regions_.resize(plan.buffers.size() + 1);
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {

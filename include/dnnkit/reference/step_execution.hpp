@@ -64,12 +64,6 @@ class bound_view {
   std::array<std::vector<axis>, max_rank> axes_;
 };
 
-// A strip of the rows (dimension 2) of a buffer that is stored a few rows at a time.
-struct row_strip {
-  std::int64_t first, last;
-  std::int64_t shift;  // elements from where row `first` of the whole would be to where it is
-};
-
 // A tile of a kernel of several stages: the first position of each axis of the last stage's iteration space, and how
 // many positions of it are a tile, 0 for all.
 struct stage_tile {
@@ -146,12 +140,8 @@ class step_execution {
     }
   }
 
-  // Computes all outputs and stores them; with a strip those rows only, of and through operand number `windowed`.
-  void run(std::optional<row_strip> strip = {}, std::size_t windowed = 0) {
-    strip_ = strip;
-    windowed_ = windowed;
-    compute();
-  }
+  // Computes all outputs and stores them.
+  void run() { compute(); }
   // The same of a stage: what a tile needs of it.
   void run(const stage_tile& current) {
     tile_ = &current;
@@ -269,18 +259,15 @@ class step_execution {
     const auto steps = plan_.part<movement_step>(plan_.movement, l.movement);
     host_tensor t(l.type, steps.empty() ? region : extents_of(steps.back().in_shape));
     const bound_view view = view_of(l.axes, l.offset);
-    const bool strip = strip_ && l.operand == windowed_;
     const box needed = l.reach.count != 0 ? box_of(l.reach, t.dims, view) : box{};
-    const std::int64_t shift = strip ? strip_->shift : needed.shift;
     for_coordinates(t.dims, [&](const coordinates& c, std::size_t i) {
       if (!needed.has(c)) {  // of another tile: whoever reads it all the same is found out by what comes of it
         if (t.floating()) t.reals[i] = std::numeric_limits<double>::quiet_NaN();
         return;
       }
-      if (strip && (c[2] < strip_->first || c[2] >= strip_->last)) return;  // not there, and not used
-      storage_.read(operand(l.operand), view(c) + shift, t, i);
+      storage_.read(operand(l.operand), view(c) + needed.shift, t, i);
     });
-    if (l.whole) check_border(l, view);
+    if (l.whole && l.reach.count == 0) check_border(l, view);
     for (std::size_t k = steps.size(); k-- > 0;) t = moved(steps[k], t);
     return t;
   }
@@ -300,7 +287,8 @@ class step_execution {
         t);
     return r;
   }
-  // A kernel may read the border of a buffer that it sees in its own coordinates: it must hold zeros.
+  // A kernel may read the border of a buffer that it sees in its own coordinates: it must hold zeros. (That of tile
+  // storage is the kernel's own to clear.)
   void check_border(const recipe_load& l, const bound_view& view) {
     const buffer& b = plan_.buffers[operand(l.operand)];
     host_tensor one(l.type, {1});
@@ -317,11 +305,10 @@ class step_execution {
     const bound_view view = view_of(o.axes, o.offset);
     const bool handed_over = plan_.buffers[operand(o.operand)].where == storage::tiles;
     const box needed = tile_ != nullptr ? box_of(recipe_.reach, space_, view) : box{};
-    const std::int64_t shift = strip_ && o.operand == windowed_ ? strip_->shift : handed_over ? needed.shift : 0;
+    const std::int64_t shift = handed_over ? needed.shift : 0;
     host_tensor one(o.type, {1});
     for_coordinates(space_, [&](const coordinates& c, std::size_t i) {
       if (!needed.has(c)) return;
-      if (strip_ && (c[2] < strip_->first || c[2] >= strip_->last)) return;
       if (x.floating()) one.set(0, x.reals[i]);
       else one.set(0, x.integers[i]);
       storage_.write(operand(o.operand), view(c) + shift, one, 0);
@@ -363,9 +350,7 @@ class step_execution {
   symbol_table extent_table_;
   std::vector<std::optional<host_tensor>> nodes_;
   host_tensor anchor_;
-  std::optional<row_strip> strip_;
   const stage_tile* tile_ = nullptr;
-  std::size_t windowed_ = 0;
 };
 
 }  // namespace dnnkit::detail

@@ -33,11 +33,10 @@ struct bound_plan {
 
   std::vector<kernel_command> commands;
   std::vector<port> ports;
-  std::vector<std::int64_t> values;     // of the symbols
-  std::vector<std::int64_t> extents;    // of the steps' kernels, then of borders
-  std::vector<std::byte*> operands;     // of all steps, one step behind the other
-  std::vector<std::byte*> conditions;   // by buffer, of those on which steps depend
-  std::vector<strip_pair> strip_pairs;  // of steps that take turns
+  std::vector<std::int64_t> values;    // of the symbols
+  std::vector<std::int64_t> extents;   // of the steps' kernels, then of borders
+  std::vector<std::byte*> operands;    // of all steps, one step behind the other
+  std::vector<std::byte*> conditions;  // by buffer, of those on which steps depend
 
   bound_plan() = default;
   bound_plan(bound_plan&&) = default;
@@ -59,15 +58,14 @@ class plan_binder {
     find_idle_steps();
     find_bytes();
     const placement placed = placement_of(plan_, [&](const buffer& b) { return bytes_[number_of(b)]; });
-    const std::int64_t bytes = placed.bytes;
     const auto needed =
-        static_cast<std::size_t>(bytes + scratch_bytes() + arena_alignment);  // kernels may read a vector further
+        static_cast<std::size_t>(bytes_with_scratch(placed) + arena_alignment);  // kernels may read a vector further
     const bool is_larger = arena.size() < needed;
     aligned_memory larger;
     if (is_larger) larger = allocated(needed);
     std::byte* const base = is_larger ? larger.data() : arena.data();
     set_pointers(placed, base);
-    write_commands(base + bytes);
+    write_commands(base);
     if (is_larger) arena = std::move(larger);
     return std::move(t_);
   }
@@ -79,7 +77,7 @@ class plan_binder {
   struct step_place {
     std::size_t operands = 0, extents = 0, border_extents = 0;
     bool idle = false;  // all that it writes is without elements
-    std::int64_t scratch_bytes = 0, worker_bytes = 0;
+    std::int64_t scratch_at = 0, scratch_bytes = 0, worker_bytes = 0;
   };
 
   std::int64_t evaluate(dim d) const { return table_.evaluate(d, t_.values.data()); }
@@ -103,14 +101,12 @@ class plan_binder {
   bool is_empty(const buffer& b) const {
     return std::ranges::any_of(b.type.dims, [&](dim d) { return evaluate(d) == 0; });
   }
-  // Bytes with border and slots; what does not fit 63 bits is their largest number.
+  // Bytes with border; what does not fit 63 bits is their largest number.
   std::int64_t room_of(const buffer& b) const {
-    std::int64_t bytes = static_cast<std::int64_t>(size_of(b.type.type)) * b.layout.slots;
+    auto bytes = static_cast<std::int64_t>(size_of(b.type.type));
     bool empty = false;
     for (std::size_t i = 0; i < b.type.dims.size(); ++i) {
-      const bool windowed = b.layout.window != 0 && i == 2;
-      const std::int64_t n = windowed ? b.layout.window
-                             : i < b.layout.before.size()
+      const std::int64_t n = i < b.layout.before.size()
                                  ? saturating_add(evaluate(b.type.dims[i]), b.layout.before[i] + b.layout.after[i])
                                  : evaluate(b.type.dims[i]);
       empty = empty || n == 0;
@@ -119,15 +115,13 @@ class plan_binder {
     return empty ? 0 : bytes;
   }
 
-  // A step that writes nothing is left out, unless it takes turns with one that does.
+  // A step that writes nothing is left out.
   void find_idle_steps() {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       steps_[i].idle = true;
       for_each_written(plan_, plan_.steps[i],
                        [&](std::int32_t b) { steps_[i].idle = steps_[i].idle && is_empty(buffer_at(b)); });
     }
-    for (std::size_t i = 0; i < steps_.size(); ++i)
-      if (handed_over_by(i) != nullptr) steps_[i].idle = steps_[i + 1].idle = steps_[i].idle && steps_[i + 1].idle;
   }
 
   // A tensor without elements takes no memory, unless somebody reads its border.
@@ -151,21 +145,29 @@ class plan_binder {
     return text + "]";
   }
 
-  // Of one kernel at a time, behind the buffers.
-  std::int64_t scratch_bytes() {
-    std::int64_t most = 0;
+  // A kernel's scratch memory begins behind the buffers that are alive with it.
+  std::int64_t bytes_with_scratch(const placement& placed) {
+    std::int64_t most = placed.bytes;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
-      if (steps_[i].idle) continue;
-      steps_[i].scratch_bytes = bytes_for(kernel_of(i).scratch_bytes, i);
-      steps_[i].worker_bytes = bytes_for(kernel_of(i).worker_bytes, i);
-      most = std::max(most, steps_[i].scratch_bytes +
-                                static_cast<std::int64_t>(call_by_worker::most_workers) * steps_[i].worker_bytes);
+      step_place& s = steps_[i];
+      if (s.idle) continue;
+      const cpu::kernel_entry& k = kernel_of(i);
+      const cpu::kernel_call extents{nullptr, t_.extents.data() + s.extents, nullptr, nullptr, nullptr};
+      if (k.scratch_bytes != nullptr) s.scratch_bytes = aligned(k.scratch_bytes(extents));
+      if (k.worker_bytes != nullptr) s.worker_bytes = aligned(k.worker_bytes(extents));
+      if (s.scratch_bytes + s.worker_bytes == 0) continue;
+      s.scratch_at = end_of_buffers(static_cast<std::int32_t>(i), placed);
+      const std::size_t workers = std::min(count(k.units(extents)), call_by_worker::most_workers);
+      most = std::max(most, s.scratch_at + s.scratch_bytes + static_cast<std::int64_t>(workers) * s.worker_bytes);
     }
     return most;
   }
-  std::int64_t bytes_for(std::int64_t (*bytes)(const cpu::kernel_call&) noexcept, std::size_t i) const {
-    if (bytes == nullptr) return 0;
-    return aligned(bytes({nullptr, t_.extents.data() + steps_[i].extents, nullptr, nullptr, nullptr}));
+  std::int64_t end_of_buffers(std::int32_t step, const placement& placed) const {
+    std::int64_t end = 0;
+    for (const buffer& b : plan_.buffers)
+      if (b.where == storage::arena && b.first <= step && step <= b.last)
+        end = std::max(end, aligned(placed.offsets[number_of(b)] + bytes_[number_of(b)]));
+    return end;
   }
 
   aligned_memory allocated(std::size_t bytes) const {
@@ -209,13 +211,12 @@ class plan_binder {
   }
 
   // --- commands
-  void write_commands(std::byte* scratch) {
-    command_list<call_kernel, call_by_worker, clear_halo, run_in_strips> list;
-    t_.strip_pairs.reserve(steps_.size());  // commands point to them
+  void write_commands(std::byte* arena) {
+    command_list<call_kernel, call_by_worker, clear_halo> list;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       list.enter(conditions_of(plan_.steps[i]));
       list.add(begin_step{i});
-      if (!steps_[i].idle) write_step(list, i, scratch);
+      if (!steps_[i].idle) write_step(list, i, arena + steps_[i].scratch_at);
       list.add(end_step{i});
     }
     t_.commands = list.finished();
@@ -228,13 +229,6 @@ class plan_binder {
     return list;
   }
   void write_step(auto& list, std::size_t i, std::byte* scratch) {
-    if (handed_over_by(i) != nullptr) {
-      clear_borders(list, i);
-      clear_borders(list, i + 1);
-      t_.strip_pairs.push_back(strips_from(i, scratch));
-      return list.add(run_in_strips{&t_.strip_pairs.back()});
-    }
-    if (i > 0 && handed_over_by(i - 1) != nullptr) return;  // has had its turns
     clear_borders(list, i);
     const cpu::kernel_entry& k = kernel_of(i);
     const cpu::kernel_call call = call_of(i, scratch);
@@ -255,33 +249,6 @@ class plan_binder {
       if (bytes_[number_of(b)] != 0) list.add(clear_halo{&b, extents, data_[number_of(b)]});
       extents += b.type.dims.size();
     }
-  }
-
-  // --- strips of rows
-  // The buffer of which step i hands over a few rows at a time to the next one; null when there is none.
-  const buffer* handed_over_by(std::size_t i) const {
-    for (std::int32_t n : plan_.numbers_of(plan_.steps[i].operands))
-      if (const buffer& b = buffer_at(n); b.layout.window != 0 && b.first == static_cast<std::int32_t>(i)) return &b;
-    return nullptr;
-  }
-  strip_pair strips_from(std::size_t i, std::byte* scratch) const {
-    const buffer& b = *handed_over_by(i);
-    strip_pair s{strip_side(i, b, scratch),
-                 strip_side(i + 1, b, scratch),
-                 evaluate(b.type.dims[2]),
-                 b.layout.window,
-                 b.layout.slots,
-                 static_cast<std::ptrdiff_t>(size_of(b.type.type)),
-                 static_cast<std::ptrdiff_t>(room_of(b) / b.layout.slots)};
-    for (std::size_t k = b.layout.order.size(); k-- > 0 && b.layout.order[k] != 2;)
-      s.row_bytes *= evaluate(b.type.dims[b.layout.order[k]]);
-    return s;
-  }
-  strip_pair::side strip_side(std::size_t i, const buffer& b, std::byte* scratch) const {
-    const auto operands = plan_.numbers_of(plan_.steps[i].operands);
-    strip_pair::side side{kernel_of(i).run_rows, call_of(i, scratch), operands.size(), 0};
-    while (&buffer_at(operands[side.windowed]) != &b) ++side.windowed;
-    return side;
   }
 
   const plan_view& plan_;

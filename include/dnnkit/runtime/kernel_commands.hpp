@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,25 +35,7 @@ struct clear_halo {
   std::byte* data;
 };
 
-// Two kernels that take turns, handing over a buffer of which a few rows are stored at a time.
-struct strip_pair {
-  struct side {
-    void (*run_rows)(const cpu::kernel_call&, cpu::index_t first, cpu::index_t last) noexcept;
-    cpu::kernel_call call;
-    std::size_t operands, windowed;  // how many, and which of them is that buffer
-  };
-  static constexpr std::size_t most_operands = 64;
-
-  side writes, reads;
-  std::int64_t rows, window;  // rows in all, and in a strip
-  std::size_t slots;
-  std::ptrdiff_t row_bytes, slot_bytes;
-};
-struct run_in_strips {
-  const strip_pair* pair;
-};
-
-using kernel_command = command<call_kernel, call_by_worker, clear_halo, run_in_strips>;
+using kernel_command = command<call_kernel, call_by_worker, clear_halo>;
 
 // Carries them out, with the caller's threads.
 class kernel_caller {
@@ -81,35 +62,9 @@ class kernel_caller {
 
   void operator()(const clear_halo& c) const noexcept { clear_border(*c.of, c.extents, c.data); }
 
-  // Each strip of rows goes through both kernels before the next; strips are independent of each other.
-  void operator()(const run_in_strips& strips) const noexcept {
-    const strip_pair& c = *strips.pair;
-    const std::size_t threads = loop_.concurrency() == 0 ? c.slots : loop_.concurrency();
-    const std::size_t pieces = std::min(threads, c.slots);
-    const std::int64_t count = (c.rows + c.window - 1) / c.window;
-    loop_(pieces, [&](std::size_t piece) noexcept {
-      for (std::int64_t k = static_cast<std::int64_t>(piece); k < count; k += static_cast<std::int64_t>(pieces)) {
-        const std::int64_t first = k * c.window, last = std::min(c.rows, first + c.window);
-        // the slot's first row stands where row `first` of the whole would
-        const std::ptrdiff_t shift = static_cast<std::ptrdiff_t>(piece) * c.slot_bytes - first * c.row_bytes;
-        run_rows(c.writes, shift, first, last);
-        run_rows(c.reads, shift, first, last);
-      }
-    });
-  }
-
  private:
   static void run(const call_kernel& c, const cpu::kernel_call& call, index_range r) noexcept {
     c.run(call, static_cast<cpu::index_t>(r.begin), static_cast<cpu::index_t>(r.end));
-  }
-  static void run_rows(const strip_pair::side& s, std::ptrdiff_t shift, std::int64_t first,
-                       std::int64_t last) noexcept {
-    std::array<std::byte*, strip_pair::most_operands> operands{};
-    std::copy_n(s.call.operands, s.operands, operands.data());
-    operands[s.windowed] += shift;
-    cpu::kernel_call own = s.call;
-    own.operands = operands.data();
-    s.run_rows(own, first, last);
   }
 
   const parallel_for& loop_;

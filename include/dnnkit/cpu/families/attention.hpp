@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/attention_spec.hpp"
 #include "dnnkit/cpu/micro/attention.hpp"
@@ -35,17 +36,13 @@ struct attention_tiles {
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const attention_spec spec(recipe);
     if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
-    const double head = 4 * static_cast<double>(known_or_typical(spec.keys())) *
-                        static_cast<double>(known_or_typical(spec.depth()) + known_or_typical(spec.width()));
-    if (head > static_cast<double>(facts.l2_bytes))
-      return no_match{"the keys and values of a head do not stay near: products of their own read them less often"};
     kernel_choice c;
     c.operands = {operand_reading::evaluated, operand_reading::in_place};
     c.tile.along = static_cast<std::int8_t>(spec.rank() - 2);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
     c.tile.vectors = vectors_of_queries;
     c.parameters = {spec.stores_queries()};
-    c.cost = cost(spec, facts, head);
+    c.cost = cost(spec, facts);
     c.reason = "scores stay in tiles of queries, a query a lane; keys and values are read where they lie";
     return c;
   }
@@ -53,22 +50,25 @@ struct attention_tiles {
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  static constexpr kernel_cost cost(const attention_spec& spec, const cpu_facts& facts, double head) {
+  // Each tile reads the keys and values of its head again, the values once for each of its register tiles where the
+  // second cache does not hold its scores beside a panel of them. Where a head does not stay near, products of their
+  // own may take less time.
+  static constexpr kernel_cost cost(const attention_spec& spec, const cpu_facts& facts) {
     constexpr double of_softmax = 12;  // vector operations for each vector of scores
     const auto queries = static_cast<double>(known_or_typical(spec.queries())),
                keys = static_cast<double>(known_or_typical(spec.keys()));
     const double lines = spec.heads() * vectors_of(facts, queries) * keys;
-    const double tiles = spec.heads() * queries / (vectors_of_queries * facts.float_lanes);
-    kernel_work work{
-        .vectors =
-            lines * (static_cast<double>(known_or_typical(spec.depth()) + known_or_typical(spec.width())) + of_softmax),
-        .traffic = traffic_of(spec, facts)};
+    const double depth = static_cast<double>(known_or_typical(spec.depth())),
+                 width = static_cast<double>(known_or_typical(spec.width())),
+                 tile = vectors_of_queries * facts.float_lanes, tiles = spec.heads() * cut(queries, tile).count;
+    const bool near = 2 * tile * keys * 4 < static_cast<double>(facts.l2_bytes);
+    const double passes = near ? 1 : cut(tile, tile_rows(facts, vectors_of_queries)).count;
+    const double head = 4 * keys * (depth + width), again = 4 * keys * (depth + passes * width);
+    kernel_work work{.vectors = lines * (depth + width + of_softmax), .traffic = traffic_of(spec, facts)};
     work.traffic += traffic_of(spec.scores, facts);
     work.traffic += traffic_of(spec.weights, facts);
-    kernel_cost c = estimate(facts, work);
-    const double again = tiles * head / bytes_a_cycle(facts, head);  // each tile reads the keys and values of its head
-    if (again > c.cycles) c.cycles = again;
-    return c;
+    work.traffic.add_read(level_of(facts, head), (tiles - spec.heads()) * again);
+    return estimate(facts, work);
   }
 };
 

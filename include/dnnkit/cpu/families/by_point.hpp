@@ -16,7 +16,6 @@ struct by_point {
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.kind == form::point; }
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
-    if (spec.self().windowed) return no_match{"it does not run on strips of rows"};
     const std::size_t along = lane_axis(spec);
     if (spec.is_anchor<op::gather>() || spec.is_anchor<op::gather_elements>()) return copies(spec, facts, along);
     const tree_cost tree(spec, facts, along, 1);

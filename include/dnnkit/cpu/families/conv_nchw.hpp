@@ -133,9 +133,11 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
     convolution(call).run(in, weights, weights + weight_floats, first, end, epilogue{call});
   }
 
-  static void run_rows(const kernel_call& call, index_t first, index_t end) noexcept
+  // Rows of an image.
+  static void run_rows(const kernel_call& call, index_t image, index_t first, index_t end) noexcept
       requires(facts::spec.runs_on_rows()) {
-    run(call, first, end);
+    const index_t rows = extent_value<facts::out_extent(1)>(call);
+    run(call, image * rows + first, image * rows + end);
   }
 };
 

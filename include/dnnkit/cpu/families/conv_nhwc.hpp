@@ -195,11 +195,13 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
           });
   }
 
-  // One image: units are rows, panel by panel.
-  static void run_rows(const kernel_call& call, index_t first, index_t last) noexcept
+  // Rows of an image, panel by panel; of a volume, planes.
+  static void run_rows(const kernel_call& call, index_t image, index_t first, index_t last) noexcept
       requires(facts::spec.runs_on_rows()) {
-    const index_t rows = extent_value<out_extent(1)>(call), panels = units(call) / rows;
-    for (index_t p = 0; p < panels; ++p) run(call, p * rows + first, p * rows + last);
+    const index_t images = extent_value<in_dim(0)>(call), rows = extent_value<access::space(2)>(call),
+                  each = units(call) / (images * rows);
+    if constexpr (axes == 3) return run(call, (image * rows + first) * each, (image * rows + last) * each);
+    for (index_t p = image * each; p < (image + 1) * each; ++p) run(call, p * rows + first, p * rows + last);
   }
 
  private:

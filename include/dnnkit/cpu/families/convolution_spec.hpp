@@ -46,7 +46,9 @@ class convolution_spec : public kernel_spec {
 
   // Why an input that has to be staged cannot be; empty when it can.
   constexpr std::string_view unfit_for_staging() const {
-    return self().windowed ? "strips of rows are read where they lie, not staged" : std::string_view();
+    const bool plain = all_in_tree(
+        input(0), [this](operand_ref x) { return x.from != source::load || load(x.index).reach.count == 0; });
+    return plain ? std::string_view() : "what an earlier stage hands over is read where it lies, not staged";
   }
 
   // --- the window over a: 0 depth, 1 height, 2 width; missing axes have one tap
@@ -81,7 +83,8 @@ class convolution_spec : public kernel_spec {
     if (step != 1 && !(in_dim(axis) == 1 && step == 0)) return false;
     if (!padded()) return true;
     for (std::size_t i = 0; i < axes; ++i)
-      if (stored.before[i + 2] < shape.pad_begin(i) || stored.after[i + 2] < shape.pad_end(i)) return false;
+      if (!is_cut(i + 2) && (stored.before[i + 2] < shape.pad_begin(i) || stored.after[i + 2] < shape.pad_end(i)))
+        return false;
     return stored.whole;
   }
   constexpr bool stored_channels_last() const { return stored_along(1); }
@@ -90,7 +93,7 @@ class convolution_spec : public kernel_spec {
   constexpr bool stored_channels_first() const { return stored_along(rank() - 1) && !stored.external && !stored.setup; }
 
   // Is the kernel asked for some rows at a time?
-  constexpr bool runs_on_rows() const { return self().windowed || is_earlier_stage(); }
+  constexpr bool runs_on_rows() const { return self().reach.count != 0; }
   // One filter for each channel.
   constexpr bool is_depthwise() const {
     return convolution.group > 1 && convolution.group == in_channels() && convolution.group == out_channels();
@@ -111,6 +114,11 @@ class convolution_spec : public kernel_spec {
             .dilation_h = dilation(1),
             .dilation_w = dilation(2),
             .dense = dense};
+  }
+
+  // Is the input tile storage, which has what a tile needs beyond the ends of axis d?
+  constexpr bool is_cut(std::size_t d) const {
+    return stored.reach.count != 0 && !plan().reaches_of(stored.reach)[d].is_whole();
   }
 
   // The choice of a kernel whose vectors run along `along` and whose tiles take so long; `staged`: the input is brought

@@ -92,6 +92,12 @@ template <class Net, std::size_t R> struct pool_nhwc::kernel {
       }
     }
   }
+  // Rows of an image; of a volume, planes.
+  static void run_rows(const kernel_call& call, index_t image, index_t first, index_t last) noexcept {
+    const index_t images = access::bound(access::space(0), call), rows = access::bound(access::space(2), call),
+                  each = units(call) / (images * rows);
+    run(call, (image * rows + first) * each, (image * rows + last) * each);
+  }
 
  private:
   static window_taps taps_at(const kernel_call& call, const coordinates& c) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The library's families of kernels, of which that of rows (cpu/families/row_stages.hpp) joins all stages that it can
+// carry out, however little they hand over, in tiles of so many rows: its kernels then occur in small graphs, too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "dnnkit/cpu/families.hpp"
+
+namespace harness {
+
+namespace dk = dnnkit;
+
+template <std::int32_t Rows> struct eager_row_stages {
+  static constexpr std::string_view name = "eager row stages";
+  static constexpr dk::tile_wish joins(std::span<const dk::operator_tag> anchors, const dk::cpu_facts& facts) {
+    dk::tile_wish wish = dk::cpu::row_stages::joins(anchors, facts);
+    if (wish.positions != 0) wish.positions = Rows;
+    wish.least_bytes = 0;
+    return wish;
+  }
+  static constexpr dk::kernel_match stage(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
+    return dk::cpu::row_stages::stage(spec, facts);
+  }
+  static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
+    const dk::kernel_match match = dk::cpu::row_stages::match(spec, facts);
+    if (!match) return match;
+    dk::kernel_choice c = *match;
+    c.cost.cycles = 1;
+    return c;
+  }
+  template <class Net, std::size_t R> struct kernel : dk::cpu::row_stages::template kernel<Net, R> {};
+};
+
+template <std::int32_t Rows>
+inline constexpr auto with_eager_stages = dk::family_list<eager_row_stages<Rows>>{} + dk::cpu::default_families;
+
+}  // namespace harness
