@@ -42,8 +42,7 @@ struct choose_kernels {
   static constexpr kernel_choice choice_of_stage(const kernel_spec& spec, std::span<const kernel_family> families,
                                                  std::uint16_t number, const cpu_facts& facts) {
     kernel_choice c;
-    if (families[number].stage != nullptr)
-      if (const kernel_match match = families[number].stage(spec, facts)) c = *match;
+    if (const kernel_match match = families[number].stage(spec, facts)) c = *match;
     c.family = families[number].name;
     c.number = number;
     return c;

@@ -248,12 +248,11 @@ class stage_joining {
       found.refused = "what passes between them is needed as a whole, or is rearranged across the tiles";
       return found;
     }
-    if (family.positions != nullptr) {
-      found.positions = with_trial(j, [&](const kernel_spec& spec) { return family.positions(spec, facts_); });
-      if (found.positions != wish.positions) {
-        j = stages_of(c);
-        find_tile(j, wish, found.positions);
-      }
+    const std::int32_t best = with_trial(j, [&](const kernel_spec& spec) { return family.positions(spec, facts_); });
+    if (best != 0 && best != wish.positions) {
+      found.positions = best;
+      j = stages_of(c);
+      find_tile(j, wish, best);
     }
     for (std::size_t k : c) found.apart += singles_.cycles(groups_.items[k]);
     const kernel_match together = with_trial(j, [&](const kernel_spec& spec) { return family.match(spec, facts_); });
@@ -361,7 +360,8 @@ class stage_joining {
       d.second = j.stages.items[i + 1].anchor;
       d.value = j.between.items[i];
       d.applied = is_taken;
-      if (j.apart > 0) s_.notes().add(d, {{"one kernel", "cycles", j.cycles}, {"one by one", "cycles", j.apart}});
+      if (j.cycles > 0) s_.notes().add(d, {{"one kernel", "cycles", j.cycles}, {"one by one", "cycles", j.apart}});
+      else if (j.apart > 0) s_.notes().add(d, {{"one by one", "cycles", j.apart}});
       else s_.notes().add(d);
     }
   }

@@ -76,8 +76,8 @@ struct kernel_family {
   bool (*carries_out)(const operator_tag& anchor);
   kernel_match (*match)(const kernel_spec&, const cpu_facts&);
   tile_wish (*joins)(std::span<const operator_tag> anchors, const cpu_facts&);
-  std::int32_t (*positions)(const kernel_spec&, const cpu_facts&) = nullptr;
-  kernel_match (*stage)(const kernel_spec&, const cpu_facts&) = nullptr;
+  std::int32_t (*positions)(const kernel_spec&, const cpu_facts&);  // 0: those of the wish
+  kernel_match (*stage)(const kernel_spec&, const cpu_facts&);
 
   // Is it asked about this specification?
   constexpr bool is_asked(const kernel_spec& spec, const cpu_facts& facts) const {
@@ -105,11 +105,16 @@ template <class T> constexpr tile_wish joins(std::span<const operator_tag> ancho
   if constexpr (joins_stages<T>) return T::joins(anchors, facts);
   else return {};
 }
+template <class T> constexpr std::int32_t positions(const kernel_spec& spec, const cpu_facts& facts) {
+  if constexpr (requires { T::positions(spec, facts); }) return T::positions(spec, facts);
+  else return 0;
+}
+template <class T> constexpr kernel_match choice_of_stage(const kernel_spec& spec, const cpu_facts& facts) {
+  if constexpr (requires { T::stage(spec, facts); }) return T::stage(spec, facts);
+  else return no_match{};
+}
 template <class T> constexpr kernel_family family_of() {
-  kernel_family f{T::name, &carries_out<T>, &T::match, &joins<T>};
-  if constexpr (requires { &T::positions; }) f.positions = &T::positions;
-  if constexpr (requires { &T::stage; }) f.stage = &T::stage;
-  return f;
+  return {T::name, &carries_out<T>, &T::match, &joins<T>, &positions<T>, &choice_of_stage<T>};
 }
 }  // namespace detail
 
