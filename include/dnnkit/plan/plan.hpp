@@ -33,7 +33,7 @@ struct buffer_layout {
   static_vector<std::uint8_t, max_rank> before, after;  // border elements of each logical dimension (the halo)
   // Tile storage: the positions of each logical dimension that are stored at a time, with those beyond its ends that a
   // tile needs, 0 for all, which may have a border; else empty.
-  static_vector<std::uint16_t, max_rank> part = {};
+  static_vector<std::uint16_t, max_rank> part;
 };
 
 struct buffer {
