@@ -188,9 +188,9 @@ TEST_CASE("numbers in groups of three digits") {
 }
 
 TEST_CASE("layouts in words") {
-  dk::buffer_layout l{{0, 2, 3, 1}, {0, 0, 1, 2}, {0, 0, 0, 2}};
+  dk::buffer_layout l{{0, 2, 3, 1}, {0, 0, 1, 2}, {0, 0, 0, 2}, {}};
   CHECK(dk::detail::describe(l) == "channels last, halo axis 2: 1+0 axis 3: 2+2");
-  l = {{0, 1, 2}, {0, 0, 0}, {0, 0, 0}};
+  l = {{0, 1, 2}, {0, 0, 0}, {0, 0, 0}, {}};
   CHECK(dk::detail::describe(l) == "row-major");
   l.order = {1, 0, 2};
   CHECK(dk::detail::describe(l) == "order 1 0 2");
