@@ -20,8 +20,7 @@ struct command_line {
 std::vector<std::string> compiler_and_options(const std::filesystem::path& log);
 
 // Runs commands, at most `jobs` at once, showing how long they take under `title` where standard error is a
-// terminal. When one fails, what it printed is
-// shown and dnnkit::error raised, once all that were started have ended.
+// terminal. When one fails, what it printed is shown and dnnkit::error raised, once all that were started have ended.
 void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, const std::string& title);
 
 // The folder of the library's headers, found from where this program lies.

@@ -202,4 +202,10 @@ if [ "$(uname -m)" = x86_64 ]; then
   says 1 "DNNKIT_ISA: is no instruction set that the program can run with,found neon" env DNNKIT_ISA=neon ./everywhere --input x=x.npy
 fi
 
+# Kernels are compiled with -O3 by default, what stands around them with -O1.
+printf '#!/bin/sh\n[ "$1" = --version ] && exec c++ "$@"\necho "$@" >>compiled\nexit 1\n' >no_compiler && chmod +x no_compiler
+says 2 "the compiler failed" env CXX="$PWD/no_compiler" "$tool" build "$small" -o not_compiled
+for pair in main.cpp:-O1 small_kernels_1.cpp:-O3; do
+  grep -q -- " ${pair#*:} .*/${pair%:*} " compiled || fail "${pair%:*} is not compiled with ${pair#*:}: $(cat compiled)"
+done
 says 2 "the compiler failed" "$tool" build "$small" -o refused_by_compiler --flags "-fno-such-flag" --kernel-parts 2

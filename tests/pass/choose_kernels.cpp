@@ -180,6 +180,30 @@ TEST_CASE(
   CHECK(found[1].tile.vectors == 3);
 }
 
+TEST_CASE("panels of a convolution's weights are as wide as rows of its tiles are best") {
+  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
+    for (const std::int64_t pixels : {14, 28}) {
+      const std::string name = std::to_string(pixels);
+      const dk::tensor x = g.input("x" + name, f32, {1, 64, pixels, pixels});
+      g.output("y" + name, dk::conv(x, g.weight("w" + name, {512, 64, 3, 3}), {.pads = {1, 1, 1, 1}}));
+    }
+  });
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].tile.vectors == 3);
+  CHECK(found[1].tile.vectors == 4);
+}
+
+// The kernel takes the width from its choice.
+struct convolution_of_14_pixels {
+  static constexpr void build(dk::builder& g) {
+    g.output("y", dk::conv(g.input("x", f32, {1, 64, 16, 16}), g.weight("w", {128, 64, 3, 3})));
+  }
+};
+using of_14_pixels = dk::compile<convolution_of_14_pixels>;
+static_assert(of_14_pixels::choices[0].family == "conv_nhwc");
+static_assert(dk::cpu::conv_nhwc::kernel<of_14_pixels, 0>::convolution_type::panel_vectors ==
+              of_14_pixels::choices[0].tile.vectors);
+
 TEST_CASE("pools, rows, parts and maps") {
   const auto build = [](dk::builder& g) {
     const dk::tensor x = g.input("x", f32, {1, 32, 8, 8}), y = g.input("y", f32, {4, 100});

@@ -244,6 +244,38 @@ TEST_CASE("a kernel that grows to what is read twice at each of many levels asks
   CHECK(s.log.decisions.size() < 100);
 }
 
+// product -> relu -> broadcast to the results of a kernel that has grown from a smaller value: what is asked of the
+// first edge is how the product's elements are mapped to those, not only what relu does.
+TEST_CASE("an edge upwards is judged by what lies behind it") {
+  dk::builder b;
+  const dk::tensor small = dk::neg(b.input("s", f32, {8}));  // the kernel grows from here
+  const dk::tensor row = dk::relu(dk::matmul(b.input("a", f32, {1, 6}), b.weight("w", {6, 8})));
+  b.output("y", (b.input("x", f32, {4, 8}) + small) * row);
+  const dk::schedule s = dk::default_pipeline::run_logged(b.value());
+  bool found = false;
+  for (const dk::decision& d : s.log.decisions)
+    if (d.first != dk::none && s.g.node_at(d.first).op->name == "MatMul" && d.asked) {
+      found = true;
+      CHECK(d.reason == dk::words_of(dk::fusion_reason::profile).name);
+    }
+  CHECK(found);
+  CHECK(s.plan.steps.size() == 2);
+}
+
+TEST_CASE("what a successor reads besides joins where neither is moved") {
+  const auto steps_of = [](auto sum) {
+    dk::builder b;
+    const dk::tensor product = dk::relu(dk::matmul(b.input("a", f32, {6, 6}), b.weight("w", {6, 6})));
+    b.output("y", sum(product, dk::exp(b.input("x", f32, {6, 6}))));
+    const dk::schedule s = dk::default_pipeline::run_logged(b.value());
+    CHECK(has_reason(s, dk::fusion_reason::moved_operand_of_successor) == (s.plan.steps.size() == 2));
+    return s.plan.steps.size();
+  };
+  CHECK(steps_of([](dk::tensor p, dk::tensor x) { return p + x; }) == 1);
+  CHECK(steps_of([](dk::tensor p, dk::tensor x) { return p + dk::transpose(x); }) == 2);
+  CHECK(steps_of([](dk::tensor p, dk::tensor x) { return dk::transpose(p) + x; }) == 2);
+}
+
 TEST_CASE("nodes that wait for each other are the graph's error") {
   dk::builder b;
   const dk::tensor y = dk::softmax(b.input("x", f32, {4, 6}));

@@ -192,7 +192,6 @@ class json_explanation {
     if (t.along < 0) json_.null();
     else json_.value(t.along);
     json_.member("lanes", t.lanes);
-    json_.member("rows", t.rows);
     json_.member("vectors", t.vectors);
   }
   void add_cost(const kernel_cost& c) {

@@ -14,30 +14,13 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
+#include "dnnkit/pass/fusion_rules.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
 #include "dnnkit/pass/schedule.hpp"
 
 namespace dnnkit::passes {
 
-// The edge a fusion rule is asked about: `second` reads `first`'s output as its input number `input`.
-struct fusion_edge {
-  const graph& g;
-  const node& first;
-  const node& second;
-  std::size_t input;
-};
-
-// The library's answer to Table 3.3's yellow cells: views cost nothing, so movement fuses; growing a result that took
-// many operations to compute does not.
-struct profile_rule {
-  static constexpr std::string_view name = "profile";
-  static constexpr verdict decide(const fusion_edge&, mapping first, mapping second, verdict v) {
-    if (v != verdict::profile) return v;
-    return first == mapping::many_to_many && second == mapping::one_to_many ? verdict::never : verdict::fuse;
-  }
-};
-
-// Rules are asked in order; each may change the verdict of the one before.
+// Rules: see pass/fusion_rules.hpp.
 template <class... Rules> struct plan_fusion {
   static constexpr std::string_view name = "plan fusion";
 
@@ -218,7 +201,7 @@ template <class... Rules> struct plan_fusion {
     for (std::size_t k = 1; k <= chain.count; ++k) {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
       fused step = fuse(f.type, next);
-      const opinion o = judge(edge, f.type, next, step.decision);
+      const objection o = objection_of<Rules...>(edge, f.type, next, step.decision);
       if (o.reason != fusion_reason::nothing) return refuse(chain.front(), last, o.reason, o.rule);
       f = step;
     }
@@ -232,27 +215,6 @@ template <class... Rules> struct plan_fusion {
     }
     if (!upwards || f.type > block.type) block.type = f.type;
     return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor);
-  }
-
-  // What the table and the rules, asked in order, have against an edge; none when they let it be fused.
-  struct opinion {
-    fusion_reason reason = fusion_reason::nothing;
-    std::string_view rule;
-  };
-  static constexpr opinion judge(const fusion_edge& edge, mapping first, mapping second, verdict v) {
-    std::string_view last;  // the rule that changed the verdict last
-    (ask<Rules>(edge, first, second, v, last), ...);
-    if (v == verdict::fuse) return {};
-    if (last.empty()) return {v == verdict::never ? fusion_reason::mapping_types : fusion_reason::profile, {}};
-    if (last == profile_rule::name) return {fusion_reason::profile, {}};
-    return {fusion_reason::rule, last};
-  }
-  template <class Rule>
-  static constexpr void ask(const fusion_edge& edge, mapping first, mapping second, verdict& v,
-                            std::string_view& last) {
-    const verdict before = v;
-    v = Rule::decide(edge, first, second, v);
-    if (v != before) last = Rule::name;
   }
 
   // Each notes one decision about an edge: `last` reads the output of `first`, also through movement operators.
@@ -317,7 +279,7 @@ template <class... Rules> struct plan_fusion {
       if (block.setup || block.nodes.empty()) continue;
       vector<std::int32_t> readers;
       vector<node_id> through;
-      if (const opinion o = against_prologue(block, readers, through); o.reason != fusion_reason::nothing) {
+      if (const objection o = against_prologue(block, readers, through); o.reason != fusion_reason::nothing) {
         for (value_id v : block.outputs) note_edges_from(source_of(v), g_.at(v).producer, true, o.reason, o.rule);
         continue;
       }
@@ -333,8 +295,8 @@ template <class... Rules> struct plan_fusion {
 
   // What speaks against `block` being the prologue of its readers, which are found on the way, with the movement
   // operators that they read it through.
-  constexpr opinion against_prologue(const fusion_group& block, vector<std::int32_t>& readers,
-                                     vector<node_id>& through) const {
+  constexpr objection against_prologue(const fusion_group& block, vector<std::int32_t>& readers,
+                                       vector<node_id>& through) const {
     if (block.anchor != none) return {fusion_reason::one_anchor, {}};
     if (block.outputs.size() != 1) return {fusion_reason::several_results, {}};
     const value_id result = block.outputs[0];
@@ -344,7 +306,7 @@ template <class... Rules> struct plan_fusion {
     for (std::int32_t r : readers) {
       const fusion_group& reader = blocks_.settled()[r];
       if (reader.anchor == none) return {fusion_reason::read_elsewhere, {}};
-      if (const opinion o = against_preceding(block, reader); o.reason != fusion_reason::nothing) return o;
+      if (const objection o = against_preceding(block, reader); o.reason != fusion_reason::nothing) return o;
       const fusion_group larger = with_prologue(block, through, reader);
       if (!reads_only_before_anchor(result, larger)) return {fusion_reason::read_behind_anchor, {}};
       if (!blocks_.guards().run_together(g_, larger.nodes)) return {fusion_reason::other_branches, {}};
@@ -359,7 +321,7 @@ template <class... Rules> struct plan_fusion {
   }
 
   // What the table and the rules have against `block` preceding `reader`, at any input its anchor reads it by.
-  constexpr opinion against_preceding(const fusion_group& block, const fusion_group& reader) const {
+  constexpr objection against_preceding(const fusion_group& block, const fusion_group& reader) const {
     const node& anchor = g_.node_at(reader.anchor);
     if (anchor.op->kind == form::whole) return {fusion_reason::whole_operator, {}};
     for (std::size_t i = 0; i < anchor.inputs.count; ++i) {
@@ -367,7 +329,7 @@ template <class... Rules> struct plan_fusion {
       const node_id first = v == none ? none : source_of(v);
       if (first == none || g_.node_at(first).output != block.outputs[0]) continue;
       const fusion_edge edge{g_, g_.node_at(first), anchor, i};
-      const opinion o = judge(edge, block.type, reader.type, fuse(block.type, reader.type).decision);
+      const objection o = objection_of<Rules...>(edge, block.type, reader.type, fuse(block.type, reader.type).decision);
       if (o.reason != fusion_reason::nothing) return o;
     }
     return {};

@@ -23,12 +23,11 @@ enum class operand_reading : std::uint8_t {
   packed_once       // into panels that are kept with the weights
 };
 
-// The vectors of a kernel and the register tile that its innermost loop works on.
+// The vectors of a kernel.
 struct kernel_tile {
   std::int8_t along = -1;    // the axis that vectors run along, in the iteration space; -1: none
   std::uint8_t lanes = 1;    // elements of a vector; 1: element by element
-  std::uint8_t rows = 1;     // at most so many rows of
-  std::uint8_t vectors = 1;  // at most so many vectors at once
+  std::uint8_t vectors = 1;  // so many of them next to each other at the most, as in a panel of weights
 
   friend constexpr bool operator==(const kernel_tile&, const kernel_tile&) = default;
 };

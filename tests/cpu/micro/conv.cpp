@@ -35,6 +35,17 @@ TEST_CASE("a kernel that is not square, one dimension, three dimensions") {
                                        .dilation_h = 2}>(2, 7, 6, 9, 2, 2, 1);
 }
 
+TEST_CASE("panels of a width that is asked for") {
+  constexpr auto in_panels_of = [](int vectors) {
+    conv_attributes a = square(5, 70, 3);
+    a.panel_vectors = vectors;
+    return a;
+  };
+  static_assert(conv<in_panels_of(1)>::panel_vectors == 1 && conv<in_panels_of(2)>::panel_vectors == 2);
+  check_known<conv, in_panels_of(1), 9, 14, 1>(1);
+  check_known<conv, in_panels_of(2), 9, 14, 1>(1);
+}
+
 TEST_CASE("known sizes") {
   check_known<conv, square(3, 64, 7, 2), 30, 30, 3>(1);
   check_known<conv, square(16, 64, 3), 7, 7, 1>(2);

@@ -23,16 +23,18 @@ struct conv_nhwc {
     const convolution_spec spec(recipe);
     if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
     if (spec.is_depthwise()) return no_match{"each channel has a filter of its own, and its vectors one lane"};
-    return channels_last(spec, facts, tiles_of(spec, facts));
+    const int vectors = panel_vectors(spec, facts);
+    return channels_last(spec, facts, tiles_of(spec, facts, vectors), vectors);
   }
 
   static constexpr kernel_match channels_last(const convolution_spec& spec, const cpu_facts& facts,
-                                              const tiled_cycles& tiles) {
+                                              const tiled_cycles& tiles, int vectors) {
     const bool stored = spec.stored_channels_last();
     if (const std::string_view why = spec.unfit_for_staging(); !stored && !why.empty()) return no_match{why};
     kernel_choice c = spec.choice(facts, 1, tiles, !stored,
                                   stored ? "vectors of output channels; the input is read where it lies"
                                          : "vectors of output channels; the input is brought to channels last");
+    c.tile.vectors = static_cast<std::uint8_t>(vectors);
     c.parameters = {is_dense(spec)};
     return c;
   }
@@ -45,21 +47,33 @@ struct conv_nhwc {
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  // Tiles of neighbouring pixels of an output row, or of an image where that is one product, by output channels.
-  static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts) {
+  // Of an output row, or of an image where that is one product: its pixels, and whether the compiler knows how many.
+  struct output_row {
+    index_t pixels;
+    bool is_known;
+  };
+  static constexpr output_row row_of(const convolution_spec& spec) {
+    const index_t width = known_or_typical(spec.out_extent(2));
+    if (!spec.attributes(is_dense(spec)).is_gemm()) return {width, spec.out_extent(2).is_known()};
+    return {width * known_or_typical(spec.out_extent(1)),
+            spec.out_extent(2).is_known() && spec.out_extent(1).is_known()};
+  }
+  static constexpr int panel_vectors(const convolution_spec& spec, const cpu_facts& facts) {
+    const auto channels = static_cast<double>(spec.attributes(false).group_out());
+    const output_row row = row_of(spec);
+    return row_width(facts, static_cast<index_t>(vectors_of(facts, channels)), row.is_known ? row.pixels : 0);
+  }
+  // Tiles of neighbouring pixels of such a row by panels of output channels.
+  static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts, int vectors) {
     const conv_attributes a = spec.attributes(is_dense(spec));
-    const double pixels = spec.pixels(), width = static_cast<double>(known_or_typical(spec.out_extent(2)));
-    const double height = static_cast<double>(known_or_typical(spec.out_extent(1)));
-    const double row = a.is_gemm() ? width * height : width;
+    const auto row = static_cast<double>(row_of(spec).pixels);
     const bool one_run = a.dilation_w == 1 && a.groups == 1;
     const tiled_product of_row{.rows = row,
                                .vectors = vectors_of(facts, static_cast<double>(a.group_out())),
                                .depth = static_cast<double>(a.reduction()),
                                .runs = static_cast<double>(a.kernel_d * a.kernel_h * (one_run ? 1 : a.kernel_w))};
-    const bool known = spec.out_extent(2).is_known() && (!a.is_gemm() || spec.out_extent(1).is_known());
-    const tiled_cycles one = cycles_of(
-        facts, of_row, row_width(facts, static_cast<index_t>(of_row.vectors), known ? static_cast<index_t>(row) : 0));
-    const double times = pixels / row * static_cast<double>(a.groups);
+    const tiled_cycles one = cycles_of(facts, of_row, vectors);
+    const double times = spec.pixels() / row * static_cast<double>(a.groups);
     return {times * one.arithmetic, times * one.starts};
   }
 };
@@ -73,7 +87,7 @@ struct conv_depthwise {
     if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
     if (!spec.is_depthwise())
       return no_match{"a filter reads several channels, or a channel is read by several filters"};
-    return conv_nhwc::channels_last(spec, facts, tiles_of(spec, facts));
+    return conv_nhwc::channels_last(spec, facts, tiles_of(spec, facts), 1);
   }
 
   template <class Net, std::size_t R> struct kernel;
@@ -101,7 +115,11 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
       facts::source_load, facts::spec, facts::staged, facts::times, facts::weight;
   template <std::size_t A> using nth = typename facts::template nth<A>;
 
-  static constexpr conv_attributes attributes = spec.attributes(access::choice.parameters[0] != 0);
+  static constexpr conv_attributes attributes = [] {
+    conv_attributes a = spec.attributes(access::choice.parameters[0] != 0);
+    a.panel_vectors = access::choice.tile.vectors;
+    return a;
+  }();
   template <class... Extents> using engine = typename Engine::template of<attributes, Extents...>;
 
   static auto convolution(const kernel_call& call) {

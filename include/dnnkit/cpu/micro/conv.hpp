@@ -16,6 +16,8 @@ struct conv_attributes {
   // The input has no halo: the pixels of an image follow each other at one stride. With a 1x1 kernel and stride 1 the
   // convolution is then a GEMM over all pixels.
   bool dense = false;
+  // Vectors of output channels in a panel of weights; 0: as many as row_width() says.
+  int panel_vectors = 0;
 
   constexpr index_t taps() const noexcept { return kernel_d * kernel_h * kernel_w; }
   constexpr index_t group_in() const noexcept { return in_channels / groups; }
@@ -25,11 +27,6 @@ struct conv_attributes {
     return dense && taps() == 1 && stride_d == 1 && stride_h == 1 && stride_w == 1;
   }
 };
-
-// The panel width for an output width (0 if run-time).
-constexpr int conv_panel_vectors(index_t out_channels, index_t out_w) noexcept {
-  return row_width(targets::native::facts, ceil_div(out_channels, float_lanes), out_w);
-}
 
 // Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
 //
@@ -58,8 +55,12 @@ struct conv {
   index_t depth_stride = 0;
 
   static constexpr index_t out_channels = A.out_channels;
-  static constexpr index_t row_width = A.is_gemm() ? value_or<Height>(0) * value_or<Width>(0) : value_or<Width>(0);
-  using panel_layout = panels<conv_panel_vectors(A.group_out(), row_width), constant<A.group_out()>>;
+  static constexpr index_t row_pixels = A.is_gemm() ? value_or<Height>(0) * value_or<Width>(0) : value_or<Width>(0);
+  static constexpr int panel_vectors = A.panel_vectors > 0
+                                           ? A.panel_vectors
+                                           : row_width(targets::native::facts, ceil_div(A.group_out(), float_lanes),
+                                                       row_pixels);
+  using panel_layout = panels<panel_vectors, constant<A.group_out()>>;
 
   // Floats of the packed weights, and of a bias if there is one. A group's bias is padded on its own.
   static constexpr index_t packed_size() noexcept {
@@ -134,7 +135,7 @@ struct conv {
   static constexpr index_t panel_count = panels_per_group * A.groups;
   static constexpr bool known_pixels = is_constant<Height> && is_constant<Width>;
   using RowWidth =
-      std::conditional_t<!A.is_gemm(), Width, std::conditional_t<known_pixels, constant<row_width>, index_t>>;
+      std::conditional_t<!A.is_gemm(), Width, std::conditional_t<known_pixels, constant<row_pixels>, index_t>>;
 
   constexpr RowWidth row_extent() const noexcept {
     if constexpr (is_constant<RowWidth>) {
