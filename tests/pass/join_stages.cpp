@@ -33,6 +33,19 @@ template <int Positions, int WholeAxes, bool Gains = true> struct anything {
     return c;
   }
 };
+// Joins two at a time, of `Bytes` at the least; a pair that begins with a product gains 5 cycles, any other `Others`.
+template <int Others, int Bytes = 0> struct pairs {
+  static constexpr std::string_view name = "pairs";
+  static constexpr bool carries_out(const dk::operator_tag&) { return true; }
+  static constexpr dk::tile_wish joins(std::span<const dk::operator_tag> anchors, const dk::cpu_facts&) {
+    return {.positions = anchors.size() == 2 ? 2 : 0, .least_bytes = Bytes};
+  }
+  static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts&) {
+    dk::kernel_choice c;
+    c.cost.cycles = spec.stages() == 1 ? 10 : spec.stage(0).is_anchor<dk::op::matmul>() ? 15 : 20 - Others;
+    return c;
+  }
+};
 struct single_kernels {
   static constexpr std::string_view name = "single kernels";
   static constexpr bool carries_out(const dk::operator_tag&) { return true; }
@@ -217,6 +230,25 @@ TEST_CASE("nothing is joined where no family has kernels of several stages, or t
   CHECK(stages_in(scheduled<single_kernels>(g)).empty());
   CHECK(stages_in(scheduled<anything<2, 1, false>>(g)).empty());
   CHECK(stages_in(dk::default_pipeline::run(g)).empty());
+}
+
+TEST_CASE("of chains that share a group the one that gains most is taken") {
+  const dk::graph g = attention({}, only_softmax);
+  const auto first_of_pair = [&](const dk::schedule& s) {
+    for (const dk::step& x : s.plan.steps)
+      if (const dk::recipe& r = s.plan.recipes[x.kernel]; dk::plan_draft::stages_of(r) == 2)
+        return s.plan.stages[r.earlier.first].anchor.id;
+    return dk::operator_id::none;
+  };
+  CHECK(first_of_pair(scheduled<pairs<4>>(g)) == dk::id_of<dk::op::matmul>);
+  CHECK(first_of_pair(scheduled<pairs<6>>(g)) == dk::id_of<dk::op::softmax>);
+}
+
+TEST_CASE("what is handed over is joined only where it has as many bytes as the family says") {
+  const dk::graph g = attention({}, only_softmax);
+  constexpr int scores = 2 * 3 * 5 * 7 * 4;
+  CHECK(stages_in(scheduled<pairs<4, scores>>(g)) == counts{2});
+  CHECK(stages_in(scheduled<pairs<4, scores + 1>>(g)).empty());
 }
 
 TEST_CASE("plans of random graphs whose groups are joined wherever tiles allow it compute what the graphs do") {
