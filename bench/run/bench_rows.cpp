@@ -93,7 +93,7 @@ template <std::int64_t Channels, std::int64_t Size> struct instance_norm {
 std::int64_t bytes_of(const dk::plan_view& plan) {
   std::int64_t bytes = 0;
   for (const std::int32_t b : plan.numbers_of(plan.steps.back().operands)) {
-    const dk::buffer& of = plan.buffers[static_cast<std::size_t>(b)];
+    const dk::plan::buffer& of = plan.buffers[static_cast<std::size_t>(b)];
     bytes += of.elements.value() * static_cast<std::int64_t>(dk::size_of(of.type.type));
   }
   return bytes;

@@ -44,8 +44,8 @@ template <class Net, class Observer = dnnkit::no_observer> class network {
     std::string header = "{";
     std::vector<buffer> values;
     std::size_t size = 0;
-    for (const dnnkit::buffer& b : Net::plan.buffers) {
-      if (b.where != dnnkit::storage::weight) continue;
+    for (const dnnkit::plan::buffer& b : Net::plan.buffers) {
+      if (b.where != dnnkit::plan::storage::weight) continue;
       values.emplace_back(b.elements.value());
       begins_.push_back(size);
       const std::size_t end = size + values.back().size() * sizeof(float);

@@ -36,7 +36,7 @@ struct group_of_units {
 
 // Kernels are compiled apart from the program around them, which needs less optimisation.
 std::size_t parts_that_pay(const dnnkit::graph& g, std::size_t jobs, bool with_program) {
-  const dnnkit::plan_draft plan = cpu::planned(g);
+  const dnnkit::plan::plan_draft plan = cpu::planned(g);
   const std::size_t units =
       std::max<std::size_t>(1, onnx::kernel_units_that_pay(cpu::compile_cost(view_of(plan)), jobs));
   return with_program ? 1 + units : units;

@@ -18,7 +18,7 @@ int dot(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   const model m = load_supported(*arguments, inputs_of(*arguments));
-  const plan_draft plan = logged_plan(m, *arguments);
+  const plan::plan_draft plan = logged_plan(m, *arguments);
   std::cout << printable(dnnkit::dot(view_of(plan)), line_feeds::kept);
   return 0;
 }

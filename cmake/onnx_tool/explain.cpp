@@ -78,7 +78,7 @@ int explain(int argc, char** argv) {
   const model m = load_supported(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("json") != 0) {
-    const plan_draft plan = logged_plan(m, *arguments);
+    const plan::plan_draft plan = logged_plan(m, *arguments);
     std::cout << explain_json(view_of(plan));
     return 0;
   }
@@ -89,7 +89,7 @@ int explain(int argc, char** argv) {
   }
   if (all || counts) print_kinds(*m.file, g);
   if (!all) return 0;
-  const plan_draft plan = logged_plan(m, *arguments);
+  const plan::plan_draft plan = logged_plan(m, *arguments);
   std::cout << printable(dnnkit::explain(view_of(plan)), line_feeds::kept);
   return 0;
 }

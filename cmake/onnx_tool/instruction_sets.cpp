@@ -13,13 +13,13 @@
 
 namespace dnnkit::tool {
 
-template <class Target> plan_draft logged_plan_for(dnnkit::graph g) {
+template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g) {
   return cpu::logged_plan<default_pipeline, Target>(std::move(g));
 }
-template plan_draft logged_plan_for<targets::sse2>(dnnkit::graph);
-template plan_draft logged_plan_for<targets::avx2>(dnnkit::graph);
-template plan_draft logged_plan_for<targets::avx512>(dnnkit::graph);
-template plan_draft logged_plan_for<targets::neon>(dnnkit::graph);
+template plan::plan_draft logged_plan_for<targets::sse2>(dnnkit::graph);
+template plan::plan_draft logged_plan_for<targets::avx2>(dnnkit::graph);
+template plan::plan_draft logged_plan_for<targets::avx512>(dnnkit::graph);
+template plan::plan_draft logged_plan_for<targets::neon>(dnnkit::graph);
 
 namespace {
 constexpr std::string_view all_names = "sse2, avx2, avx512 and neon";

@@ -14,11 +14,11 @@
 namespace dnnkit::tool {
 
 // The plan, with its log, that dnnkit::compile of a model with this graph makes for Target.
-template <class Target> plan_draft logged_plan_for(dnnkit::graph g);
+template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g);
 
 struct instruction_set {
   std::string_view name, flags;
-  plan_draft (*logged_plan)(dnnkit::graph);
+  plan::plan_draft (*logged_plan)(dnnkit::graph);
 };
 template <class Target> inline constexpr instruction_set set_of{Target::name, Target::flags, &logged_plan_for<Target>};
 inline constexpr std::array instruction_sets{set_of<targets::sse2>, set_of<targets::avx2>, set_of<targets::avx512>,

@@ -194,8 +194,8 @@ void add_isa_option(cxxopts::Options& options) {
   options.add_options()("isa", "the instruction set to plan for, by default this machine's: sse2, avx2, avx512 or neon",
                         cxxopts::value<std::string>());
 }
-plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments) {
-  plan_draft (*logged)(dnnkit::graph) = [](dnnkit::graph g) { return cpu::logged_plan(std::move(g)); };
+plan::plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments) {
+  plan::plan_draft (*logged)(dnnkit::graph) = [](dnnkit::graph g) { return cpu::logged_plan(std::move(g)); };
   if (arguments.count("isa") != 0) logged = set_named(arguments["isa"].as<std::string>()).logged_plan;
   refuse_uncompilable(m);  // with the names that the file has
   return logged(with_names_of_layers(m.imported.graph));
@@ -220,7 +220,7 @@ std::vector<host_tensor> values_of_inputs(const dnnkit::graph& g, const tensors&
 }  // namespace
 
 std::vector<host_tensor> execute(model& m, const dnnkit::graph& g, const tensors& given) {
-  const plan_draft plan = cpu::planned(g);
+  const plan::plan_draft plan = cpu::planned(g);
   if (!plan.error.empty()) throw refused(error(plan.error.str(), "--executor plan"));
   return dnnkit::execute(view_of(plan), values_of_inputs(g, given), onnx::weights_of(*m.file, m.imported));
 }

@@ -53,7 +53,7 @@ void refuse_uncompilable(const model& m);
 void add_isa_option(cxxopts::Options& options);
 // Its plan and log for this machine's instruction set or the one that --isa names, with layers called as built programs
 // call them. Throws refused if compile<> would not accept it.
-plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments);
+plan::plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments);
 
 // The same for one run. The import takes extents for equal that must broadcast, and for at least 1, and some operators
 // need extents that are known: where those of the inputs given are not so, or the model is not supported for any

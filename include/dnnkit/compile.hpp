@@ -173,21 +173,25 @@ struct compile {
   using target = Target;
   using pipeline = Pipeline;
   using make = detail::make_plan_of<Model, Target, Pipeline>;
-  using frozen_plan = decltype(freeze<make>::value);
-  static constexpr const frozen_plan& frozen = freeze<make>::value;
+  using frozen_plan = decltype(plan::freeze<make>::value);
+  static constexpr const frozen_plan& frozen = plan::freeze<make>::value;
 
   // Of a model that is wrong, whose plan is empty, nothing else is said.
   static constexpr bool is_right = detail::problem<Model, make>.empty();
   using problem = decltype(detail::say_problem<Model, make>());
 
-  static constexpr plan_view plan = is_right ? view_of(frozen) : plan_view{};
+  static constexpr plan_view plan = is_right ? plan::view_of(frozen) : plan_view{};
   // The plan's record alone, and behind the plan: for the compiler and for printers.
-  static constexpr plan_view record() { return is_right ? view_of(freeze_record<make>::value) : plan_view{}; }
-  static constexpr plan_view recorded_plan() { return with_record(plan, record()); }
+  static constexpr plan_view record() {
+    return is_right ? plan::view_of(plan::freeze_record<make>::value) : plan_view{};
+  }
+  static constexpr plan_view recorded_plan() { return plan::with_record(plan, record()); }
   // The plan with its log (plan/decision.hpp), which printers read; a second object, made only for programs that print.
   [[nodiscard]] static constexpr plan_view logged_plan() {
     using logged = detail::make_logged_plan_of<Model, Target, Pipeline>;
-    return is_right ? with_record(view_of(freeze<logged>::value), view_of(freeze_record<logged>::value)) : plan_view{};
+    return is_right ? plan::with_record(plan::view_of(plan::freeze<logged>::value),
+                                        plan::view_of(plan::freeze_record<logged>::value))
+                    : plan_view{};
   }
 
   // Which family carries out each recipe (cpu/kernels.hpp), out of these.

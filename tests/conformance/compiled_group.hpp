@@ -61,7 +61,7 @@ std::vector<group_output> run_group(const std::vector<std::vector<std::byte>>& i
   }
   std::vector<group_output> results;
   for (const std::int32_t b : Net::plan.results) {
-    const buffer& x = Net::plan.buffers[static_cast<std::size_t>(b)];
+    const plan::buffer& x = Net::plan.buffers[static_cast<std::size_t>(b)];
     results.push_back({x.type, std::vector<std::byte>(static_cast<std::size_t>(e.elements(b)) * size_of(x.type.type))});
     memory.emplace_back(results.back().bytes.size() + 1);
     to.push_back(memory.back().data());

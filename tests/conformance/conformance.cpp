@@ -60,7 +60,7 @@ std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, const s
   }
   const dk::weight_source weights = dk::onnx::weights_of(f, imported);
   const std::vector<dk::host_tensor> outputs =
-      executor == "plan" ? dk::execute(dk::view_of(dk::cpu::planned(imported.graph)), inputs, weights)
+      executor == "plan" ? dk::execute(dk::plan::view_of(dk::cpu::planned(imported.graph)), inputs, weights)
                          : dk::evaluate(imported.graph, inputs, weights);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (i >= outputs.size()) return "output " + std::to_string(i) + " is missing";

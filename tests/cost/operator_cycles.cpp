@@ -14,15 +14,15 @@ namespace {
 
 constexpr dk::cpu_facts wide = dk::targets::avx512::facts, narrow = dk::targets::sse2::facts;
 
-template <class Op> constexpr double cycles = dk::vector_cycles(wide, dk::id_of<Op>);
+template <class Op> constexpr double cycles = dk::plan::vector_cycles(wide, dk::id_of<Op>);
 static_assert(cycles<dk::op::add> == wide.costs.simple);
 static_assert(cycles<dk::op::exp> > 10 * cycles<dk::op::add>);
 static_assert(cycles<dk::op::erf> > cycles<dk::op::exp>);
 static_assert(cycles<dk::op::sigmoid> > cycles<dk::op::exp>);
-static_assert(dk::vector_cycles(narrow, dk::id_of<dk::op::div>) < cycles<dk::op::div>, "it divides fewer lanes");
+static_assert(dk::plan::vector_cycles(narrow, dk::id_of<dk::op::div>) < cycles<dk::op::div>, "it divides fewer lanes");
 
-constexpr dk::row_cycles softmax = dk::row_cycles_of(wide, dk::id_of<dk::op::softmax>, 2),
-                         mean = dk::row_cycles_of(wide, dk::operator_id::none, 1);
+constexpr dk::plan::row_cycles softmax = dk::plan::row_cycles_of(wide, dk::id_of<dk::op::softmax>, 2),
+                               mean = dk::plan::row_cycles_of(wide, dk::operator_id::none, 1);
 static_assert(softmax.passes > 10 * mean.passes);
 static_assert(mean.passes > 0);
 

@@ -18,18 +18,18 @@ constexpr dk::cpu_facts all_facts[] = {dk::targets::portable::facts, dk::targets
 constexpr dk::cpu_facts wide = dk::targets::avx512::facts;
 
 constexpr double cycles(const dk::cpu_facts& facts, double rows, double vectors, double depth, int widest) {
-  return dk::cycles_of(facts, {.rows = rows, .vectors = vectors, .depth = depth}, widest).all();
+  return dk::plan::cycles_of(facts, {.rows = rows, .vectors = vectors, .depth = depth}, widest).all();
 }
 
 // Full tiles keep the units for multiply-adds busy; narrow and low ones wait for their sums and their operands.
-static_assert(dk::cycles_a_step(wide, 13, 2) == wide.costs.product * 13);
-static_assert(dk::cycles_a_step(wide, 9, 3) == wide.costs.product * 27 / 2);
-static_assert(dk::cycles_a_step(wide, 1, 2) > 1);
-static_assert(dk::cycles_a_step(wide, 14, 1) > 7);
+static_assert(dk::plan::cycles_a_step(wide, 13, 2) == wide.costs.product * 13);
+static_assert(dk::plan::cycles_a_step(wide, 9, 3) == wide.costs.product * 27 / 2);
+static_assert(dk::plan::cycles_a_step(wide, 1, 2) > 1);
+static_assert(dk::plan::cycles_a_step(wide, 14, 1) > 7);
 
 // Rows that begin in one set of the first cache want low tiles, and so wide ones.
 constexpr int width(bool rows_collide) {
-  return dk::best_width(wide, {.rows = 1024, .vectors = 48, .depth = 1024, .rows_collide = rows_collide}, 2);
+  return dk::plan::best_width(wide, {.rows = 1024, .vectors = 48, .depth = 1024, .rows_collide = rows_collide}, 2);
 }
 static_assert(width(false) == 2);
 static_assert(width(true) == 3);
@@ -39,18 +39,18 @@ static_assert(width(true) == 3);
 TEST_CASE("pieces are as many as needed, even, and make up the whole") {
   for (double extent = 1; extent < 300; ++extent)
     for (double most = 1; most < 20; ++most) {
-      const dk::even_pieces p = dk::cut(extent, most);
+      const dk::plan::even_pieces p = dk::plan::cut(extent, most);
       CHECK(p.count == std::ceil(extent / most));
       CHECK(p.count * p.size == doctest::Approx(extent));
       CHECK(p.size <= most);
     }
-  CHECK(dk::cut(0, 13).count == 1);  // something begins all the same
-  CHECK(dk::cut(0, 13).size == 0);
+  CHECK(dk::plan::cut(0, 13).count == 1);  // something begins all the same
+  CHECK(dk::plan::cut(0, 13).size == 0);
 }
 
 TEST_CASE("products take no less time than their multiply-adds, and more of them no less than fewer") {
   for (const dk::cpu_facts& facts : all_facts)
-    for (int widest = 1; widest <= dk::tile_vectors(facts); ++widest)
+    for (int widest = 1; widest <= dk::plan::tile_vectors(facts); ++widest)
       for (double rows = 1; rows < 60; ++rows)
         for (double vectors = 1; vectors < 20; ++vectors) {
           CAPTURE(facts.vector_registers);
@@ -67,22 +67,22 @@ TEST_CASE("products take no less time than their multiply-adds, and more of them
 
 TEST_CASE("without rows, vectors or depth, a number all the same") {
   for (const dk::cpu_facts& facts : all_facts)
-    for (const dk::tiled_product& p :
-         {dk::tiled_product{0, 4, 4}, dk::tiled_product{4, 0, 4}, dk::tiled_product{4, 4, 0}})
-      for (int widest = 1; widest <= dk::tile_vectors(facts); ++widest)
-        CHECK(std::isfinite(dk::cycles_of(facts, p, widest).all()));
+    for (const dk::plan::tiled_product& p :
+         {dk::plan::tiled_product{0, 4, 4}, dk::plan::tiled_product{4, 0, 4}, dk::plan::tiled_product{4, 4, 0}})
+      for (int widest = 1; widest <= dk::plan::tile_vectors(facts); ++widest)
+        CHECK(std::isfinite(dk::plan::cycles_of(facts, p, widest).all()));
 }
 
 TEST_CASE("the best width is one that fits, and none takes clearly less time") {
   for (const dk::cpu_facts& facts : all_facts)
     for (double rows = 1; rows < 200; rows += 7)
       for (double vectors = 1; vectors < 30; ++vectors) {
-        const dk::tiled_product p{.rows = rows, .vectors = vectors, .depth = 256};
-        const int best = dk::best_width(facts, p, 2);
+        const dk::plan::tiled_product p{.rows = rows, .vectors = vectors, .depth = 256};
+        const int best = dk::plan::best_width(facts, p, 2);
         REQUIRE(best >= 1);
-        REQUIRE(best <= dk::tile_vectors(facts));
-        for (int other = 1; other <= dk::tile_vectors(facts); ++other)
-          CHECK(dk::cycles_of(facts, p, best).all() <= dk::cycles_of(facts, p, other).all() / 0.9);
+        REQUIRE(best <= dk::plan::tile_vectors(facts));
+        for (int other = 1; other <= dk::plan::tile_vectors(facts); ++other)
+          CHECK(dk::plan::cycles_of(facts, p, best).all() <= dk::plan::cycles_of(facts, p, other).all() / 0.9);
       }
 }
 
@@ -90,11 +90,12 @@ TEST_CASE("rows of an output: widths fit, whatever is known") {
   for (const dk::cpu_facts& facts : all_facts)
     for (std::int64_t vectors = 0; vectors < 70; ++vectors)
       for (std::int64_t items = 0; items < 200; ++items) {
-        const int width = dk::row_width(facts, vectors, items);
+        const int width = dk::plan::row_width(facts, vectors, items);
         REQUIRE(width >= 1);
-        REQUIRE(width <= dk::tile_vectors(facts));
+        REQUIRE(width <= dk::plan::tile_vectors(facts));
       }
-  CHECK(dk::row_width(wide, 4, 0) == 4);
-  CHECK(dk::row_width(wide, 4, 7) == 3);    // four vectors would leave four rows a tile
-  CHECK(dk::row_width(wide, 32, 14) == 3);  // two tiles of seven rows; of four vectors, three of five, five and four
+  CHECK(dk::plan::row_width(wide, 4, 0) == 4);
+  CHECK(dk::plan::row_width(wide, 4, 7) == 3);  // four vectors would leave four rows a tile
+  CHECK(dk::plan::row_width(wide, 32, 14) ==
+        3);  // two tiles of seven rows; of four vectors, three of five, five and four
 }

@@ -54,7 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
   const auto expected = harness::reference(g, data);
   const auto allowed = harness::tolerances(g, data, expected);
   require(difference(harness::reference(s.g, data), expected, allowed), "the rewritten graph's results", g);
-  require(difference(dk::execute(dk::view_of(s.plan), data.inputs, dk::weights_of(data.weights)), expected, allowed),
-          "the plan's results", g);
+  require(
+      difference(dk::execute(dk::plan::view_of(s.plan), data.inputs, dk::weights_of(data.weights)), expected, allowed),
+      "the plan's results", g);
   return 0;
 }

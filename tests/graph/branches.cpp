@@ -11,6 +11,7 @@
 #include "dnnkit/op/elementwise.hpp"
 
 using namespace dnnkit;
+using namespace dnnkit::plan;
 
 namespace {
 

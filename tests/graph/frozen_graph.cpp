@@ -60,7 +60,7 @@ TEST_CASE("every table comes back") {
 TEST_CASE("the rewritten graph is the one whose nodes the plan numbers") {
   using net = dk::compile<two_halves>;
   const dk::graph g = dk::rewritten_graph_of<two_halves>();
-  for (const dk::step& s : net::plan.steps)
+  for (const dk::plan::step& s : net::plan.steps)
     for (std::int32_t n : net::plan.numbers_of(s.nodes)) REQUIRE(static_cast<std::size_t>(n) < g.nodes.size());
   const auto last = net::plan.numbers_of(net::plan.steps.back().nodes);
   CHECK(g.node_at(last.back()).op->name == "Add");

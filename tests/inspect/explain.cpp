@@ -188,7 +188,7 @@ TEST_CASE("numbers in groups of three digits") {
 }
 
 TEST_CASE("layouts in words") {
-  dk::buffer_layout l{{0, 2, 3, 1}, {0, 0, 1, 2}, {0, 0, 0, 2}, {}};
+  dk::plan::buffer_layout l{{0, 2, 3, 1}, {0, 0, 1, 2}, {0, 0, 0, 2}, {}};
   CHECK(dk::detail::describe(l) == "channels last, halo axis 2: 1+0 axis 3: 2+2");
   l = {{0, 1, 2}, {0, 0, 0}, {0, 0, 0}, {}};
   CHECK(dk::detail::describe(l) == "row-major");

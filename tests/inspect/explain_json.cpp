@@ -89,7 +89,7 @@ TEST_CASE("digits: a line for each kernel and decision, and the totals") {
 
 TEST_CASE("digits: the family of each kernel, what it is expected to take, and what else there was") {
   const std::string text = dk::explain_json<digits>();
-  for (const dk::step& s : digits::plan.steps) {
+  for (const dk::plan::step& s : digits::plan.steps) {
     const dk::kernel_choice& choice = digits::choices[s.kernel];
     const std::string name(digits::plan.text_of(s.name)),
         line = line_with(text, {"\"name\": \"" + name + "\", \"setup\": false"});

@@ -85,9 +85,9 @@ TEST_CASE("operands are exchanged where they commute only") {
 TEST_CASE("the log says which law it was") {
   dk::builder b;
   b.output("y", dk::relu(dk::relu(b.input("x", dk::f32, {3}))));
-  const dk::plan_draft p = dk::default_pipeline::run_logged(b.value()).plan;
+  const dk::plan::plan_draft p = dk::default_pipeline::run_logged(b.value()).plan;
   bool said = false;
-  for (const dk::decision& d : p.decisions)
+  for (const dk::plan::decision& d : p.decisions)
     said = said || (d.pass == dk::passes::apply_laws::name && d.reason == "f(f(x)) = f(x)");
   CHECK(said);
 }

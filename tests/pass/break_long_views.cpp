@@ -15,6 +15,7 @@
 #include "dnnkit/reference/evaluator.hpp"
 
 using namespace dnnkit;
+using namespace dnnkit::plan;
 
 namespace {
 

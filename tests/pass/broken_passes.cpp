@@ -61,7 +61,7 @@ struct wrong_layout {
   static constexpr std::string_view name = dk::passes::select_layouts::name;
   template <class Target> static void run(schedule& s) {
     dk::passes::select_layouts::run<Target>(s);
-    for (dk::buffer_layout& l : s.layouts)
+    for (dk::plan::buffer_layout& l : s.layouts)
       if (l.order.size() > 1 && l.order[0] == 0 && l.order[1] != 1) return static_cast<void>(l.order[0] = l.order[1]);
   }
 };
@@ -71,9 +71,9 @@ struct overlapping_buffers {
   static constexpr std::string_view name = dk::passes::make_plan::name;
   template <class Target> static void run(schedule& s) {
     dk::detail::run_pass<dk::passes::make_plan, Target>(s);
-    dk::buffer* first = nullptr;
-    for (dk::buffer& b : s.plan.buffers) {
-      if (b.where != dk::storage::arena) continue;
+    dk::plan::buffer* first = nullptr;
+    for (dk::plan::buffer& b : s.plan.buffers) {
+      if (b.where != dk::plan::storage::arena) continue;
       if (first != nullptr && first->first < b.last && b.first < first->last)
         return static_cast<void>(b.offset = first->offset);
       first = &b;
@@ -86,8 +86,8 @@ struct shifted_tiles {
   static constexpr std::string_view name = dk::passes::join_stages::name;
   template <class Target> static void run(schedule& s) {
     dk::passes::join_stages::run<Target>(s);
-    for (dk::fusion_group& group : s.fusion.groups)
-      for (dk::tile_reach& r : group.reach)
+    for (dk::plan::fusion_group& group : s.fusion.groups)
+      for (dk::plan::tile_reach& r : group.reach)
         if (group.goes_on && !r.is_whole()) return static_cast<void>(++r.before);
   }
 };

@@ -261,7 +261,7 @@ auto one_of_each(std::int64_t n) {
 }
 // f(family's name, its match) of each family that matches a recipe, recipe by recipe.
 void for_each_match(const dk::schedule& s, const dk::cpu_facts& facts, auto f) {
-  const dk::plan_view plan = dk::view_of(s.plan);
+  const dk::plan_view plan = dk::plan::view_of(s.plan);
   for (std::size_t r = 0; r < plan.recipes.size(); ++r)
     for (const dk::kernel_family& family : dk::cpu::default_families.table) {
       if (!family.is_asked(dk::kernel_spec(plan, r), facts)) continue;
@@ -328,7 +328,7 @@ TEST_CASE("extents that symbols decide count as typical ones") {
     g.output("y", dk::softmax(x));
     g.output("z", dk::matmul(x, g.weight("w", {96, 40})));
   }));
-  const auto known = cost(dk::typical_extent);
+  const auto known = cost(dk::plan::typical_extent);
   REQUIRE(open.size() == known.size());
   for (std::size_t i = 0; i < open.size(); ++i)
     CHECK(open[i].cost.cycles == doctest::Approx(known[i].cost.cycles).epsilon(0.05));
@@ -369,7 +369,7 @@ namespace {
 // Matches every map, at so many cycles.
 template <int Cycles> struct own_map {
   static constexpr std::string_view name = "own_map";
-  static constexpr bool carries_out(const dk::operator_tag& anchor) { return anchor.id == dk::operator_id::none; }
+  static constexpr bool carries_out(const dk::plan::operator_tag& anchor) { return anchor.id == dk::operator_id::none; }
   static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
     dk::kernel_choice c = *dk::cpu::elementwise_map::match(spec, facts);
     c.cost.cycles = Cycles;
@@ -383,7 +383,7 @@ struct second : own_map<1> {
 };
 struct no_map {
   static constexpr std::string_view name = "no_map";
-  static constexpr bool carries_out(const dk::operator_tag& anchor) { return anchor.id == dk::operator_id::none; }
+  static constexpr bool carries_out(const dk::plan::operator_tag& anchor) { return anchor.id == dk::operator_id::none; }
   static constexpr dk::kernel_match match(const dk::kernel_spec&, const dk::cpu_facts&) {
     return dk::no_match{"it never does"};
   }

@@ -164,17 +164,17 @@ TEST_CASE("plans broken on purpose are caught") {
   for (const char* name : {"a", "b", "c"})
     x = dk::relu(dk::conv(x, b.weight(name, {3, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
   b.output("y", x);
-  const dk::plan_draft good = dk::default_pipeline::run(b.value()).plan;
-  const auto error_of = [](const dk::plan_draft& plan) { return dk::verify(dk::view_of(plan)).str(); };
+  const dk::plan::plan_draft good = dk::default_pipeline::run(b.value()).plan;
+  const auto error_of = [](const dk::plan::plan_draft& plan) { return dk::verify(dk::plan::view_of(plan)).str(); };
   REQUIRE(error_of(good) == "");
-  const auto broken_by = [&](const std::function<void(dk::plan_draft&)>& change) {
-    dk::plan_draft plan = good;
+  const auto broken_by = [&](const std::function<void(dk::plan::plan_draft&)>& change) {
+    dk::plan::plan_draft plan = good;
     change(plan);
     return error_of(plan);
   };
-  const auto arena = [](dk::plan_draft& p, std::size_t which) -> dk::buffer& {
-    for (dk::buffer& each : p.buffers)
-      if (each.where == dk::storage::arena && which-- == 0) return each;
+  const auto arena = [](dk::plan::plan_draft& p, std::size_t which) -> dk::plan::buffer& {
+    for (dk::plan::buffer& each : p.buffers)
+      if (each.where == dk::plan::storage::arena && which-- == 0) return each;
     throw "no such buffer";
   };
   CHECK(broken_by([&](auto& p) { arena(p, 0).offset = arena(p, 1).offset; }).find("overlap") != std::string::npos);

@@ -23,8 +23,8 @@ namespace {
 // A family that carries out whatever a recipe or a chain of them asks for, in tiles of `Positions`.
 template <int Positions, int WholeAxes, bool Gains = true> struct anything {
   static constexpr std::string_view name = "anything";
-  static constexpr bool carries_out(const dk::operator_tag&) { return true; }
-  static constexpr dk::tile_wish joins(std::span<const dk::operator_tag>, const dk::cpu_facts&) {
+  static constexpr bool carries_out(const dk::plan::operator_tag&) { return true; }
+  static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag>, const dk::cpu_facts&) {
     return {Positions, WholeAxes};
   }
   static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts&) {
@@ -36,8 +36,8 @@ template <int Positions, int WholeAxes, bool Gains = true> struct anything {
 // Joins two at a time, of `Bytes` at the least; a pair that begins with a product gains 5 cycles, any other `Others`.
 template <int Others, int Bytes = 0> struct pairs {
   static constexpr std::string_view name = "pairs";
-  static constexpr bool carries_out(const dk::operator_tag&) { return true; }
-  static constexpr dk::tile_wish joins(std::span<const dk::operator_tag> anchors, const dk::cpu_facts&) {
+  static constexpr bool carries_out(const dk::plan::operator_tag&) { return true; }
+  static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag> anchors, const dk::cpu_facts&) {
     return {.positions = anchors.size() == 2 ? 2 : 0, .least_bytes = Bytes};
   }
   static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts&) {
@@ -48,7 +48,7 @@ template <int Others, int Bytes = 0> struct pairs {
 };
 struct single_kernels {
   static constexpr std::string_view name = "single kernels";
-  static constexpr bool carries_out(const dk::operator_tag&) { return true; }
+  static constexpr bool carries_out(const dk::plan::operator_tag&) { return true; }
   static constexpr dk::kernel_match match(const dk::kernel_spec&, const dk::cpu_facts&) { return dk::kernel_choice{}; }
 };
 
@@ -67,7 +67,7 @@ std::string error_of(const dk::graph& g, const dk::schedule& s, std::uint64_t se
   const auto allowed = harness::tolerances(g, data, expected);
   std::vector<dk::host_tensor> found;
   try {
-    found = dk::execute(dk::view_of(s.plan), data.inputs, dk::weights_of(data.weights));
+    found = dk::execute(dk::plan::view_of(s.plan), data.inputs, dk::weights_of(data.weights));
   } catch (const dk::error& e) { return e.what(); }
   for (std::size_t k = 0; k < expected.size(); ++k)
     if (std::string wrong = harness::difference(found[k], expected[k], allowed[k]); !wrong.empty()) return wrong;
@@ -77,8 +77,8 @@ std::string error_of(const dk::graph& g, const dk::schedule& s, std::uint64_t se
 // Numbers of stages of the plan's kernels that have several.
 std::vector<std::size_t> stages_in(const dk::schedule& s) {
   std::vector<std::size_t> list;
-  for (const dk::step& x : s.plan.steps)
-    if (const std::size_t n = dk::plan_draft::stages_of(s.plan.recipes[x.kernel]); n > 1) list.push_back(n);
+  for (const dk::plan::step& x : s.plan.steps)
+    if (const std::size_t n = dk::plan::plan_draft::stages_of(s.plan.recipes[x.kernel]); n > 1) list.push_back(n);
   return list;
 }
 using counts = std::vector<std::size_t>;
@@ -104,12 +104,12 @@ TEST_CASE("products with a softmax between them become stages of one kernel") {
   const dk::schedule s = scheduled<anything<2, 1>>(g);
   CHECK(s.plan.steps.size() == 1);
   CHECK(stages_in(s) == counts{3});
-  const dk::recipe& r = s.plan.recipes[0];
-  const auto tile = dk::plan_draft::part<std::int32_t>(s.plan.numbers, r.tile);
+  const dk::plan::recipe& r = s.plan.recipes[0];
+  const auto tile = dk::plan::plan_draft::part<std::int32_t>(s.plan.numbers, r.tile);
   CHECK(std::vector<std::int32_t>(tile.begin(), tile.end()) == std::vector<std::int32_t>{1, 1, 2, 0});
   std::size_t handed = 0;
-  for (const dk::buffer& x : s.plan.buffers)
-    if (x.where == dk::storage::tiles) {
+  for (const dk::plan::buffer& x : s.plan.buffers)
+    if (x.where == dk::plan::storage::tiles) {
       ++handed;
       CHECK(x.elements == dk::dim(2 * 7));
     }
@@ -202,7 +202,7 @@ TEST_CASE("stages that are broken on purpose are caught") {
   const dk::graph g = attention({}, only_softmax);
   using unplanned = dk::without<dk::without<dk::default_pipeline, dk::passes::choose_kernels>, dk::passes::make_plan>;
   const dk::schedule good = unplanned::run(g, dk::family_list<anything<2, 1>>::table);
-  const auto broken_by = [&](const std::function<void(dk::vector<dk::fusion_group>&)>& change) {
+  const auto broken_by = [&](const std::function<void(dk::vector<dk::plan::fusion_group>&)>& change) {
     dk::schedule s = good;
     change(s.fusion.groups);
     if (const dk::text wrong = dk::verify(s); !wrong.empty()) return "verify: " + wrong.str();
@@ -219,10 +219,10 @@ TEST_CASE("stages that are broken on purpose are caught") {
   CHECK(broken_by([](auto& groups) { groups[2].tile = {}; }).find("verify: ") == 0);
   CHECK(broken_by([](auto& groups) { groups[1].goes_on = false; }).find("verify: ") == 0);
   CHECK(broken_by([](auto& groups) { groups[1].reach = {}; }).find("verify: ") == 0);
-  dk::plan_draft plan = scheduled<anything<2, 1>>(g).plan;
+  dk::plan::plan_draft plan = scheduled<anything<2, 1>>(g).plan;
   REQUIRE(plan.stages.size() == 2);
   std::swap(plan.stages[0], plan.stages[1]);
-  CHECK(dk::verify(dk::view_of(plan)).str() == "tile storage that no earlier stage of the kernel has written");
+  CHECK(dk::verify(dk::plan::view_of(plan)).str() == "tile storage that no earlier stage of the kernel has written");
 }
 
 TEST_CASE("nothing is joined where no family has kernels of several stages, or they would take longer") {
@@ -235,8 +235,8 @@ TEST_CASE("nothing is joined where no family has kernels of several stages, or t
 TEST_CASE("of chains that share a group the one that gains most is taken") {
   const dk::graph g = attention({}, only_softmax);
   const auto first_of_pair = [&](const dk::schedule& s) {
-    for (const dk::step& x : s.plan.steps)
-      if (const dk::recipe& r = s.plan.recipes[x.kernel]; dk::plan_draft::stages_of(r) == 2)
+    for (const dk::plan::step& x : s.plan.steps)
+      if (const dk::plan::recipe& r = s.plan.recipes[x.kernel]; dk::plan::plan_draft::stages_of(r) == 2)
         return s.plan.stages[r.earlier.first].anchor.id;
     return dk::operator_id::none;
   };

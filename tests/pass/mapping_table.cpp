@@ -15,7 +15,7 @@ using enum dk::mapping;
 using enum dk::verdict;
 
 constexpr bool cell(dk::mapping first, dk::mapping second, dk::mapping type, dk::verdict decision) {
-  const dk::fused f = dk::fuse(first, second);
+  const dk::plan::fused f = dk::plan::fuse(first, second);
   return f.type == type && f.decision == decision;
 }
 
@@ -67,8 +67,8 @@ TEST_CASE("fusing with a one-to-one operator keeps the other's type and is alway
 
 TEST_CASE("two cells are red, ten are yellow") {
   int counts[3] = {};
-  for (const auto& row : dk::mapping_table)
-    for (const dk::fused& f : row) ++counts[static_cast<int>(f.decision)];
+  for (const auto& row : dk::plan::mapping_table)
+    for (const dk::plan::fused& f : row) ++counts[static_cast<int>(f.decision)];
   CHECK(counts[static_cast<int>(fuse)] == 13);
   CHECK(counts[static_cast<int>(profile)] == 10);
   CHECK(counts[static_cast<int>(never)] == 2);

@@ -30,9 +30,9 @@ dk::schedule fused(const dk::graph& g) {
   return s;
 }
 
-std::string error_of_plan(dk::graph& g, const std::vector<dk::fusion_group>& groups) {
-  dk::fusion_plan fusion;
-  for (const dk::fusion_group& group : groups) fusion.groups.push_back(group);
+std::string error_of_plan(dk::graph& g, const std::vector<dk::plan::fusion_group>& groups) {
+  dk::plan::fusion_plan fusion;
+  for (const dk::plan::fusion_group& group : groups) fusion.groups.push_back(group);
   return dk::make_plan(g, fusion, dk::row_major_layouts(g)).error.str();
 }
 
@@ -65,9 +65,9 @@ dk::graph random_epilogue(std::mt19937& random) {
 }
 
 // Each value's axes in any order, with room between them.
-dk::vector<dk::buffer_layout> random_layouts(const dk::graph& g, std::mt19937& random) {
-  dk::vector<dk::buffer_layout> layouts = dk::row_major_layouts(g);
-  for (dk::buffer_layout& l : layouts)
+dk::vector<dk::plan::buffer_layout> random_layouts(const dk::graph& g, std::mt19937& random) {
+  dk::vector<dk::plan::buffer_layout> layouts = dk::row_major_layouts(g);
+  for (dk::plan::buffer_layout& l : layouts)
     for (std::size_t i = 0; i < l.order.size(); ++i) {
       std::swap(l.order[i], l.order[i + random() % (l.order.size() - i)]);
       l.after[i] = static_cast<std::uint8_t>(random() % 3);
@@ -85,8 +85,9 @@ TEST_CASE("what the check accepts, recipes are made of, whatever the layouts") {
   for (int i = 0; i < 2000; ++i) {
     dk::schedule s = fused(random_epilogue(random));
     REQUIRE(s.g.error.str() == "");
-    for (const dk::fusion_group& group : s.fusion.groups) undone += group.anchor != dk::none && group.nodes.size() > 2;
-    const dk::vector<dk::buffer_layout> layouts = random_layouts(s.g, random);
+    for (const dk::plan::fusion_group& group : s.fusion.groups)
+      undone += group.anchor != dk::none && group.nodes.size() > 2;
+    const dk::vector<dk::plan::buffer_layout> layouts = random_layouts(s.g, random);
     REQUIRE(dk::make_plan(s.g, s.fusion, layouts).error.str() == "");
   }
   CHECK(undone > 100);
@@ -136,7 +137,7 @@ TEST_CASE("kernels that cannot be made are the plan's error") {
   SUBCASE("a value that is computed again and again") {
     dk::builder b;
     dk::tensor y = b.input("x", f32, {3, 3});
-    dk::fusion_group all;
+    dk::plan::fusion_group all;
     for (dk::node_id n = 0; n < 48; n += 2) {
       y = dk::transpose(y) + y;
       all.nodes.push_back(n);

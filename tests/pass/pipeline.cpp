@@ -78,11 +78,11 @@ namespace {
 std::string unexplained_edge(const dk::schedule& s) {
   const dk::graph& g = s.g;
   const auto setup = dk::setup_values(g);
-  std::vector<std::set<const dk::fusion_group*>> homes(g.nodes.size());
-  for (const dk::fusion_group& group : s.fusion.groups)
+  std::vector<std::set<const dk::plan::fusion_group*>> homes(g.nodes.size());
+  for (const dk::plan::fusion_group& group : s.fusion.groups)
     for (dk::node_id n : group.nodes) homes[static_cast<std::size_t>(n)].insert(&group);
   std::set<std::pair<dk::node_id, dk::node_id>> refused;
-  for (const dk::decision& d : s.log.decisions)
+  for (const dk::plan::decision& d : s.log.decisions)
     if (d.pass == "plan fusion" && !d.applied && !d.reason.empty()) refused.emplace(d.first, d.second);
   for (dk::node_id n = 0; n < static_cast<dk::node_id>(g.nodes.size()); ++n) {
     const dk::node& reader = g.node_at(n);
@@ -95,7 +95,7 @@ std::string unexplained_edge(const dk::schedule& s) {
         p = g.at(g.input_of(g.node_at(p), 0)).producer;
       if (p == dk::none || setup[g.node_at(p).output] != setup[reader.output]) continue;
       bool together = false;
-      for (const dk::fusion_group* other : homes[static_cast<std::size_t>(p)])
+      for (const dk::plan::fusion_group* other : homes[static_cast<std::size_t>(p)])
         together = together || home.contains(other);
       if (!together && !refused.contains({p, n}))
         return std::string(g.node_at(p).op->name) + " -> " + std::string(reader.op->name);
@@ -148,7 +148,7 @@ TEST_CASE("an output that is an input, a weight, computed from weights or given 
 TEST_CASE("a graph with an error gives an empty plan with that error") {
   dk::builder b;
   b.output("y", b.input("x", dk::f32, {2, 3}) + b.input("y", dk::f32, {4}));
-  const dk::plan_draft plan = dk::default_pipeline::run(b.value()).plan;
+  const dk::plan::plan_draft plan = dk::default_pipeline::run(b.value()).plan;
   CHECK(plan.steps.empty());
   CHECK(plan.error.str().find("do not broadcast") != std::string::npos);
 }

@@ -155,7 +155,7 @@ static_assert(dk::compile<same_kernels, dk::targets::native, dk::pipeline_with_r
 struct no_prologues {
   [[maybe_unused]] static constexpr std::string_view name = "no prologues";
   static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
-    return dk::fusion_blocks::is_anchor(edge.second) ? dk::verdict::never : v;
+    return dk::plan::fusion_blocks::is_anchor(edge.second) ? dk::verdict::never : v;
   }
 };
 static_assert(
@@ -169,15 +169,15 @@ TEST_CASE("every edge that was asked about has a reason") {
   CHECK(dk::verify(s).str() == "");
   bool circle = false;
   std::size_t edges = 0;
-  for (const dk::decision& d : s.log.decisions) {
+  for (const dk::plan::decision& d : s.log.decisions) {
     if (d.pass != "plan fusion") continue;
     ++edges;
     CHECK_FALSE(d.reason.empty());
     CHECK_FALSE(d.meaning.empty());
     CHECK(d.first != d.second);
-    for (const dk::fusion_reason r :
-         {dk::fusion_reason::path_returns, dk::fusion_reason::one_anchor, dk::fusion_reason::mapping_types})
-      circle = circle || d.reason == dk::words_of(r).name;
+    for (const dk::plan::fusion_reason r : {dk::plan::fusion_reason::path_returns, dk::plan::fusion_reason::one_anchor,
+                                            dk::plan::fusion_reason::mapping_types})
+      circle = circle || d.reason == dk::plan::words_of(r).name;
   }
   CHECK(edges > 0);
   CHECK(circle);
@@ -200,9 +200,9 @@ static dk::tensor doubled(dk::tensor x, int times) {
   for (int i = 0; i < times; ++i) x = dk::transpose(x) + x;
   return x;
 }
-static bool has_reason(const dk::schedule& s, dk::fusion_reason reason) {
-  for (const dk::decision& d : s.log.decisions)
-    if (d.reason == dk::words_of(reason).name) return true;
+static bool has_reason(const dk::schedule& s, dk::plan::fusion_reason reason) {
+  for (const dk::plan::decision& d : s.log.decisions)
+    if (d.reason == dk::plan::words_of(reason).name) return true;
   return false;
 }
 
@@ -215,9 +215,9 @@ TEST_CASE("what is read through several views is stored where it would be comput
   for (dk::builder* b : {&alone, &behind, &in_front}) {
     const dk::schedule s = dk::default_pipeline::run_logged(b->value());
     CHECK(dk::verify(s).str() == "");
-    CHECK(s.plan.nodes.size() <= 12 * dk::operand_walk<dk::operand_check>::most_evaluations + 1);
+    CHECK(s.plan.nodes.size() <= 12 * dk::plan::operand_walk<dk::plan::operand_check>::most_evaluations + 1);
     CHECK(s.plan.steps.size() <= 8);
-    CHECK(has_reason(s, dk::fusion_reason::too_many_evaluations));
+    CHECK(has_reason(s, dk::plan::fusion_reason::too_many_evaluations));
   }
 }
 
@@ -253,10 +253,10 @@ TEST_CASE("an edge upwards is judged by what lies behind it") {
   b.output("y", (b.input("x", f32, {4, 8}) + small) * row);
   const dk::schedule s = dk::default_pipeline::run_logged(b.value());
   bool found = false;
-  for (const dk::decision& d : s.log.decisions)
+  for (const dk::plan::decision& d : s.log.decisions)
     if (d.first != dk::none && s.g.node_at(d.first).op->name == "MatMul" && d.asked) {
       found = true;
-      CHECK(d.reason == dk::words_of(dk::fusion_reason::profile).name);
+      CHECK(d.reason == dk::plan::words_of(dk::plan::fusion_reason::profile).name);
     }
   CHECK(found);
   CHECK(s.plan.steps.size() == 2);
@@ -268,7 +268,7 @@ TEST_CASE("what a successor reads besides joins where neither is moved") {
     const dk::tensor product = dk::relu(dk::matmul(b.input("a", f32, {6, 6}), b.weight("w", {6, 6})));
     b.output("y", sum(product, dk::exp(b.input("x", f32, {6, 6}))));
     const dk::schedule s = dk::default_pipeline::run_logged(b.value());
-    CHECK(has_reason(s, dk::fusion_reason::moved_operand_of_successor) == (s.plan.steps.size() == 2));
+    CHECK(has_reason(s, dk::plan::fusion_reason::moved_operand_of_successor) == (s.plan.steps.size() == 2));
     return s.plan.steps.size();
   };
   CHECK(steps_of([](dk::tensor p, dk::tensor x) { return p + x; }) == 1);

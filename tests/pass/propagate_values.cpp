@@ -212,7 +212,7 @@ TEST_CASE("a branch that is known not to be taken is not in the plan") {
   const tensor x = b.input("x", f32, {4, 3});
   const tensor small = equal(gather(shape_of(x), b.scalar(1, i64)), b.scalar(3, i64));
   b.output("y", combine(small, matmul(x, b.weight("a", {3, 5})), matmul(x, b.weight("b", {3, 7}))));
-  const plan_draft plan = default_pipeline::run(b.value()).plan;
+  const plan::plan_draft plan = default_pipeline::run(b.value()).plan;
   CHECK(plan.error.view() == "");
   CHECK(plan.steps.size() == 1);
   CHECK(harness::error_of_plan(b.value(), plan, 1) == "");
@@ -225,9 +225,9 @@ TEST_CASE("the log says what was computed and which condition was known") {
   builder b;
   const tensor x = b.input("x", f32, {2, 3});
   b.output("y", combine(equal(count_of(x), b.scalar(6, i64)), dk::exp(x), neg(x)));
-  const plan_draft plan = default_pipeline::run_logged(b.value()).plan;
+  const plan::plan_draft plan = default_pipeline::run_logged(b.value()).plan;
   std::string said;
-  for (const decision& d : plan.decisions)
+  for (const plan::decision& d : plan.decisions)
     if (d.pass == passes::propagate_values::name) said += std::string(d.reason) + "\n";
   CHECK(said.find("it follows from constants and extents\n") != said.npos);
   CHECK(said.find("the condition is known\n") != said.npos);

@@ -31,13 +31,13 @@ dk::schedule logged(const dk::family_table& families) {
 }
 bool is_channels_last(const dk::schedule& s) {
   bool any = false;
-  for (const dk::buffer_layout& l : s.layouts) any = any || (l.order.size() == 4 && l.order[3] == 1);
+  for (const dk::plan::buffer_layout& l : s.layouts) any = any || (l.order.size() == 4 && l.order[3] == 1);
   return any;
 }
 // What the pass compared of the value that it says most of.
-std::vector<dk::compared_cost> compared(const dk::schedule& s) {
-  std::vector<dk::compared_cost> costs;
-  for (const dk::decision& d : s.log.decisions)
+std::vector<dk::plan::compared_cost> compared(const dk::schedule& s) {
+  std::vector<dk::plan::compared_cost> costs;
+  for (const dk::plan::decision& d : s.log.decisions)
     if (d.pass == "select layouts" && d.costs.count == 2)
       costs.assign(s.log.costs.begin() + d.costs.first, s.log.costs.begin() + d.costs.first + 2);
   return costs;

@@ -22,12 +22,12 @@ namespace dk = dnnkit;
 
 namespace {
 
-dk::plan_draft logged(const dk::graph& g) { return dk::default_pipeline::run_logged(g).plan; }
+dk::plan::plan_draft logged(const dk::graph& g) { return dk::default_pipeline::run_logged(g).plan; }
 
 // "folded Mul 'bn1' into Conv 'conv1'"
-std::vector<std::string> rewritings(const dk::plan_draft& p) {
+std::vector<std::string> rewritings(const dk::plan::plan_draft& p) {
   std::vector<std::string> list;
-  for (const dk::decision& d : p.decisions)
+  for (const dk::plan::decision& d : p.decisions)
     if (d.operators.count != 0)
       list.push_back(std::string(d.verdict) + " " + std::string(p.text_of(d.operators)) + " into " +
                      std::string(p.text_of(d.result)));
@@ -38,12 +38,13 @@ struct about_value {
   std::string says;
   std::vector<double> costs;
 };
-std::vector<about_value> about_values(const dk::plan_draft& p, std::string_view pass) {
+std::vector<about_value> about_values(const dk::plan::plan_draft& p, std::string_view pass) {
   std::vector<about_value> list;
-  for (const dk::decision& d : p.decisions) {
+  for (const dk::plan::decision& d : p.decisions) {
     if (d.pass != pass || d.value == dk::none) continue;
     about_value x{std::string(p.text_of(p.log_values[d.value].name)) + ": " + std::string(d.verdict), {}};
-    for (const dk::compared_cost& c : p.part<dk::compared_cost>(p.costs, d.costs)) x.costs.push_back(c.amount);
+    for (const dk::plan::compared_cost& c : p.part<dk::plan::compared_cost>(p.costs, d.costs))
+      x.costs.push_back(c.amount);
     list.push_back(x);
   }
   return list;
@@ -51,16 +52,16 @@ std::vector<about_value> about_values(const dk::plan_draft& p, std::string_view 
 
 // What is wrong with the log of a plan of `g`; empty when nothing is.
 std::string log_error(const dk::graph& g) {
-  const dk::plan_draft plan = dk::default_pipeline::run(g).plan, with_log = logged(g);
+  const dk::plan::plan_draft plan = dk::default_pipeline::run(g).plan, with_log = logged(g);
   const auto kernels = plan.setup_steps.size() + plan.steps.size();
   if (!plan.log_kernels.empty() || !plan.decisions.empty()) return "a log that nobody asked for";
   if (with_log.log_kernels.size() != kernels) return "not one row a kernel";
   if (with_log.arena_bytes != plan.arena_bytes) return "another plan than without a log";
   for (std::size_t k = 0; k < kernels; ++k) {
-    const auto step_of = [&](const dk::plan_draft& p) -> const dk::step& {
+    const auto step_of = [&](const dk::plan::plan_draft& p) -> const dk::plan::step& {
       return k < p.setup_steps.size() ? p.setup_steps[k] : p.steps[k - p.setup_steps.size()];
     };
-    const dk::step& s = step_of(with_log);
+    const dk::plan::step& s = step_of(with_log);
     const auto nodes = with_log.numbers_of(s.nodes), expected = plan.numbers_of(step_of(plan).nodes),
                operators = with_log.numbers_of(with_log.log_stages[with_log.log_kernels[k].stages.first].operators);
     if (!std::equal(nodes.begin(), nodes.end(), expected.begin(), expected.end())) return "other kernels";
@@ -74,7 +75,7 @@ std::string log_error(const dk::graph& g) {
           return "an operator in front of what it reads";
       }
   }
-  for (const dk::decision& d : with_log.decisions) {
+  for (const dk::plan::decision& d : with_log.decisions) {
     if (d.pass.empty() || d.verdict.empty() || d.reason.empty()) return "a decision without a reason";
     const auto nodes = static_cast<dk::node_id>(with_log.log_nodes.size());
     if (d.first >= nodes || d.second >= nodes || d.value >= static_cast<dk::value_id>(with_log.log_values.size()))
@@ -104,7 +105,7 @@ TEST_CASE("the logs of 1,000 random graphs fit their plans, which are those with
 }
 
 TEST_CASE("digits: what was rewritten, how the values lie and where") {
-  const dk::plan_draft p = logged(dk::graph_of<models::digits>());
+  const dk::plan::plan_draft p = logged(dk::graph_of<models::digits>());
   const std::vector<std::string> list = rewritings(p);
   REQUIRE(list.size() == 10);
   CHECK(list[3] == "expanded Gemm 'fc' into Transpose, MatMul, Add");
@@ -132,8 +133,8 @@ TEST_CASE("digits: what was rewritten, how the values lie and where") {
 }
 
 TEST_CASE("wdsr: sizes are expressions") {
-  const dk::plan_draft p = logged(dk::graph_of<models::wdsr>());
-  const dk::symbol_table table = dk::table_of(dk::view_of(p));
+  const dk::plan::plan_draft p = logged(dk::graph_of<models::wdsr>());
+  const dk::symbol_table table = dk::plan::table_of(dk::plan::view_of(p));
   CHECK(table.print(p.totals[0].flops).str() == "181711*H*W");
 }
 

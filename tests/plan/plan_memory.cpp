@@ -14,7 +14,7 @@
 
 namespace {
 
-using dnnkit::memory_block;
+using dnnkit::plan::memory_block;
 
 std::vector<memory_block> random_blocks(random_source& r, std::int64_t count, std::int64_t steps) {
   std::vector<memory_block> blocks;
@@ -105,7 +105,7 @@ TEST_CASE("live blocks never overlap") {
     CAPTURE(seed);
     r = random_source(seed);
     std::vector<memory_block> blocks = random_blocks(r, r.between(0, 40), r.between(1, 30));
-    check(blocks, dnnkit::plan_memory(blocks));
+    check(blocks, dnnkit::plan::plan_memory(blocks));
   }
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("at most a twentieth above the smallest arena") {
     random_source r(seed);
     std::vector<memory_block> blocks = random_blocks(r, r.between(5, 9), r.between(3, 9));
     const std::int64_t best = exhaustive(blocks).run();
-    const std::int64_t found = dnnkit::plan_memory(blocks);
+    const std::int64_t found = dnnkit::plan::plan_memory(blocks);
     check(blocks, found);
     CHECK(best >= most_live_bytes(blocks));
     CHECK(found >= best);
@@ -131,21 +131,21 @@ TEST_CASE("at most a twentieth above the smallest arena") {
 TEST_CASE("a chain needs its two largest neighbours") {
   std::vector<memory_block> blocks;
   for (std::int32_t i = 0; i < 2000; ++i) blocks.push_back({64 * (1 + i % 7), i, i + 1});
-  CHECK(dnnkit::plan_memory(blocks) == 64 * (6 + 7));
+  CHECK(dnnkit::plan::plan_memory(blocks) == 64 * (6 + 7));
   check(blocks, 64 * (6 + 7));
 }
 
 TEST_CASE("blocks without bytes and plans without blocks") {
   std::vector<memory_block> none;
-  CHECK(dnnkit::plan_memory(none) == 0);
+  CHECK(dnnkit::plan::plan_memory(none) == 0);
   std::vector<memory_block> blocks{{0, 0, 3}, {64, 1, 2}, {0, 1, 1}};
-  CHECK(dnnkit::plan_memory(blocks) == 64);
+  CHECK(dnnkit::plan::plan_memory(blocks) == 64);
   check(blocks, 64);
 }
 
 // A residual block, on offsets: x lives across a and b.   x -> a -> b -> (+ x) -> y
 constexpr std::int64_t residual_arena = [] {
   std::array<memory_block, 4> blocks{{{256, 0, 3}, {512, 1, 2}, {256, 2, 3}, {256, 3, 4}}};
-  return dnnkit::plan_memory(blocks);
+  return dnnkit::plan::plan_memory(blocks);
 }();
 static_assert(residual_arena == 1024);

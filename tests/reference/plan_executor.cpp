@@ -28,7 +28,7 @@ namespace {
 
 using harness::error_of_plan;
 constexpr auto families = harness::with_eager_stages<2>.table;
-dk::plan_draft plan_of(const dk::graph& g) { return dk::default_pipeline::run(g).plan; }
+dk::plan::plan_draft plan_of(const dk::graph& g) { return dk::default_pipeline::run(g).plan; }
 
 // Calls visit(std::type_identity<Pass>) for all passes of a pipeline.
 template <class... Passes> void for_each_pass(dk::pipeline<Passes...>, auto visit) {
@@ -58,12 +58,12 @@ TEST_CASE("plans of random graphs compute what the graphs do, by all passes and 
         .build();
     const dk::graph& g = b.value();
     INFO("DNNKIT_SEED=" << seed << "\n" << harness::describe(g));
-    const dk::plan_draft made = dk::default_pipeline::run(g, families).plan;
+    const dk::plan::plan_draft made = dk::default_pipeline::run(g, families).plan;
     CHECK(error_of_plan(g, made, seed) == "");
     stages += made.stages.size();
     for_each_pass(dk::default_pipeline{}, [&]<class Pass>(std::type_identity<Pass>) {
       CAPTURE(Pass::name);
-      const dk::plan_draft plan = dk::without<dk::default_pipeline, Pass>::run(g, families).plan;
+      const dk::plan::plan_draft plan = dk::without<dk::default_pipeline, Pass>::run(g, families).plan;
       if (plan.error.view().find("the pipeline lacks the pass") != std::string_view::npos || plan.steps.empty()) return;
       CHECK(error_of_plan(g, plan, seed) == "");
     });
@@ -88,16 +88,16 @@ TEST_CASE("a graph that needs a pass which is left out is refused, and the pass 
 
 TEST_CASE("a plan that is broken on purpose is caught, and the buffer named") {
   const dk::graph g = convolutions();
-  const dk::plan_draft good = plan_of(g);
+  const dk::plan::plan_draft good = plan_of(g);
   REQUIRE(error_of_plan(g, good, 1) == "");
-  const auto broken_by = [&](const std::function<void(dk::plan_draft&)>& change) {
-    dk::plan_draft plan = good;
+  const auto broken_by = [&](const std::function<void(dk::plan::plan_draft&)>& change) {
+    dk::plan::plan_draft plan = good;
     change(plan);
     return error_of_plan(g, plan, 1);
   };
-  const auto arena = [](dk::plan_draft& p, std::size_t which) -> dk::buffer& {
-    for (dk::buffer& each : p.buffers)
-      if (each.where == dk::storage::arena && which-- == 0) return each;
+  const auto arena = [](dk::plan::plan_draft& p, std::size_t which) -> dk::plan::buffer& {
+    for (dk::plan::buffer& each : p.buffers)
+      if (each.where == dk::plan::storage::arena && which-- == 0) return each;
     throw "no such buffer";
   };
   const auto says = [](const std::string& found, const char* expected) {
@@ -119,12 +119,12 @@ TEST_CASE("inputs that do not fit are refused") {
   dk::builder b;
   const dk::sym n{"N", {.min = 1, .max = 4}};
   b.output("y", b.input("x", dk::f32, {n, 3}) + b.weight("w", {3}));
-  const dk::plan_draft plan = plan_of(b.value());
+  const dk::plan::plan_draft plan = plan_of(b.value());
   const dk::weight_source weights = [](std::string_view) { return dk::host_tensor({3}, {1, 2, 3}); };
   const auto run = [&](std::vector<dk::host_tensor> inputs) {
-    return error_of([&] { return dk::execute(dk::view_of(plan), inputs, weights); });
+    return error_of([&] { return dk::execute(dk::plan::view_of(plan), inputs, weights); });
   };
-  CHECK(dk::execute(dk::view_of(plan), {dk::host_tensor({1, 3}, {1, 1, 1})}, weights)[0].reals ==
+  CHECK(dk::execute(dk::plan::view_of(plan), {dk::host_tensor({1, 3}, {1, 1, 1})}, weights)[0].reals ==
         std::vector<double>{2, 3, 4});
   CHECK(run({}) == "plan executor: number of inputs differs, expected 1, found 0");
   CHECK(run({dk::host_tensor(dk::f32, {5, 3})}) ==
@@ -132,6 +132,6 @@ TEST_CASE("inputs that do not fit are refused") {
   CHECK(run({dk::host_tensor(dk::f32, {2, 4})}) ==
         "input 'x': shape or element type differs, expected f32 [2, 3], found f32 [2, 4]");
   CHECK(error_of([&] {
-          return dk::execute(dk::view_of(plan), {dk::host_tensor(dk::f32, {1, 3})});
+          return dk::execute(dk::plan::view_of(plan), {dk::host_tensor(dk::f32, {1, 3})});
         }) == "weight 'w': no weights were given");
 }

@@ -17,7 +17,7 @@ TEST_CASE("the border is cleared, and nothing else") {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     CAPTURE(seed);
     random_source r(seed);
-    dk::buffer b{};
+    dk::plan::buffer b{};
     b.type.type = r.chance(70) ? dk::f32 : r.chance(50) ? dk::i64 : dk::boolean;
     const std::size_t rank = r.below(6), element = dk::size_of(b.type.type);
     std::vector<std::int64_t> extents, room;

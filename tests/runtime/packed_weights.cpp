@@ -127,9 +127,9 @@ TEST_CASE("what is not needed again leaves memory: its file hears of it, what wa
   const std::size_t panels = 3 * 16 * sizeof(float), constants = 64 + 64;
   CHECK(weights.tables()->bytes() <= panels + constants + 64);
   for (std::size_t b = 0; b < net::plan.buffers.size(); ++b) {
-    const dk::buffer& x = net::plan.buffers[b];
-    const bool passes = x.where == dk::storage::setup || net::plan.text_of(x.name) == "w";
-    if (passes || x.where == dk::storage::weight) CHECK((weights.tables()->data(b) == nullptr) == passes);
+    const dk::plan::buffer& x = net::plan.buffers[b];
+    const bool passes = x.where == dk::plan::storage::setup || net::plan.text_of(x.name) == "w";
+    if (passes || x.where == dk::plan::storage::weight) CHECK((weights.tables()->data(b) == nullptr) == passes);
   }
 }
 

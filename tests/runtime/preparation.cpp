@@ -47,7 +47,7 @@ std::size_t buffer_named(std::string_view name) {
 }
 std::size_t setup_buffer() {
   for (std::size_t b = 0; b < net::plan.buffers.size(); ++b)
-    if (net::plan.buffers[b].where == dk::storage::setup) return b;
+    if (net::plan.buffers[b].where == dk::plan::storage::setup) return b;
   FAIL("nothing is computed once");
   return 0;
 }

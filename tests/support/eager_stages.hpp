@@ -16,7 +16,7 @@ namespace dk = dnnkit;
 
 template <std::int32_t Rows> struct eager_row_stages {
   static constexpr std::string_view name = "eager row stages";
-  static constexpr dk::tile_wish joins(std::span<const dk::operator_tag> anchors, const dk::cpu_facts& facts) {
+  static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag> anchors, const dk::cpu_facts& facts) {
     dk::tile_wish wish = dk::cpu::row_stages::joins(anchors, facts);
     if (wish.positions != 0) wish.positions = Rows;
     wish.least_bytes = 0;

@@ -23,7 +23,7 @@ template <std::uint64_t First, std::size_t Count> void check_random_models(std::
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     const auto check = [&](const compiled_network& network) {
       std::set<std::uint32_t> distinct;
-      for (const dnnkit::step& step : network.plan.steps) distinct.insert(step.kernel);
+      for (const dnnkit::plan::step& step : network.plan.steps) distinct.insert(step.kernel);
       kernels += distinct.size();
       for (const std::uint64_t seed : seeds(First, 2)) {
         const std::string wrong = compiled_error(network, seed);

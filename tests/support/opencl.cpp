@@ -37,12 +37,12 @@ class opencl_network {
     if (!plan_.error.empty()) refusal_ = plan_.error.str();
   }
 
-  dk::plan_view plan() const { return dk::view_of(plan_); }
+  dk::plan_view plan() const { return dk::plan::view_of(plan_); }
   std::span<const dk::opencl::kernel_text> texts() const { return texts_; }
   const std::string& refusal() const { return refusal_; }
 
  private:
-  dk::plan_draft plan_;
+  dk::plan::plan_draft plan_;
   std::list<std::string> sources_;  // which stay where they are
   std::vector<dk::opencl::kernel_text> texts_;
   std::string refusal_;

@@ -14,13 +14,13 @@
 namespace harness {
 
 // Empty when the plan computes what the graph does, on random data of this seed.
-inline std::string error_of_plan(const dnnkit::graph& g, const dnnkit::plan_draft& plan, std::uint64_t seed) {
+inline std::string error_of_plan(const dnnkit::graph& g, const dnnkit::plan::plan_draft& plan, std::uint64_t seed) {
   const test_data data = random_data(g, seed);
   const auto expected = reference(g, data);
   const auto allowed = tolerances(g, data, expected);
   std::vector<dnnkit::host_tensor> found;
   try {
-    found = dnnkit::execute(dnnkit::view_of(plan), data.inputs, dnnkit::weights_of(data.weights));
+    found = dnnkit::execute(dnnkit::plan::view_of(plan), data.inputs, dnnkit::weights_of(data.weights));
   } catch (const dnnkit::error& e) { return e.what(); }
   for (std::size_t k = 0; k < expected.size(); ++k)
     if (std::string wrong = difference(found[k], expected[k], allowed[k]); !wrong.empty()) return wrong;

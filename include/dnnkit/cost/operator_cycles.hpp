@@ -3,6 +3,7 @@
 // does not name counts as one of those.
 #pragma once
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/cost/target.hpp"
 #include "dnnkit/op/activation.hpp"
 #include "dnnkit/op/arithmetic.hpp"
@@ -11,9 +12,7 @@
 #include "dnnkit/op/transcendental.hpp"
 #include "dnnkit/op/trigonometry.hpp"
 
-namespace dnnkit {
-
-namespace detail {
+namespace dnnkit::detail {
 
 // Instructions of an operator, by what they take (cost/coefficients.hpp).
 struct operator_parts {
@@ -75,7 +74,9 @@ constexpr double cycles_of(const cpu_facts& facts, const operator_parts& p) {
          p.library * share * of.library;
 }
 
-}  // namespace detail
+}  // namespace dnnkit::detail
+
+namespace dnnkit::plan {
 
 // Cycles that an element-wise operator takes on a vector.
 constexpr double vector_cycles(const cpu_facts& facts, operator_id id) {
@@ -94,4 +95,4 @@ constexpr row_cycles row_cycles_of(const cpu_facts& facts, operator_id id, doubl
   return {passes * facts.costs.simple, facts.costs.simple};
 }
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

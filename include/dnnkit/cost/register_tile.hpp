@@ -5,9 +5,10 @@
 
 #include <cstdint>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/cost/target.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 // An extent cut into pieces of at most `most`, as even as can be.
 struct even_pieces {
@@ -105,4 +106,4 @@ constexpr int row_width(const cpu_facts& facts, std::int64_t vectors, std::int64
   return best;
 }
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

@@ -6,11 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/combine.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 // The branch that Combine node `at` takes when its condition is `when`.
 struct branch {
@@ -145,4 +146,4 @@ class guard_sets {
   vector<value_id> conditions_;
 };
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

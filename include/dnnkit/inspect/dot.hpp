@@ -159,8 +159,8 @@ template <class Net> [[nodiscard]] std::string dot() { return dot(Net::logged_pl
 
 // The same of a graph built at run time.
 template <class Pipeline, class Target = targets::native> [[nodiscard]] std::string dot(const graph& built) {
-  const plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
-  return dot(view_of(plan));
+  const plan::plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
+  return dot(plan::view_of(plan));
 }
 
 }  // namespace dnnkit

@@ -196,8 +196,8 @@ template <class Net> [[nodiscard]] std::string explain(std::initializer_list<bin
 // The same of a graph built at run time, an imported model for instance.
 template <class Pipeline, class Target = targets::native>
 [[nodiscard]] std::string explain(const graph& built, std::span<const binding> bindings = {}) {
-  const plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
-  return explain(view_of(plan), bindings);
+  const plan::plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
+  return explain(plan::view_of(plan), bindings);
 }
 
 }  // namespace dnnkit

@@ -291,8 +291,8 @@ template <class Net> [[nodiscard]] std::string explain_json(std::initializer_lis
 // The same of a graph built at run time.
 template <class Pipeline, class Target = targets::native>
 [[nodiscard]] std::string explain_json(const graph& built, std::span<const binding> bindings = {}) {
-  const plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
-  return explain_json(view_of(plan), bindings);
+  const plan::plan_draft plan = Pipeline::template run_logged<Target>(built, cpu::default_families.table).plan;
+  return explain_json(plan::view_of(plan), bindings);
 }
 
 }  // namespace dnnkit

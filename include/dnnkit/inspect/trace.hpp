@@ -94,12 +94,12 @@ class chrome_trace {
 
   // The trace as a JSON object; times are microseconds from the first kernel on.
   [[nodiscard]] std::string json() const {
-    const symbol_table symbols = table_of(plan_);
+    const symbol_table symbols = plan::table_of(plan_);
     std::string out =
         "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"lost\":\"" + std::to_string(lost_) + "\"},\"traceEvents\":[";
     std::string separator = "\n";
     for (const event& e : events_) {
-      const step& s = plan_.steps[e.step];
+      const plan::step& s = plan_.steps[e.step];
       const auto time = [](clock::duration d) {
         return detail::microseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
       };

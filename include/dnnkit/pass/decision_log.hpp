@@ -8,11 +8,12 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/plan/decision.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 struct decision_log {
   vector<decision> decisions;  // in the order in which they were taken
@@ -85,4 +86,4 @@ class decision_notes {
   decision_log* log_ = nullptr;
 };
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

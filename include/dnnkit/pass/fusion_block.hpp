@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
@@ -17,7 +18,7 @@
 #include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/operand_check.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 class fusion_blocks {
  public:
@@ -271,4 +272,4 @@ class fusion_blocks {
   vector<std::int32_t> read_in_;  // of members, while they are checked
 };
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

@@ -2,11 +2,12 @@
 // What fusion planning decides: groups of nodes, each of which becomes one kernel, or a stage of one.
 #pragma once
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/plan/recipe.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 // A node belongs to one group, or to several when computing it again is cheaper than storing it (movement operators,
 // cheap prologues).
@@ -36,4 +37,4 @@ struct fusion_plan {
   }
 };
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

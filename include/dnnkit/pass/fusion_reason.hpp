@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace dnnkit {
+#include "dnnkit/core/namespaces.hpp"
+
+namespace dnnkit::plan {
 
 enum class fusion_reason : std::uint8_t {
   nothing,
@@ -96,4 +98,4 @@ inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason
 }};
 constexpr const fusion_words& words_of(fusion_reason r) { return fusion_words_of_reasons[static_cast<std::size_t>(r)]; }
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

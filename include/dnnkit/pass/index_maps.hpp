@@ -7,11 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/tensor/view.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 enum class index_change : std::uint8_t { movement, inverse, broadcast };
 
@@ -93,4 +94,4 @@ class index_maps {
   vector<entry> maps_;  // by number
 };
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

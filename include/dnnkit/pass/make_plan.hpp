@@ -307,8 +307,8 @@ constexpr fusion_plan kernel_for_each_node(graph& g) {
 }  // namespace detail
 
 // A tensor of more elements than 63 bits count gives an empty plan with that error, which is then the graph's too.
-constexpr plan_draft make_plan(graph& g, const fusion_plan& fusion, const vector<buffer_layout>& layouts,
-                               decision_notes notes = {}) {
+constexpr plan::plan_draft make_plan(graph& g, const plan::fusion_plan& fusion,
+                                     const vector<plan::buffer_layout>& layouts, plan::decision_notes notes = {}) {
   return detail::plan_maker(g, fusion, layouts).run(notes);
 }
 

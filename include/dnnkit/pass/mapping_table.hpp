@@ -6,9 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/operator/traits.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 enum class verdict : std::uint8_t {
   fuse,     // green: legal and profitable
@@ -49,4 +50,8 @@ constexpr fused fuse(mapping first, mapping second) {
   return mapping_table[static_cast<std::size_t>(first)][static_cast<std::size_t>(second)];
 }
 
+}  // namespace dnnkit::plan
+
+namespace dnnkit {
+using plan::verdict;
 }  // namespace dnnkit

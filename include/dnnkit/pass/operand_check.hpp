@@ -4,10 +4,11 @@
 // and reads there.
 #pragma once
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/pass/operand_walk.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 class operand_check : public operand_sink {
  public:
@@ -48,4 +49,4 @@ constexpr fusion_reason check_operands(graph& g, const vector<node_id>& members,
   return check.refused;
 }
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

@@ -9,12 +9,13 @@
 #include <cstdint>
 #include <optional>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/pass/epilogue.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/index_maps.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 // What a walk's findings are told to. A sink has a type `operand`, what it makes of a value, and
 //   constant(v), anchor()         -> operand
@@ -164,4 +165,4 @@ template <class Sink> class operand_walk {
   vector<computation> computed_;  // in these coordinates
 };
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

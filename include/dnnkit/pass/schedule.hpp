@@ -15,28 +15,28 @@
 namespace dnnkit {
 
 struct schedule {
-  graph g;                        // its error says why there is no plan
-  fusion_plan fusion;             // groups of its nodes, in the order in which they run
-  vector<buffer_layout> layouts;  // of each of its values; those of values that are not stored mean nothing
-  plan_draft plan;
-  family_table families;  // that may be chosen for its kernels
-  bool logged = false;    // is the log wanted?
-  decision_log log;       // what passes decided and why
+  graph g;                              // its error says why there is no plan
+  plan::fusion_plan fusion;             // groups of its nodes, in the order in which they run
+  vector<plan::buffer_layout> layouts;  // of each of its values; those of values that are not stored mean nothing
+  plan::plan_draft plan;
+  family_table families;   // that may be chosen for its kernels
+  bool logged = false;     // is the log wanted?
+  plan::decision_log log;  // what passes decided and why
 
   constexpr bool is_right() const { return g.error.length == 0; }
-  constexpr decision_notes notes() { return logged ? decision_notes(log) : decision_notes(); }
+  constexpr plan::decision_notes notes() { return logged ? plan::decision_notes(log) : plan::decision_notes(); }
 };
 
 // Every value of a graph row-major, without a border.
-constexpr vector<buffer_layout> row_major_layouts(const graph& g) {
-  buffer_layout of_rank[max_rank + 1];
+constexpr vector<plan::buffer_layout> row_major_layouts(const graph& g) {
+  plan::buffer_layout of_rank[max_rank + 1];
   for (std::size_t rank = 0; rank <= max_rank; ++rank)
     for (std::size_t d = 0; d < rank; ++d) {
       of_rank[rank].order.push_back(static_cast<std::uint8_t>(d));
       of_rank[rank].before.push_back(0);
       of_rank[rank].after.push_back(0);
     }
-  vector<buffer_layout> layouts;
+  vector<plan::buffer_layout> layouts;
   layouts.reserve(g.values.count);
   for (std::size_t v = 0; v < g.values.count; ++v) layouts.push_back(of_rank[g.values.items[v].type.dims.count]);
   return layouts;

@@ -121,7 +121,7 @@ inline text choices_error(const plan_draft& plan, std::span<const kernel_family>
     if (text wrong = detail::layout_error(s.g, s.layouts); !wrong.empty()) return wrong;
   if (s.families && !s.plan.choices.empty())
     if (text wrong = detail::choices_error(s.plan, *s.families); !wrong.empty()) return wrong;
-  return s.plan.buffers.empty() ? text() : verify(view_of(s.plan), symbols);
+  return s.plan.buffers.empty() ? text() : verify(plan::view_of(s.plan), symbols);
 }
 
 }  // namespace dnnkit

@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/operator/traits.hpp"
 #include "dnnkit/plan/recipe.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 // A number that a decision compared with others of its unit, or the threshold it compared with.
 struct compared_cost {
@@ -74,4 +75,4 @@ struct graph_totals {
   dim flops = 0, bytes_moved = 0, bytes_of_intermediates = 0;
 };
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

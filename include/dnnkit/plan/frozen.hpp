@@ -7,11 +7,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/plan/plan.hpp"
 
-namespace dnnkit {
-
-namespace detail {
+namespace dnnkit::detail {
 template <table_sizes Sizes> struct array_tables {
   template <class T, std::size_t Table> using container = std::array<T, Sizes[Table]>;
 };
@@ -124,7 +123,9 @@ struct no_frozen_plan {
     return none;
   }();
 };
-}  // namespace detail
+}  // namespace dnnkit::detail
+
+namespace dnnkit::plan {
 
 // Make{}() is a constant expression giving a plan; the results are constants of the smallest size that holds it: what a
 // program that runs the plan reads, and the record of how it came about.
@@ -151,4 +152,4 @@ constexpr plan_view with_record(plan_view plan, const plan_view& record) {
   return plan;
 }
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

@@ -73,16 +73,16 @@ struct tile_wish {
 // A family as a value.
 struct kernel_family {
   std::string_view name;
-  bool (*carries_out)(const operator_tag& anchor);
+  bool (*carries_out)(const plan::operator_tag& anchor);
   kernel_match (*match)(const kernel_spec&, const cpu_facts&);
-  tile_wish (*joins)(std::span<const operator_tag> anchors, const cpu_facts&);
+  tile_wish (*joins)(std::span<const plan::operator_tag> anchors, const cpu_facts&);
   std::int32_t (*positions)(const kernel_spec&, const cpu_facts&);  // 0: those of the wish
   kernel_match (*stage)(const kernel_spec&, const cpu_facts&);
 
   // Is it asked about this specification?
   constexpr bool is_asked(const kernel_spec& spec, const cpu_facts& facts) const {
     if (spec.stages() == 1) return carries_out(spec.self().anchor);
-    vector<operator_tag> anchors;
+    vector<plan::operator_tag> anchors;
     for (std::size_t i = 0; i < spec.stages(); ++i) anchors.push_back(spec.stage(i).self().anchor);
     return joins({anchors.items, anchors.count}, facts).positions > 0;
   }

@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <span>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/operator/attributes.hpp"
 #include "dnnkit/plan/plan.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 // How a view moves when one coordinate alone grows.
 struct lane_stride {
@@ -91,9 +92,7 @@ class kernel_spec {
   constexpr std::span<const operand_ref> inputs_of(operand_ref node_ref) const {
     return plan_->refs_of(node(node_ref.index).inputs);
   }
-  constexpr lane_stride stride_along(slice_of axes, std::size_t d) const {
-    return dnnkit::stride_along(*plan_, axes, d);
-  }
+  constexpr lane_stride stride_along(slice_of axes, std::size_t d) const { return plan::stride_along(*plan_, axes, d); }
 
   // --- values
   constexpr dtype type_of(operand_ref r) const {
@@ -177,4 +176,8 @@ class kernel_spec {
   const recipe* self_;
 };
 
+}  // namespace dnnkit::plan
+
+namespace dnnkit {
+using plan::kernel_spec;
 }  // namespace dnnkit

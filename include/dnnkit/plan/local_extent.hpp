@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/tensor/dim.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 // An extent, stride or offset in a recipe: a number of 0 or more that the compiler knows, or entry i of the step's
 // extents. No dim, and no dim becomes one unasked: each means nothing where the other is looked up.
@@ -49,4 +50,4 @@ struct local_shape {
   std::uint32_t first = 0, count = 0;
 };
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

@@ -6,11 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/plan/plan_memory.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 struct placement {
   vector<std::int64_t> offsets;  // of each buffer, in bytes; 0 for those outside the arena
@@ -29,4 +30,4 @@ constexpr placement placement_of(const plan_view& p, auto bytes_of) {
   return r;
 }
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

@@ -10,12 +10,13 @@
 #include <span>
 #include <string_view>
 
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/plan/decision.hpp"
 #include "dnnkit/plan/kernel_choice.hpp"
 #include "dnnkit/plan/recipe.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 enum class storage : std::uint8_t {
   arena,     // at `offset` of the arena
@@ -104,11 +105,15 @@ struct symbol_source {
   TABLE(logged_stage, log_stages)          \
   TABLE(graph_totals, totals)
 
-namespace detail {
+}  // namespace dnnkit::plan
+
+namespace dnnkit::detail {
 #define DNNKIT_TABLE(row, name) name,
 enum class table_number : std::size_t { DNNKIT_PLAN_TABLES(DNNKIT_TABLE) count };
 #undef DNNKIT_TABLE
-}  // namespace detail
+}  // namespace dnnkit::detail
+
+namespace dnnkit::plan {
 inline constexpr auto table_count = static_cast<std::size_t>(detail::table_number::count);
 inline constexpr auto first_of_record = static_cast<std::size_t>(detail::table_number::choices);
 
@@ -171,10 +176,14 @@ template <class T> struct table_view {
   constexpr const T& back() const { return items[count - 1]; }
 };
 
-namespace detail {
+}  // namespace dnnkit::plan
+
+namespace dnnkit::detail {
 template <class T, std::size_t> using vector_table = vector<T>;
 template <class T, std::size_t> using viewed_table = table_view<T>;
-}  // namespace detail
+}  // namespace dnnkit::detail
+
+namespace dnnkit::plan {
 
 using plan_draft = plan_tables<detail::vector_table>;
 using plan_view = plan_tables<detail::viewed_table>;
@@ -216,4 +225,8 @@ inline symbol_table table_of(const plan_view& plan) {
   return t;
 }
 
+}  // namespace dnnkit::plan
+
+namespace dnnkit {
+using plan::plan_view;
 }  // namespace dnnkit

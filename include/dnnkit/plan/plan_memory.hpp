@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <span>
 
-namespace dnnkit {
+#include "dnnkit/core/namespaces.hpp"
+
+namespace dnnkit::plan {
 
 inline constexpr std::int64_t arena_alignment = 64;  // bytes
 
@@ -27,7 +29,9 @@ struct memory_block {
   constexpr bool meets(const memory_block& other) const { return first <= other.last && other.first <= last; }
 };
 
-namespace detail {
+}  // namespace dnnkit::plan
+
+namespace dnnkit::detail {
 
 class memory_planner {
   using list = std::int32_t;  // number of its first block
@@ -226,9 +230,11 @@ class memory_planner {
   std::int32_t count_;
 };
 
-}  // namespace detail
+}  // namespace dnnkit::detail
+
+namespace dnnkit::plan {
 
 // Sets the offset of every block and returns the bytes of the arena.
 constexpr std::int64_t plan_memory(std::span<memory_block> blocks) { return detail::memory_planner(blocks).run(); }
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

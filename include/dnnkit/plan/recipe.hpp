@@ -11,10 +11,11 @@
 #include <cstdint>
 
 #include "dnnkit/core/dtype.hpp"
+#include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/plan/local_extent.hpp"
 
-namespace dnnkit {
+namespace dnnkit::plan {
 
 enum class source : std::uint8_t { nothing, load, node, anchor, constant };
 
@@ -115,4 +116,4 @@ struct recipe {
   slice_of earlier, tile, reach;
 };
 
-}  // namespace dnnkit
+}  // namespace dnnkit::plan

@@ -42,7 +42,7 @@ struct border_walk {
 }  // namespace detail
 
 // `extents`: the values of the buffer's logical dimensions.
-inline void clear_border(const buffer& b, const std::int64_t* extents, std::byte* data) noexcept {
+inline void clear_border(const plan::buffer& b, const std::int64_t* extents, std::byte* data) noexcept {
   detail::border_walk walk{b.layout, size_of(b.type.type)};
   std::int64_t stride = 1;
   for (std::size_t level = b.layout.order.size(); level-- > 0;) {

@@ -129,13 +129,14 @@ class cl_execution {
           arena(weights->device().make_buffer(static_cast<std::size_t>(plan.arena_bytes))),
           ports(plan.buffers.size()) {
       for (std::size_t b = 0; b < plan.buffers.size(); ++b)
-        if (const buffer& x = plan.buffers[b]; x.where == storage::input || x.where == storage::output)
+        if (const plan::buffer& x = plan.buffers[b];
+            x.where == plan::storage::input || x.where == plan::storage::output)
           ports[b] = weights->device().make_buffer(detail::bytes_of(x));
       launches.reserve(plan.steps.size());  // commands point to them
       detail::command_list<detail::cl_copy, detail::cl_start> list;
       for (std::size_t i = 0; i < plan.inputs.size(); ++i) add_copy(list, plan, plan.inputs[i], true, i);
       for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-        const step& s = plan.steps[i];
+        const plan::step& s = plan.steps[i];
         std::vector<detail::cl_operand> operands;
         for (std::int32_t b : plan.numbers_of(s.operands))
           operands.push_back(operand(plan, static_cast<std::size_t>(b)));
@@ -153,8 +154,8 @@ class cl_execution {
       if (bytes != 0) list.add(detail::cl_copy{ports[i].get(), bytes, is_input, number});
     }
     detail::cl_operand operand(const plan_view& plan, std::size_t b) const {
-      const buffer& x = plan.buffers[b];
-      if (x.where == storage::arena)
+      const plan::buffer& x = plan.buffers[b];
+      if (x.where == plan::storage::arena)
         return {arena.get(), static_cast<cl_uint>(static_cast<std::size_t>(x.offset) / size_of(x.type.type))};
       return {ports[b] != nullptr ? ports[b].get() : weights->data(b), 0};
     }

@@ -90,7 +90,7 @@ class cl_weights {
     program_ = detail::cl_built(device_, kernels);
     const auto queue = device_.make_queue();
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) fill(plan, b, file, queue.get());
-    for (const step& s : plan.setup_steps)
+    for (const plan::step& s : plan.setup_steps)
       detail::cl_launch(program_.get(), s.kernel, kernels[s.kernel], operands(plan, s)).start(queue.get());
     detail::cl_check(clFinish(queue.get()), "computing what depends on weights");
     keep_what_steps_read(plan);
@@ -104,14 +104,15 @@ class cl_weights {
 
  private:
   void fill(const plan_view& plan, std::size_t b, const weight_file& file, cl_command_queue queue) {
-    const buffer& x = plan.buffers[b];
-    if (x.where != storage::weight && x.where != storage::constant && x.where != storage::setup) return;
+    const plan::buffer& x = plan.buffers[b];
+    if (x.where != plan::storage::weight && x.where != plan::storage::constant && x.where != plan::storage::setup)
+      return;
     data_[b] = device_.make_buffer(detail::bytes_of(x));
-    if (x.where == storage::weight) {
+    if (x.where == plan::storage::weight) {
       const stored_tensor& t = file.at(plan.text_of(x.name));
       copy(queue, b, t.data);
       file.evict(t);
-    } else if (x.where == storage::constant) {
+    } else if (x.where == plan::storage::constant) {
       std::vector<std::byte> elements(detail::bytes_of(x));
       detail::write_constant(plan, x, elements.data());
       copy(queue, b, elements);
@@ -123,14 +124,14 @@ class cl_weights {
         clEnqueueWriteBuffer(queue, data_[b].get(), CL_TRUE, 0, from.size(), from.data(), 0, nullptr, nullptr),
         "copying weights");
   }
-  std::vector<detail::cl_operand> operands(const plan_view& plan, const step& s) const {
+  std::vector<detail::cl_operand> operands(const plan_view& plan, const plan::step& s) const {
     std::vector<detail::cl_operand> list;
     for (std::int32_t b : plan.numbers_of(s.operands)) list.push_back({data_[static_cast<std::size_t>(b)].get(), 0});
     return list;
   }
   void keep_what_steps_read(const plan_view& plan) {
     std::vector<bool> is_read(data_.size());
-    for (const step& s : plan.steps)
+    for (const plan::step& s : plan.steps)
       for (std::int32_t b : plan.numbers_of(s.operands)) is_read[static_cast<std::size_t>(b)] = true;
     for (std::size_t b = 0; b < data_.size(); ++b)
       if (!is_read[b]) data_[b].reset();

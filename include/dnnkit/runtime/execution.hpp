@@ -27,7 +27,7 @@ class execution {
  public:
   execution(const plan_view& plan, std::span<const cpu::kernel_entry> kernels,
             std::shared_ptr<const packed_tables> weights)
-      : plan_(plan), kernels_(kernels), weights_(std::move(weights)), table_(table_of(plan)) {
+      : plan_(plan), kernels_(kernels), weights_(std::move(weights)), table_(plan::table_of(plan)) {
     if (weights_ == nullptr) throw error("they have been moved from", "packed weights");
     if (plan_.is_static) bind({});
   }

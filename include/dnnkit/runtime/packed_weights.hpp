@@ -35,7 +35,7 @@ class packed_tables {
     std::vector<aligned_memory> passing(plan.buffers.size());  // of what no kernel reads when it runs
     for (std::size_t i = 0; i < order.actions().size(); ++i) {
       const preparation::action& a = order.actions()[i];
-      const step& s = preparation::step_of(plan, a);
+      const plan::step& s = preparation::step_of(plan, a);
       for (std::int32_t b : plan.numbers_of(s.operands)) provide(plan, static_cast<std::size_t>(b), passing);
       if (a.packs) kernels[s.kernel].pack(call_of(plan, s, packed_[a.step]));
       else run_setup(plan, s, kernels[s.kernel]);
@@ -56,13 +56,15 @@ class packed_tables {
   std::size_t bytes() const noexcept { return memory_.size(); }
 
  private:
-  static bool is_prepared(const buffer& b) {
-    return b.where == storage::weight || b.where == storage::constant || b.where == storage::setup;
+  static bool is_prepared(const plan::buffer& b) {
+    return b.where == plan::storage::weight || b.where == plan::storage::constant || b.where == plan::storage::setup;
   }
-  const stored_tensor& stored(const plan_view& plan, const buffer& b) const { return file_.at(plan.text_of(b.name)); }
+  const stored_tensor& stored(const plan_view& plan, const plan::buffer& b) const {
+    return file_.at(plan.text_of(b.name));
+  }
   // Can its data be read where the file has it?
-  bool is_in_place(const plan_view& plan, const buffer& b) const {
-    return b.where == storage::weight &&
+  bool is_in_place(const plan_view& plan, const plan::buffer& b) const {
+    return b.where == plan::storage::weight &&
            reinterpret_cast<std::uintptr_t>(stored(plan, b).data.data()) % size_of(b.type.type) == 0;
   }
 
@@ -77,7 +79,7 @@ class packed_tables {
     };
     std::vector<std::size_t> buffer_at(plan.buffers.size(), nowhere), packed_at(plan.steps.size(), nowhere);
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
-      const buffer& b = plan.buffers[i];
+      const plan::buffer& b = plan.buffers[i];
       if (order.is_kept(i) && is_prepared(b) && !is_in_place(plan, b)) buffer_at[i] = reserve(detail::bytes_of(b));
     }
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
@@ -95,7 +97,7 @@ class packed_tables {
 
   // Sees to it that buffer b can be read, or written when the setup computes it.
   void provide(const plan_view& plan, std::size_t b, std::vector<aligned_memory>& passing) {
-    const buffer& x = plan.buffers[b];
+    const plan::buffer& x = plan.buffers[b];
     if (data_[b] != nullptr || !is_prepared(x)) return;
     if (!is_in_place(plan, x)) {
       passing[b] = aligned_memory(detail::bytes_of(x));
@@ -104,18 +106,18 @@ class packed_tables {
     fill(plan, b);
   }
   void dismiss(const plan_view& plan, std::size_t b, std::vector<aligned_memory>& passing) {
-    const buffer& x = plan.buffers[b];
+    const plan::buffer& x = plan.buffers[b];
     if (!is_prepared(x)) return;
     data_[b] = nullptr;
     passing[b] = {};
-    if (x.where == storage::weight) file_.evict(stored(plan, x));
+    if (x.where == plan::storage::weight) file_.evict(stored(plan, x));
   }
 
   // What is known of buffer b before the setup, in the memory it has; without any, in the file.
   void fill(const plan_view& plan, std::size_t b) {
-    const buffer& x = plan.buffers[b];
-    if (x.where == storage::constant) detail::write_constant(plan, x, data_[b]);
-    if (x.where != storage::weight) return;
+    const plan::buffer& x = plan.buffers[b];
+    if (x.where == plan::storage::constant) detail::write_constant(plan, x, data_[b]);
+    if (x.where != plan::storage::weight) return;
     const stored_tensor& t = stored(plan, x);
     if (is_in_place(plan, x)) {
       data_[b] = const_cast<std::byte*>(t.data.data());  // operands are untyped pointers; weights are only read
@@ -125,13 +127,13 @@ class packed_tables {
     }
   }
 
-  cpu::kernel_call call_of(const plan_view& plan, const step& s, std::byte* packed) {
+  cpu::kernel_call call_of(const plan_view& plan, const plan::step& s, std::byte* packed) {
     operands_.clear();
     for (std::int32_t b : plan.numbers_of(s.operands)) operands_.push_back(data_[static_cast<std::size_t>(b)]);
     return {operands_.data(), nullptr, packed, nullptr};
   }
 
-  void run_setup(const plan_view& plan, const step& s, const cpu::kernel_entry& k) {
+  void run_setup(const plan_view& plan, const plan::step& s, const cpu::kernel_entry& k) {
     if (s.extents.count != 0)
       throw error("what is computed from weights alone has a symbolic shape", std::string(plan.text_of(s.name)));
     cpu::kernel_call call = call_of(plan, s, nullptr);

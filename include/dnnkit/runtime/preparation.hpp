@@ -62,8 +62,8 @@ class preparation {
     find_actions(plan, kernels);
     for (std::size_t i = 0; i < actions_.size(); ++i)
       for (std::int32_t b : plan.numbers_of(step_of(plan, actions_[i]).operands)) last_[index(b)] = i;
-    for (const step& s : plan.steps) {
-      const recipe& r = plan.recipes[s.kernel];
+    for (const plan::step& s : plan.steps) {
+      const plan::recipe& r = plan.recipes[s.kernel];
       const auto operands = plan.numbers_of(s.operands);
       for (std::size_t k = 0; k < plan.stages_of(r); ++k) {
         const std::uint32_t packed = kernels[s.kernel].packed_inputs >> 8 * (plan.stages_of(r) - 1 - k) & 0xffu;
@@ -77,7 +77,7 @@ class preparation {
   }
 
   const std::vector<action>& actions() const noexcept { return actions_; }
-  static const step& step_of(const plan_view& plan, const action& a) {
+  static const plan::step& step_of(const plan_view& plan, const action& a) {
     return (a.packs ? plan.steps : plan.setup_steps)[a.step];
   }
 
@@ -94,7 +94,7 @@ class preparation {
     std::vector<std::size_t> made_by(plan.buffers.size(), 0);  // 1 + the number of its setup step
     for (std::size_t i = 0; i < plan.setup_steps.size(); ++i)
       for (std::int32_t b : plan.numbers_of(plan.setup_steps[i].operands))
-        if (plan.buffers[index(b)].where == storage::setup && made_by[index(b)] == 0) made_by[index(b)] = i + 1;
+        if (plan.buffers[index(b)].where == plan::storage::setup && made_by[index(b)] == 0) made_by[index(b)] = i + 1;
     std::vector<std::vector<std::size_t>> packed_after(plan.setup_steps.size() + 1);
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       if (kernels[plan.steps[i].kernel].pack == nullptr) continue;

@@ -192,8 +192,8 @@ template <class Net, class Observer = no_observer> class session {
 
  private:
   static constexpr bool has_weights() {
-    for (const buffer& b : Net::plan.buffers)
-      if (b.where == storage::weight) return true;
+    for (const plan::buffer& b : Net::plan.buffers)
+      if (b.where == plan::storage::weight) return true;
     return false;
   }
 
@@ -260,7 +260,7 @@ template <class Net, class Observer = no_observer> class session {
     return at;
   }
 
-  template <std::size_t I> static constexpr const buffer& buffer_of = detail::buffer_of_port(Net::plan, I);
+  template <std::size_t I> static constexpr const plan::buffer& buffer_of = detail::buffer_of_port(Net::plan, I);
 
   // What the compiler can tell to be wrong with a range for port I; empty when it can tell nothing.
   template <std::size_t I, class Range> static constexpr text find_problem_of_range() {

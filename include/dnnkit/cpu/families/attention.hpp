@@ -62,7 +62,7 @@ struct attention_tiles {
                  width = static_cast<double>(known_or_typical(spec.width())),
                  tile = vectors_of_queries * facts.float_lanes, tiles = spec.heads() * cut(queries, tile).count;
     const bool near = 2 * tile * keys * 4 < static_cast<double>(facts.l2_bytes);
-    const double passes = near ? 1 : cut(tile, tile_rows(facts, vectors_of_queries)).count;
+    const double passes = near ? 1 : cut(tile, plan::tile_rows(facts, vectors_of_queries)).count;
     const double head = 4 * keys * (depth + width), again = 4 * keys * (depth + passes * width);
     kernel_work work{.vectors = lines * (depth + width + of_softmax), .traffic = traffic_of(spec, facts)};
     work.traffic += traffic_of(spec.scores, facts);

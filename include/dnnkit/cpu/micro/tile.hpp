@@ -111,7 +111,7 @@ template <int Rows, int Vectors, class Fetch, class Start, class Finish>
 }
 
 // The tallest tile of so many vectors: accumulators, one row of B and one broadcast value fit the registers.
-constexpr int tile_rows(int vectors) noexcept { return dnnkit::tile_rows(targets::native::facts, vectors); }
+constexpr int tile_rows(int vectors) noexcept { return plan::tile_rows(targets::native::facts, vectors); }
 
 // The widest panel used by default, in vectors.
 inline constexpr int panel_vectors = tile_vectors(targets::native::facts);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Where names live. What users call is in dnnkit. In dnnkit::plan are plans, what passes know while they make one, and
+// what kernels are specified by; the library's other namespaces, which are not for users either, read it as if it were
+// theirs.
+#pragma once
+
+namespace dnnkit {
+
+namespace plan {}
+
+namespace detail {
+using namespace plan;
+}
+namespace passes {
+using namespace plan;
+}
+namespace cpu {
+using namespace plan;
+}
+namespace opencl {
+using namespace plan;
+}
+
+}  // namespace dnnkit
