@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "dnnkit/source/escapes.hpp"
+#include "dnnkit/source/expression.hpp"
 #include "dnnkit/source/identifiers.hpp"
-#include "dnnkit/source/item.hpp"
 #include "dnnkit/source/literals.hpp"
 
 namespace dnnkit::generation {
@@ -54,10 +54,10 @@ class anti_unification {
   // Parameters are called otherwise than what is in `outer`, which the function may use.
   explicit anti_unification(const name_scope& outer) : outer_(outer) {}
 
-  struct column {
+  struct variable {
     parameter as;
-    std::vector<slot> values;  // by call
-    bool of_name = false;      // a number in a weight's name; related to other such numbers only
+    std::vector<gap> values;  // by call
+    bool of_name = false;     // a number in a weight's name; related to other such numbers only
   };
   // Code for a gap; a weight's name may be two strings, the second one a literal.
   struct code {
@@ -65,17 +65,17 @@ class anti_unification {
   };
 
   // `values`: what fills one gap, by call.
-  code add(const std::vector<const slot*>& values) {
-    const slot& first = *values[0];
+  code add(const std::vector<const gap*>& values) {
+    const gap& first = *values[0];
     switch (first.is) {
-      case slot::kind::size: {
+      case gap::kind::size: {
         std::vector<std::int64_t> numbers;
-        for (const slot* s : values) numbers.push_back(s->size);
+        for (const gap* s : values) numbers.push_back(s->size);
         return {number(numbers, first.role, first.of_name), {}};
       }
-      case slot::kind::name: {
+      case gap::kind::name: {
         std::vector<std::string_view> names;
-        for (const slot* s : values) names.push_back(s->text);
+        for (const gap* s : values) names.push_back(s->text);
         return name(names);
       }
       default:
@@ -85,20 +85,21 @@ class anti_unification {
   std::size_t size() const { return list_.size(); }  // how many parameters there are so far
 
   // Sorted as a reader expects them: names, then numbers of names, then sizes.
-  std::vector<column> parameters() const {
-    std::vector<column> sorted = list_;
-    std::stable_sort(sorted.begin(), sorted.end(), [](const column& a, const column& b) { return rank(a) < rank(b); });
+  std::vector<variable> parameters() const {
+    std::vector<variable> sorted = list_;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const variable& a, const variable& b) { return rank(a) < rank(b); });
     return sorted;
   }
 
-  static std::string real_code(const slot& s) {
+  static std::string real_code(const gap& s) {
     return s.text == "float" ? float_literal(static_cast<float>(s.real)) : real_literal(s.real);
   }
 
  private:
-  static std::size_t rank(const column& c) {
+  static std::size_t rank(const variable& c) {
     static constexpr std::array<std::string_view, 6> order{"in", "out", "channels", "width", "kernel", "stride"};
-    if (c.values[0].is == slot::kind::name) return 0;
+    if (c.values[0].is == gap::kind::name) return 0;
     if (c.of_name) return 1;
     for (std::size_t i = 0; i < order.size(); ++i)
       if (c.values[0].role == order[i]) return 2 + i;
@@ -107,22 +108,22 @@ class anti_unification {
 
   std::string number(const std::vector<std::int64_t>& x, const std::string& role, bool of_name) {
     if (std::all_of(x.begin(), x.end(), [&](std::int64_t v) { return v == x[0]; })) return integer_literal(x[0]);
-    for (const column& c : list_)
-      if (c.values[0].is == slot::kind::size && c.of_name == of_name)
+    for (const variable& c : list_)
+      if (c.values[0].is == gap::kind::size && c.of_name == of_name)
         if (auto s = related(x, c, of_name)) return *s;
-    std::vector<slot> values;
+    std::vector<gap> values;
     bool small = true;
     for (std::int64_t v : x) {
-      values.push_back({slot::kind::size, v, 0, {}, role, of_name});
+      values.push_back({gap::kind::size, v, 0, {}, role, of_name});
       small = small && v == static_cast<std::int32_t>(v);
     }
     return parameter_for(std::move(values), small ? "int" : "std::int64_t", of_name).as.name;
   }
   // x as an expression over the parameter c.
-  static std::optional<std::string> related(const std::vector<std::int64_t>& x, const column& c, bool of_name) {
+  static std::optional<std::string> related(const std::vector<std::int64_t>& x, const variable& c, bool of_name) {
     std::vector<std::int64_t> p;
     std::set<std::int64_t> different;
-    for (const slot& s : c.values) p.push_back(s.size), different.insert(s.size);
+    for (const gap& s : c.values) p.push_back(s.size), different.insert(s.size);
     const auto holds = [&](auto f) {
       for (std::size_t i = 0; i < x.size(); ++i)
         if (f(p[i]) != x[i]) return false;
@@ -156,7 +157,7 @@ class anti_unification {
   code name(const std::vector<std::string_view>& x) {
     if (std::all_of(x.begin(), x.end(), [&](std::string_view v) { return v == x[0]; }))
       return {string_literal(x[0]), {}};
-    for (const column& c : list_)
+    for (const variable& c : list_)
       if (auto suffix = suffix_behind(x, c)) return {c.as.name, *suffix};
     std::vector<numbered_name> cut;
     bool numbered = true;
@@ -167,9 +168,9 @@ class anti_unification {
     }
     if (numbered) return {numbered_code(cut), {}};
     const std::size_t common = common_suffix(x);
-    std::vector<slot> values;
+    std::vector<gap> values;
     for (const std::string_view s : x)
-      values.push_back({slot::kind::name, 0, 0, std::string(s.substr(0, s.size() - common)), "name", false});
+      values.push_back({gap::kind::name, 0, 0, std::string(s.substr(0, s.size() - common)), "name", false});
     return {parameter_for(std::move(values), "std::string_view", false).as.name,
             std::string(x[0].substr(x[0].size() - common))};
   }
@@ -195,8 +196,8 @@ class anti_unification {
     return open.empty() ? s : s + " << " + string_literal(open);
   }
   // The string that stands behind the parameter c in all x.
-  static std::optional<std::string> suffix_behind(const std::vector<std::string_view>& x, const column& c) {
-    if (c.values[0].is != slot::kind::name) return std::nullopt;
+  static std::optional<std::string> suffix_behind(const std::vector<std::string_view>& x, const variable& c) {
+    if (c.values[0].is != gap::kind::name) return std::nullopt;
     std::optional<std::string_view> suffix;
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (!x[i].starts_with(c.values[i].text)) return std::nullopt;
@@ -218,14 +219,14 @@ class anti_unification {
     }
   }
 
-  std::string other(const std::vector<const slot*>& pointers) {
-    std::vector<slot> values;
-    for (const slot* s : pointers) values.push_back(*s);
-    const bool real = values[0].is == slot::kind::real;
-    const auto text = [&](const slot& s) { return real ? real_code(s) : s.text; };
-    if (std::all_of(values.begin(), values.end(), [&](const slot& s) { return text(s) == text(values[0]); }))
+  std::string other(const std::vector<const gap*>& pointers) {
+    std::vector<gap> values;
+    for (const gap* s : pointers) values.push_back(*s);
+    const bool real = values[0].is == gap::kind::real;
+    const auto text = [&](const gap& s) { return real ? real_code(s) : s.text; };
+    if (std::all_of(values.begin(), values.end(), [&](const gap& s) { return text(s) == text(values[0]); }))
       return text(values[0]);
-    for (const column& c : list_) {
+    for (const variable& c : list_) {
       bool equal = c.values[0].is == values[0].is;
       for (std::size_t i = 0; i < values.size() && equal; ++i) equal = text(c.values[i]) == text(values[i]);
       if (equal) return c.as.name;
@@ -238,12 +239,12 @@ class anti_unification {
     return parameter_for(values, type, false).as.name;
   }
 
-  const column& parameter_for(std::vector<slot> values, std::string type, bool of_name) {
+  const variable& parameter_for(std::vector<gap> values, std::string type, bool of_name) {
     std::string role = identifier(values[0].role.empty() ? "value" : values[0].role, "value");
     if (role.size() == 1 && std::string_view("abcx").find(role[0]) != std::string_view::npos) role = "value_" + role;
     const auto is_taken = [&](const std::string& name) {
       return outer_.contains(name) ||
-             std::any_of(list_.begin(), list_.end(), [&](const column& c) { return c.as.name == name; });
+             std::any_of(list_.begin(), list_.end(), [&](const variable& c) { return c.as.name == name; });
     };
     std::string unique = role;
     for (int i = 2; is_taken(unique); ++i) unique = name_scope::numbered(role, i);
@@ -252,7 +253,7 @@ class anti_unification {
   }
 
   const name_scope& outer_;
-  std::vector<column> list_;
+  std::vector<variable> list_;
 };
 
 }  // namespace dnnkit::generation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a sequence of items to statements: which values get a variable, which are written where they are used.
+// From a sequence of expressions to statements: which values get a variable, which are written where they are used.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "dnnkit/source/escapes.hpp"
+#include "dnnkit/source/expression.hpp"
 #include "dnnkit/source/identifiers.hpp"
-#include "dnnkit/source/item.hpp"
 #include "dnnkit/source/layout.hpp"
 #include "dnnkit/source/scopes.hpp"
 
@@ -31,15 +31,15 @@ class body_writer {
   // A value that is there already, under a name that is taken.
   void bind(value_id v, std::string name) { names_[v] = std::move(name); }
   // `with_numbers`: variables may be called after folders with their numbers (layer1_0).
-  void write(const std::vector<body_item>& items, const std::vector<value_id>& results, bool with_numbers,
+  void write(const std::vector<body_expression>& expressions, const std::vector<value_id>& results, bool with_numbers,
              const comment_maker& comment) {
-    items_ = &items;
-    for (std::size_t i = 0; i < items.size(); ++i)
-      for (value_id v : items[i].pattern.operands) uses_[v].push_back(i);
-    for (std::size_t i = 0; i < items.size(); ++i)
-      for (value_id v : items[i].pattern.outputs) producers_[v] = i;
-    for (value_id v : results) uses_[v].push_back(items.size());
-    for (std::size_t i = 0; i < items.size(); ++i) write(i, with_numbers, comment);
+    expressions_ = &expressions;
+    for (std::size_t i = 0; i < expressions.size(); ++i)
+      for (value_id v : expressions[i].pattern.operands) uses_[v].push_back(i);
+    for (std::size_t i = 0; i < expressions.size(); ++i)
+      for (value_id v : expressions[i].pattern.outputs) producers_[v] = i;
+    for (value_id v : results) uses_[v].push_back(expressions.size());
+    for (std::size_t i = 0; i < expressions.size(); ++i) write(i, with_numbers, comment);
   }
   // The value as an expression, which may be used once.
   std::string take(value_id v) {
@@ -66,14 +66,14 @@ class body_writer {
 
  private:
   static constexpr std::size_t longest_nested = 70;
-  struct expression {
+  struct operand_code {
     std::string text;
     int precedence = 0;
     int depth = 0;
   };
 
   void write(std::size_t i, bool with_numbers, const comment_maker& comment) {
-    const body_item& b = (*items_)[i];
+    const body_expression& b = (*expressions_)[i];
     if (b.pattern.loop_count > 0) return write_loop(i, with_numbers);
     int depth = 0;
     const std::string text = render(b, depth);
@@ -91,40 +91,41 @@ class body_writer {
     statement("const auto " + name + " = " + text + ";", note);
   }
 
-  // Is item i used once, by the next one, and does it read well there? A layer with weights reads from a variable.
+  // Is expression i used once, by the next one, and does it read well there? A layer with weights reads from a
+  // variable.
   bool may_nest(std::size_t i, const std::string& text) const {
-    const auto& uses = uses_.at((*items_)[i].pattern.outputs[0]);
+    const auto& uses = uses_.at((*expressions_)[i].pattern.outputs[0]);
     if (uses.size() != 1 || uses[0] != i + 1) return false;
-    if (i + 1 == items_->size()) return true;
-    const item& next = (*items_)[i + 1].pattern;
+    if (i + 1 == expressions_->size()) return true;
+    const expression& next = (*expressions_)[i + 1].pattern;
     if (next.outputs.empty()) return text.size() < 95;
     return next.loop_count == 0 && text.size() <= longest_nested && (!next.has_weight || next.precedence > 0);
   }
-  // By the next item alone, or by the one behind it together with the next.
+  // By the next expression alone, or by the one behind it together with the next.
   bool is_used_soon(std::size_t i, value_id v) const {
     const auto& uses = uses_.at(v);
-    if (i + 1 < items_->size() && (*items_)[i + 1].pattern.loop_count > 0)
-      return uses.size() == 1 && uses[0] == i + 1 && (*items_)[i + 1].pattern.operands[0] == v;
+    if (i + 1 < expressions_->size() && (*expressions_)[i + 1].pattern.loop_count > 0)
+      return uses.size() == 1 && uses[0] == i + 1 && (*expressions_)[i + 1].pattern.operands[0] == v;
     if (std::all_of(uses.begin(), uses.end(), [&](std::size_t u) { return u == i + 1; })) return true;
-    if (uses.size() != 1 || uses[0] != i + 2 || i + 2 >= items_->size()) return false;
-    const item& next = (*items_)[i + 1].pattern;
-    if (next.outputs.empty() || next.loop_count > 0 || (*items_)[i + 2].pattern.loop_count > 0) return false;
+    if (uses.size() != 1 || uses[0] != i + 2 || i + 2 >= expressions_->size()) return false;
+    const expression& next = (*expressions_)[i + 1].pattern;
+    if (next.outputs.empty() || next.loop_count > 0 || (*expressions_)[i + 2].pattern.loop_count > 0) return false;
     const auto& uses_of_next = uses_.at(next.outputs[0]);
     return uses_of_next.size() == 1 && uses_of_next[0] == i + 2 && estimated_length(next) <= longest_nested &&
            may_nest(i + 1, "");
   }
-  // The variable that values pass through on their way, about to be assigned v by item i. What it holds and is still
-  // needed gets a variable of its own first.
+  // The variable that values pass through on their way, about to be assigned v by expression i. What it holds and is
+  // still needed gets a variable of its own first.
   std::string flow_target(std::size_t i, value_id v, bool with_numbers) {
     if (const auto held = names_.find(in_flow_);
         held != names_.end() && held->second == flow_ && in_flow_ != v && needed_behind(in_flow_, i)) {
-      const std::string name = variable_for((*items_)[item_of_flow_].pattern, with_numbers);
+      const std::string name = variable_for((*expressions_)[expression_of_flow_].pattern, with_numbers);
       statement("const auto " + name + " = " + flow_ + ";", {});
       names_[in_flow_] = name;
     }
     names_[v] = flow_;
     in_flow_ = v;
-    item_of_flow_ = i;
+    expression_of_flow_ = i;
     const std::string target = flow_declared_ ? flow_ : "auto " + flow_;
     flow_declared_ = true;
     return target;
@@ -135,12 +136,12 @@ class body_writer {
   }
 
   void write_loop(std::size_t i, bool with_numbers) {
-    const body_item& b = (*items_)[i];
+    const body_expression& b = (*expressions_)[i];
     const value_id in = b.pattern.operands[0], out = b.pattern.outputs[0];
     std::string start = take(in);
     if (start != flow_) statement(flow_target(i, in, with_numbers) + " = " + start + ";", {});
     else if (needed_behind(in, i)) {
-      start = variable_for((*items_)[item_of_flow_].pattern, with_numbers);
+      start = variable_for((*expressions_)[expression_of_flow_].pattern, with_numbers);
       statement("const auto " + start + " = " + flow_ + ";", {});
     }
     names_[in] = flow_;
@@ -151,16 +152,16 @@ class body_writer {
     names_[in] = start;  // for those that read it later
     names_[out] = flow_;
     in_flow_ = out;
-    item_of_flow_ = i;
+    expression_of_flow_ = i;
   }
 
-  static std::size_t estimated_length(const item& x) {
+  static std::size_t estimated_length(const expression& x) {
     std::size_t n = 0;
-    const auto count = [&](const std::vector<piece>& pieces) {
-      for (const piece& p : pieces)
-        n += p.is == piece::kind::text          ? p.text.size()
-             : p.is == piece::kind::weight_name ? 20
-                                                : 4 * std::max<std::size_t>(1, p.count);
+    const auto count = [&](const std::vector<part>& parts) {
+      for (const part& p : parts)
+        n += p.is == part::kind::text          ? p.text.size()
+             : p.is == part::kind::weight_name ? 20
+                                               : 4 * std::max<std::size_t>(1, p.count);
     };
     count(x.before);
     count(x.after);
@@ -168,8 +169,8 @@ class body_writer {
     return n;
   }
 
-  // --- text of an item
-  std::string render(const body_item& b, int& depth) {
+  // --- text of an expression
+  std::string render(const body_expression& b, int& depth) {
     std::string s;
     render(b, b.pattern.before, s, depth);
     std::string list;
@@ -182,31 +183,31 @@ class body_writer {
     render(b, b.pattern.after, s, depth);
     return s;
   }
-  void render(const body_item& b, const std::vector<piece>& pieces, std::string& s, int& depth) {
-    for (const piece& p : pieces) switch (p.is) {
-        case piece::kind::text:
+  void render(const body_expression& b, const std::vector<part>& parts, std::string& s, int& depth) {
+    for (const part& p : parts) switch (p.is) {
+        case part::kind::text:
           s += p.text;
           break;
-        case piece::kind::operand:
+        case part::kind::operand:
           s += operand(b.pattern.operands[p.index], b.pattern.precedence, s.empty(), depth);
           break;
-        case piece::kind::weight_name:
-          s += b.slots[p.index] + (b.suffixes[p.index].empty() ? "" : ", " + string_literal(b.suffixes[p.index]));
+        case part::kind::weight_name:
+          s += b.gaps[p.index] + (b.suffixes[p.index].empty() ? "" : ", " + string_literal(b.suffixes[p.index]));
           break;
-        case piece::kind::slot:
-          s += slot_code(b, p.index);
+        case part::kind::gap:
+          s += gap_code(b, p.index);
           break;
-        case piece::kind::list: {
+        case part::kind::list: {
           std::vector<std::string> codes;
-          for (std::size_t k = 0; k < p.count; ++k) codes.push_back(slot_code(b, p.index + k));
-          s += filled(codes, b.pattern.slots[p.index].role == "pad");
+          for (std::size_t k = 0; k < p.count; ++k) codes.push_back(gap_code(b, p.index + k));
+          s += filled(codes, b.pattern.gaps[p.index].role == "pad");
         }
       }
   }
-  static std::string slot_code(const body_item& b, std::size_t k) {
-    if (b.suffixes[k].empty()) return b.slots[k];
-    const bool is_text = b.slots[k].starts_with("dk::text(");
-    return (is_text ? b.slots[k] : "dk::text(" + b.slots[k] + ")") + " << " + string_literal(b.suffixes[k]);
+  static std::string gap_code(const body_expression& b, std::size_t k) {
+    if (b.suffixes[k].empty()) return b.gaps[k];
+    const bool is_text = b.gaps[k].starts_with("dk::text(");
+    return (is_text ? b.gaps[k] : "dk::text(" + b.gaps[k] + ")") + " << " + string_literal(b.suffixes[k]);
   }
   // Inside an expression of this precedence, as its left operand or not. Sums are not associative: a + (b + c).
   std::string operand(value_id v, int precedence, bool left, int& depth) {
@@ -221,11 +222,11 @@ class body_writer {
   }
 
   // --- variables
-  std::string variable_for(const item& x, bool with_numbers) {
+  std::string variable_for(const expression& x, bool with_numbers) {
     std::string wanted = with_numbers ? std::string() : subject_of(x);
     static const std::map<std::string, std::string> of_operators{
         {"add", "sum"}, {"mul", "product"}, {"sub", "difference"}, {"div", "quotient"}};
-    if (x.function != item::no_function || x.has_weight) {
+    if (x.function != expression::no_function || x.has_weight) {
       const auto folders = folders_of(path_of(x.node_names));
       if (!folders.empty()) {
         const std::string letters = letters_of(folders.back());
@@ -240,12 +241,12 @@ class body_writer {
   }
 
   // The module whose result x only moves about: what a query is reshaped to is still called query.
-  std::string subject_of(const item& x) const {
+  std::string subject_of(const expression& x) const {
     static const std::set<std::string> movements{"reshape", "transpose", "squeeze", "unsqueeze", "expand", "flatten"};
     if (x.operands.size() != 1 || !movements.contains(x.operator_name)) return {};
     const auto source = producers_.find(x.operands[0]);
     if (source == producers_.end()) return {};
-    const item& before = (*items_)[source->second].pattern;
+    const expression& before = (*expressions_)[source->second].pattern;
     if (!before.has_weight) return subject_of(before);
     const auto folders = folders_of(path_of(before.node_names));
     return folders.empty() ? std::string() : letters_of(folders.back());
@@ -266,13 +267,13 @@ class body_writer {
   name_scope scope_;
   std::string flow_, code_, last_comment_;
   bool flow_declared_ = false;
-  value_id in_flow_ = none;       // what the flowing variable holds
-  std::size_t item_of_flow_ = 0;  // which item computed it
-  const std::vector<body_item>* items_ = nullptr;
+  value_id in_flow_ = none;             // what the flowing variable holds
+  std::size_t expression_of_flow_ = 0;  // which expression computed it
+  const std::vector<body_expression>* expressions_ = nullptr;
   std::map<value_id, std::vector<std::size_t>> uses_;
   std::map<value_id, std::size_t> producers_;
   std::map<value_id, std::string> names_;
-  std::map<value_id, expression> pending_;
+  std::map<value_id, operand_code> pending_;
 };
 
 }  // namespace dnnkit::generation

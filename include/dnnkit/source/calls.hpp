@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the nodes of a graph to items: each operator as a call of its function, weights and constants in place.
+// From the nodes of a graph to expressions: each operator as a call of its function, weights and constants in place.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/source/escapes.hpp"
+#include "dnnkit/source/expression.hpp"
 #include "dnnkit/source/identifiers.hpp"
-#include "dnnkit/source/item.hpp"
 #include "dnnkit/source/layer_names.hpp"
 #include "dnnkit/source/operator_source.hpp"
 #include "dnnkit/source/symbols.hpp"
@@ -37,9 +37,9 @@ class call_maker {
   // Definitions of members for the elements of long constants.
   const std::vector<std::string>& arrays() const { return arrays_; }
 
-  // The live nodes in order, each as an item, and before the first that needs it an item for each long constant.
-  template <class Set> std::vector<item> items(Set) {
-    std::vector<item> list;
+  // The live nodes in order, each as an expression; each long constant is one, too, before the first that needs it.
+  template <class Set> std::vector<expression> expressions(Set) {
+    std::vector<expression> list;
     const auto alive = live_nodes(g_);
     for (std::size_t k = 0; k < g_.nodes.size(); ++k) {
       if (alive[k] == 0) continue;
@@ -57,8 +57,8 @@ class call_maker {
   static constexpr std::size_t longest_in_place = 12;  // elements of a constant inside an expression
   static constexpr std::size_t longest_list = 32;      // and of one in build() at all
 
-  item call(const node& n, const operator_source& op) {
-    item x;
+  expression call(const node& n, const operator_source& op) {
+    expression x;
     x.outputs = {n.output};
     x.operators = 1;
     x.node_names = {std::string(g_.text_of(n.name))};
@@ -77,18 +77,18 @@ class call_maker {
            (of_weight.count != 0 ? g_.text_of(of_weight) : std::string_view(n.op->name));
   }
   // g.named("stem", dk::conv(...)) for layers of an operator some of which need it: so all of them are of one pattern.
-  void name_layer(item& x, const node& n) const {
+  void name_layer(expression& x, const node& n) const {
     if (!named_.contains(n.op->id) || layer_weight(g_, n) == none) return;
     const std::string name = layer_name(g_.text_of(n.name));
-    const std::size_t k = x.add({slot::kind::name, 0, 0, name, "name", false});
-    const piece before[] = {
-        {piece::kind::text, "g.named(", 0, 0}, {piece::kind::slot, {}, k, 0}, {piece::kind::text, ", ", 0, 0}};
+    const std::size_t k = x.add({gap::kind::name, 0, 0, name, "name", false});
+    const part before[] = {
+        {part::kind::text, "g.named(", 0, 0}, {part::kind::gap, {}, k, 0}, {part::kind::text, ", ", 0, 0}};
     x.before.insert(x.before.begin(), std::begin(before), std::end(before));
-    x.after.push_back({piece::kind::text, ")", 0, 0});
+    x.after.push_back({part::kind::text, ")", 0, 0});
   }
 
   // a + b, -a
-  bool infix(item& x, const node& n, const operator_source& op) {
+  bool infix(expression& x, const node& n, const operator_source& op) {
     const auto sign = [&](const char* name) { return op.type == "dk::op::" + std::string(name); };
     if (sign("neg")) {
       x.text("-");
@@ -119,7 +119,7 @@ class call_maker {
   }
 
   // dk::batch_normalization(x, g.batch_norm("bn1", 64)) where the weights are named as PyTorch does
-  bool batch_normalization(item& x, const node& n, const operator_source& op) {
+  bool batch_normalization(expression& x, const node& n, const operator_source& op) {
     if (op.type != "dk::op::batch_normalization") return false;
     const value_id scale = g_.input_of(n, 1);
     std::string prefix(g_.name_of(scale));
@@ -134,7 +134,7 @@ class call_maker {
     if (matches) {
       operand(x, n, 0, op, false);
       x.text(", g.batch_norm(");
-      x.before.push_back({piece::kind::slot, {}, x.add({slot::kind::name, 0, 0, prefix, "name", false}), 0});
+      x.before.push_back({part::kind::gap, {}, x.add({gap::kind::name, 0, 0, prefix, "name", false}), 0});
       x.text(", ");
       x.value(size(g_.at(scale).type.dims[0], "channels"));
       x.text(")");
@@ -149,7 +149,7 @@ class call_maker {
   }
 
   // Functions with arguments of their own.
-  bool shaped(item& x, const node& n, const operator_source& op) {
+  bool shaped(expression& x, const node& n, const operator_source& op) {
     if (op.type == "dk::op::reshape" || op.type == "dk::op::expand") {
       x.text("dk::" + op.type.substr(8) + "(");
       operand(x, n, 0, op, false);
@@ -186,7 +186,7 @@ class call_maker {
     return false;
   }
 
-  void plain(item& x, const node& n, const operator_source& op) {
+  void plain(expression& x, const node& n, const operator_source& op) {
     const std::size_t count = n.inputs.count;
     const bool by_function = !op.function.empty() && (count <= 3 || count == 5);
     if (by_function && count > 0) {
@@ -205,14 +205,14 @@ class call_maker {
     x.text(by_builder ? "})" : ")");
     x.before.swap(x.after);
   }
-  void operands(item& x, const node& n, const operator_source& op) {
+  void operands(expression& x, const node& n, const operator_source& op) {
     for (std::size_t i = 0; i < n.inputs.count; ++i) {
       x.text(i == 0 ? "" : ", ");
       operand(x, n, i, op, false);
     }
   }
 
-  void operand(item& x, const node& n, std::size_t i, const operator_source& op, bool number) {
+  void operand(expression& x, const node& n, std::size_t i, const operator_source& op, bool number) {
     const value_id v = g_.input_of(n, i);
     if (v == none) return x.text("dk::tensor{}");
     const value& w = g_.at(v);
@@ -239,11 +239,11 @@ class call_maker {
     } else if (name == "gather" && operand == 0) roles = {"rows", "width"}, roles.resize(rank, "size");
     return roles;
   }
-  void weight(item& x, const value& w, const std::vector<std::string>& roles) {
+  void weight(expression& x, const value& w, const std::vector<std::string>& roles) {
     x.text("g.weight(");
-    x.before.push_back({piece::kind::weight_name,
+    x.before.push_back({part::kind::weight_name,
                         {},
-                        x.add({slot::kind::name, 0, 0, std::string(g_.text_of(w.name)), "name", false}),
+                        x.add({gap::kind::name, 0, 0, std::string(g_.text_of(w.name)), "name", false}),
                         0});
     x.text(", {");
     for (std::size_t d = 0; d < w.type.dims.size(); ++d) {
@@ -265,13 +265,13 @@ class call_maker {
     const std::int64_t code = code_of(c, i);
     return is_floating(c.type.type) ? std::bit_cast<double>(code) : static_cast<double>(code);
   }
-  slot number_of(const value& c) const { return {slot::kind::real, 0, real_of(c, 0), {}, "value", false}; }
+  gap number_of(const value& c) const { return {gap::kind::real, 0, real_of(c, 0), {}, "value", false}; }
   bool is_long(const value& c) const { return c.data.count > longest_in_place; }
   std::string type_argument(const value& c) const {
     return c.type.type == f32 ? "" : ", " + dtype_literal(c.type.type);
   }
 
-  void constant(item& x, const value& c) {
+  void constant(expression& x, const value& c) {
     bool exact = true;
     for (std::size_t i = 0; i < c.data.count; ++i) exact = exact && fits_double(c, i);
     if (exact && c.type.dims.empty()) {
@@ -287,10 +287,10 @@ class call_maker {
     if (c.data.count > longest_list) {
       const std::string name = array(exact ? "double" : "std::int64_t", c.data.count, elements);
       x.text(exact ? "g.constant({" : "g.constant_from_codes({");
-      const std::size_t k = x.add({slot::kind::expression, 0, 0, name, exact ? "elements" : "codes", false});
-      x.before.push_back({piece::kind::slot, {}, k, 0});
+      const std::size_t k = x.add({gap::kind::expression, 0, 0, name, exact ? "elements" : "codes", false});
+      x.before.push_back({part::kind::gap, {}, k, 0});
       x.text(".begin(), ");
-      x.before.push_back({piece::kind::slot, {}, k, 0});
+      x.before.push_back({part::kind::gap, {}, k, 0});
       x.text(".end()");
     } else x.text((exact ? "g.constant({" : "g.constant_from_codes({") + elements);
     x.text("}, {");
@@ -311,16 +311,16 @@ class call_maker {
     arrays_.push_back(head + name + "{" + elements + "};");
     return name;
   }
-  // Long constants are variables, defined before the first item that reads them.
-  void define_constant(value_id v, std::vector<item>& list) {
+  // Long constants are variables, defined before the first expression that reads them.
+  void define_constant(value_id v, std::vector<expression>& list) {
     if (v != none && g_.at(v).from == origin::constant && is_long(g_.at(v))) define_leaf(v, list);
   }
-  void define_leaf(value_id v, std::vector<item>& list) {
+  void define_leaf(value_id v, std::vector<expression>& list) {
     const value& c = g_.at(v);
     if (c.from != origin::constant && c.from != origin::weight) return;
     if (is_defined_[static_cast<std::size_t>(v)]) return;
     is_defined_[static_cast<std::size_t>(v)] = true;
-    item x;
+    expression x;
     x.outputs = {v};
     x.operator_name = c.from == origin::weight ? "weight" : "constant";
     if (c.from == origin::weight) weight(x, c, {});
@@ -330,29 +330,29 @@ class call_maker {
   }
 
   // --- attributes
-  slot size(dim d, const std::string& role) const {
-    if (d.is_known()) return {slot::kind::size, d.value(), 0, {}, role, false};
-    if (d.is_unknown()) return {slot::kind::size, -1, 0, {}, role, false};
-    return {slot::kind::expression, 0, 0, symbols_.code(d), role, false};
+  gap size(dim d, const std::string& role) const {
+    if (d.is_known()) return {gap::kind::size, d.value(), 0, {}, role, false};
+    if (d.is_unknown()) return {gap::kind::size, -1, 0, {}, role, false};
+    return {gap::kind::expression, 0, 0, symbols_.code(d), role, false};
   }
-  void element(std::vector<piece>& pieces, item& x, const attribute_element& e, const std::string& role) const {
+  void element(std::vector<part>& parts, expression& x, const attribute_element& e, const std::string& role) const {
     using kind = attribute_element::kind;
-    if (e.is == kind::word) return pieces.push_back({piece::kind::text, e.word, 0, 0});
-    slot s{slot::kind::size, e.integer, 0, {}, role, false};
-    if (e.is == kind::real) s = {slot::kind::real, 0, e.real, "float", role, false};
+    if (e.is == kind::word) return parts.push_back({part::kind::text, e.word, 0, 0});
+    gap s{gap::kind::size, e.integer, 0, {}, role, false};
+    if (e.is == kind::real) s = {gap::kind::real, 0, e.real, "float", role, false};
     if (e.is == kind::dimension) s = size(e.dimension, role);
-    pieces.push_back({piece::kind::slot, {}, x.add(std::move(s)), 0});
+    parts.push_back({part::kind::gap, {}, x.add(std::move(s)), 0});
   }
-  void list(std::vector<piece>& pieces, item& x, const std::vector<attribute_element>& elements,
+  void list(std::vector<part>& parts, expression& x, const std::vector<attribute_element>& elements,
             const std::string& role) const {
     if (elements.empty() || elements[0].is == attribute_element::kind::word) {
       std::string s = "{";
       for (std::size_t i = 0; i < elements.size(); ++i) s += (i == 0 ? "" : ", ") + elements[i].word;
-      return pieces.push_back({piece::kind::text, s + "}", 0, 0});
+      return parts.push_back({part::kind::text, s + "}", 0, 0});
     }
-    std::vector<piece> gaps;
+    std::vector<part> gaps;
     for (const attribute_element& e : elements) element(gaps, x, e, role);
-    pieces.push_back({piece::kind::list, {}, gaps[0].index, gaps.size()});
+    parts.push_back({part::kind::list, {}, gaps[0].index, gaps.size()});
   }
   static std::string all(int x, std::size_t count) {
     std::string s = "{";
@@ -380,13 +380,13 @@ class call_maker {
 
   // What differs from its default. Lists of a window are written out for every node, so that nodes with and without
   // padding are of one pattern.
-  void attributes(item& x, const node& n, const operator_source& op) const {
+  void attributes(expression& x, const node& n, const operator_source& op) const {
     x.attributes_open = ", {";
     x.attributes_close = "})";
     x.attributes_none = ")";
     const bool windowed = op.type.starts_with("dk::op::conv") || op.type.ends_with("_pool");
     std::size_t axes = 0;
-    for (const slot& s : x.slots) axes += s.role == "kernel";
+    for (const gap& s : x.gaps) axes += s.role == "kernel";
     for (const attribute_source& a : op.attributes)
       if (a.name == "kernel_shape" && op.type != "dk::op::conv") axes = a.elements.size();
     for (const attribute_source& a : op.attributes) {

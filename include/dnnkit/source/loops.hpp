@@ -13,26 +13,26 @@
 
 #include "dnnkit/source/anti_unification.hpp"
 #include "dnnkit/source/escapes.hpp"
-#include "dnnkit/source/item.hpp"
+#include "dnnkit/source/expression.hpp"
 
 namespace dnnkit::generation {
 
 // A literal for each gap of a statement outside all functions.
-inline body_item with_literals(item x) {
-  body_item b{std::move(x), {}, {}};
-  for (const slot& s : b.pattern.slots) {
+inline body_expression with_literals(expression x) {
+  body_expression b{std::move(x), {}, {}};
+  for (const gap& s : b.pattern.gaps) {
     switch (s.is) {
-      case slot::kind::size:
-        b.slots.push_back(integer_literal(s.size));
+      case gap::kind::size:
+        b.gaps.push_back(integer_literal(s.size));
         break;
-      case slot::kind::name:
-        b.slots.push_back(string_literal(s.text));
+      case gap::kind::name:
+        b.gaps.push_back(string_literal(s.text));
         break;
-      case slot::kind::real:
-        b.slots.push_back(anti_unification::real_code(s));
+      case gap::kind::real:
+        b.gaps.push_back(anti_unification::real_code(s));
         break;
-      case slot::kind::expression:
-        b.slots.push_back(s.text);
+      case gap::kind::expression:
+        b.gaps.push_back(s.text);
         break;
     }
     b.suffixes.emplace_back();
@@ -42,71 +42,73 @@ inline body_item with_literals(item x) {
 
 class loop_maker {
  public:
-  loop_maker(const std::vector<item>& items, const std::vector<value_id>& kept) : items_(items) {
-    for (const item& x : items)
+  loop_maker(const std::vector<expression>& expressions, const std::vector<value_id>& kept)
+      : expressions_(expressions) {
+    for (const expression& x : expressions)
       for (value_id v : x.operands) ++uses_[v];
     for (value_id v : kept) ++uses_[v];
   }
-  std::vector<body_item> run() const {
-    std::vector<body_item> list;
-    for (std::size_t i = 0; i < items_.size();) {
+  std::vector<body_expression> run() const {
+    std::vector<body_expression> list;
+    for (std::size_t i = 0; i < expressions_.size();) {
       std::size_t end = i + 1;
-      while (end < items_.size() && follows(end) && is_in_step(i, end)) ++end;
+      while (end < expressions_.size() && follows(end) && is_in_step(i, end)) ++end;
       if (end > i + 2) {
         list.push_back(loop_over(i, end));
         i = end;
-      } else list.push_back(with_literals(items_[i++]));
+      } else list.push_back(with_literals(expressions_[i++]));
     }
     return list;
   }
 
  private:
   bool follows(std::size_t i) const {
-    const item &x = items_[i], &before = items_[i - 1];
-    if (x.function == item::no_function || x.key != before.key || x.operands.empty()) return false;
+    const expression &x = expressions_[i], &before = expressions_[i - 1];
+    if (x.function == expression::no_function || x.key != before.key || x.operands.empty()) return false;
     if (x.operands[0] != before.outputs[0] || uses_.at(x.operands[0]) != 1) return false;
     for (std::size_t r = 1; r < x.operands.size(); ++r)
       if (x.operands[r] != before.operands[r]) return false;
     return true;
   }
-  // Whether what fills the gaps of items [first, i), which are in step, goes on in the same steps with item i.
+  // Whether what fills the gaps of expressions [first, i), which are in step, goes on in the same steps with number i.
   bool is_in_step(std::size_t first, std::size_t i) const {
-    for (std::size_t k = 0; k < items_[i].slots.size(); ++k)
-      if (!code_of(slots(std::max(first + 2, i) - 2, i + 1, k))) return false;
+    for (std::size_t k = 0; k < expressions_[i].gaps.size(); ++k)
+      if (!code_of(gaps(std::max(first + 2, i) - 2, i + 1, k))) return false;
     return true;
   }
-  std::vector<slot> slots(std::size_t first, std::size_t end, std::size_t k) const {
-    std::vector<slot> values;
-    for (std::size_t i = first; i < end; ++i) values.push_back(items_[i].slots[k]);
+  std::vector<gap> gaps(std::size_t first, std::size_t end, std::size_t k) const {
+    std::vector<gap> values;
+    for (std::size_t i = first; i < end; ++i) values.push_back(expressions_[i].gaps[k]);
     return values;
   }
-  body_item loop_over(std::size_t first, std::size_t end) const {
-    body_item b{items_[first], {}, {}};
-    b.pattern.outputs = items_[end - 1].outputs;
+  body_expression loop_over(std::size_t first, std::size_t end) const {
+    body_expression b{expressions_[first], {}, {}};
+    b.pattern.outputs = expressions_[end - 1].outputs;
     b.pattern.loop_count = end - first;
     b.pattern.node_names.clear();
     for (std::size_t i = first; i < end; ++i)
-      b.pattern.node_names.insert(b.pattern.node_names.end(), items_[i].node_names.begin(), items_[i].node_names.end());
-    for (std::size_t k = 0; k < items_[first].slots.size(); ++k) {
-      b.slots.push_back(code_of(slots(first, end, k)).value());
+      b.pattern.node_names.insert(b.pattern.node_names.end(), expressions_[i].node_names.begin(),
+                                  expressions_[i].node_names.end());
+    for (std::size_t k = 0; k < expressions_[first].gaps.size(); ++k) {
+      b.gaps.push_back(code_of(gaps(first, end, k)).value());
       b.suffixes.emplace_back();
     }
     return b;
   }
   // Code for a gap by the number of the round i; nothing where no steps are found.
-  static std::optional<std::string> code_of(const std::vector<slot>& values) {
-    const slot& first = values[0];
-    if (first.is == slot::kind::size) {
+  static std::optional<std::string> code_of(const std::vector<gap>& values) {
+    const gap& first = values[0];
+    if (first.is == gap::kind::size) {
       std::vector<std::int64_t> numbers;
-      for (const slot& s : values) numbers.push_back(s.size);
+      for (const gap& s : values) numbers.push_back(s.size);
       return in_steps(numbers);
     }
-    if (first.is == slot::kind::name) return name_in_steps(values);
-    item one;
-    one.slots = {first};
-    for (const slot& s : values)
+    if (first.is == gap::kind::name) return name_in_steps(values);
+    expression one;
+    one.gaps = {first};
+    for (const gap& s : values)
       if (s.real != first.real || s.text != first.text) return std::nullopt;
-    return with_literals(one).slots[0];
+    return with_literals(one).gaps[0];
   }
   // "7", "i", "512 + 9 * i"
   static std::optional<std::string> in_steps(const std::vector<std::int64_t>& x) {
@@ -117,9 +119,9 @@ class loop_maker {
     const std::string i = step == 1 ? "i" : std::to_string(step) + " * i";
     return x[0] == 0 ? i : integer_literal(x[0]) + " + " + i;
   }
-  static std::optional<std::string> name_in_steps(const std::vector<slot>& values) {
+  static std::optional<std::string> name_in_steps(const std::vector<gap>& values) {
     std::vector<numbered_name> cut;
-    for (const slot& s : values) {
+    for (const gap& s : values) {
       cut.push_back(cut_at_numbers(s.text));
       if (cut.back().texts != cut[0].texts || s.text.size() > 200) return std::nullopt;
     }
@@ -142,7 +144,7 @@ class loop_maker {
     return open.empty() ? s : s + " << " + string_literal(open);
   }
 
-  const std::vector<item>& items_;
+  const std::vector<expression>& expressions_;
   std::map<value_id, std::size_t> uses_;
 };
 

@@ -30,12 +30,12 @@ template <class Set> class model_writer {
   std::string write(const std::string& name) {
     call_maker calls(g_, symbols_, names_, name);
     visible_ = names_;
-    repeats r(calls.items(Set{}), {g_.outputs.begin(), g_.outputs.end()}, names_);
+    repeats r(calls.expressions(Set{}), {g_.outputs.begin(), g_.outputs.end()}, names_);
     r.run();
     code_ = "struct " + name + " {\n  static constexpr void build(dnnkit::builder& g) {\n    namespace dk = dnnkit;\n";
     const std::size_t begin = code_.size();
     for (const function& f : r.functions()) write_function(f);
-    write_main(r.items());
+    write_main(r.expressions());
     code_.insert(begin, symbol_definitions());
     code_ += "  }\n";
     for (const std::string& a : calls.arrays()) code_ += "\n" + broken(a, 2);
@@ -113,7 +113,7 @@ template <class Set> class model_writer {
     }
   }
 
-  void write_main(const std::vector<item>& items) {
+  void write_main(const std::vector<expression>& expressions) {
     name_scope scope = visible_;
     scope.take("i");  // which loops count with
     std::vector<std::string> names;
@@ -127,9 +127,9 @@ template <class Set> class model_writer {
       line("const auto " + names[i] + " = g.input(" + string_literal(g_.name_of(v)) + ", " +
            dtype_literal(g_.at(v).type.type) + ", {" + dims + "});");
     }
-    std::vector<body_item> body = loop_maker(items, {g_.outputs.begin(), g_.outputs.end()}).run();
+    std::vector<body_expression> body = loop_maker(expressions, {g_.outputs.begin(), g_.outputs.end()}).run();
     for (std::size_t k = 0; k < g_.outputs.size(); ++k) {
-      item x;
+      expression x;
       x.text("g.output(" + string_literal(g_.text_of(g_.output_names[k])) + ", ");
       x.operand(g_.outputs[k]);
       x.text(")");

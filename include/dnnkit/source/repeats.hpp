@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Repeated stretches of a sequence of items become functions: of all stretches that occur several times, equal up to
-// the contents of their gaps, the one whose function saves the most text is taken first, and so on (the greedy scheme
-// of grammar compression by longest gain; Nevill-Manning and Witten, "Online and offline heuristics for inferring
-// hierarchies of repetitions in sequences", 2000).
+// Repeated stretches of a sequence of expressions become functions: of all stretches that occur several times, equal
+// up to the contents of their gaps, the one whose function saves the most text is taken first, and so on (the greedy
+// scheme of grammar compression by longest gain; Nevill-Manning and Witten, "Online and offline heuristics for
+// inferring hierarchies of repetitions in sequences", 2000).
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "dnnkit/source/anti_unification.hpp"
+#include "dnnkit/source/expression.hpp"
 #include "dnnkit/source/identifiers.hpp"
-#include "dnnkit/source/item.hpp"
 #include "dnnkit/source/recurrences.hpp"
 #include "dnnkit/source/scopes.hpp"
 
@@ -26,11 +26,11 @@ namespace dnnkit::generation {
 
 class repeats {
  public:
-  // `kept`: values that are needed after the last item (the graph's outputs).
+  // `kept`: values that are needed after the last expression (the graph's outputs).
   // Functions take their names from `names`.
-  repeats(std::vector<item> items, std::vector<value_id> kept, name_scope& names)
-      : items_(std::move(items)), kept_(std::move(kept)), names_(names) {
-    for (item& x : items_) ids_.push_back(id_of(x));
+  repeats(std::vector<expression> expressions, std::vector<value_id> kept, name_scope& names)
+      : expressions_(std::move(expressions)), kept_(std::move(kept)), names_(names) {
+    for (expression& x : expressions_) ids_.push_back(id_of(x));
   }
 
   // First single operators with their weights, and pairs of such (a product and its bias); then whole blocks.
@@ -38,13 +38,14 @@ class repeats {
     while (functions_.size() < most_functions && take_best(2, true)) {}
     while (functions_.size() < most_functions && take_best(longest, false)) {}
   }
-  const std::vector<item>& items() const { return items_; }
+  const std::vector<expression>& expressions() const { return expressions_; }
   const std::vector<function>& functions() const { return functions_; }
 
  private:
-  // What is looked for is bounded, so that the work grows as the number of items and no faster. A block of more items
-  // than this is a network of its own, and has blocks itself; in more functions than this nobody finds their way.
-  static constexpr std::size_t longest = 400;  // items of a block
+  // What is looked for is bounded, so that the work grows as the number of expressions and no faster. A block of more
+  // expressions than this is a network of its own, and has blocks itself; in more functions than this nobody finds
+  // their way.
+  static constexpr std::size_t longest = 400;  // expressions of a block
   static constexpr std::size_t most_functions = 64;
   static constexpr std::size_t most_tries = 3000;  // proposals looked at for one function
   static constexpr std::int64_t least_gain = 120;
@@ -61,11 +62,11 @@ class repeats {
   // Where a value comes from, seen from inside a stretch.
   struct origin_of_operand {
     bool inside = false;
-    std::size_t item = 0, output = 0;  // when inside
+    std::size_t expression = 0, output = 0;  // when inside
     friend bool operator==(const origin_of_operand&, const origin_of_operand&) = default;
   };
   struct place {
-    std::size_t item = 0, output = 0;
+    std::size_t expression = 0, output = 0;
   };
 
   // Everything about the function a stretch would become.
@@ -74,8 +75,8 @@ class repeats {
     std::size_t length = 0;
     function made;
     std::vector<std::vector<value_id>> tensors;  // by parameter, then by occurrence
-    std::vector<anti_unification::column> parameters;
-    std::vector<std::pair<std::size_t, std::size_t>> results;  // item within the stretch, output
+    std::vector<anti_unification::variable> parameters;
+    std::vector<std::pair<std::size_t, std::size_t>> results;  // expression within the stretch, output
     std::int64_t gain = 0;
   };
 
@@ -94,35 +95,35 @@ class repeats {
   }
   // Of functions whose calls do not overlap; see propose().
   std::int64_t most_gain(const stretch& s) const {
-    const std::size_t calls = std::min(table_->at(s.where).count(), items_.size() / s.length);
+    const std::size_t calls = std::min(table_->at(s.where).count(), expressions_.size() / s.length);
     const std::int64_t body = lengths_[s.first + s.length] - lengths_[s.first];
     return of_module(gain_of(calls, body, 0));
   }
 
   // --- tables about the present sequence
-  std::size_t id_of(const item& x) { return known_.emplace(x.key, known_.size()).first->second; }
+  std::size_t id_of(const expression& x) { return known_.emplace(x.key, known_.size()).first->second; }
   void index() {
     places_.clear();
     last_use_.clear();
     lengths_.assign(1, 0);
     operators_.assign(1, 0);
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      lengths_.push_back(lengths_.back() + text_length(items_[i]));
-      operators_.push_back(operators_.back() + items_[i].operators);
-      for (std::size_t o = 0; o < items_[i].outputs.size(); ++o) places_[items_[i].outputs[o]] = {i, o};
-      for (value_id v : items_[i].operands) last_use_[v] = i;
+    for (std::size_t i = 0; i < expressions_.size(); ++i) {
+      lengths_.push_back(lengths_.back() + text_length(expressions_[i]));
+      operators_.push_back(operators_.back() + expressions_[i].operators);
+      for (std::size_t o = 0; o < expressions_[i].outputs.size(); ++o) places_[expressions_[i].outputs[o]] = {i, o};
+      for (value_id v : expressions_[i].operands) last_use_[v] = i;
     }
-    for (value_id v : kept_) last_use_[v] = items_.size();
+    for (value_id v : kept_) last_use_[v] = expressions_.size();
     table_.emplace(ids_, longest);
   }
-  static std::int64_t text_length(const item& x) {
+  static std::int64_t text_length(const expression& x) {
     std::size_t n = 0;
-    const auto count = [&](const std::vector<piece>& pieces) {
-      for (const piece& p : pieces)
-        n += p.is == piece::kind::text          ? p.text.size()
-             : p.is == piece::kind::weight_name ? 20
-             : p.is == piece::kind::list        ? 3 * p.count
-                                                : 3;
+    const auto count = [&](const std::vector<part>& parts) {
+      for (const part& p : parts)
+        n += p.is == part::kind::text          ? p.text.size()
+             : p.is == part::kind::weight_name ? 20
+             : p.is == part::kind::list        ? 3 * p.count
+                                               : 3;
     };
     count(x.before);
     count(x.after);
@@ -132,7 +133,7 @@ class repeats {
 
   // The most promising stretches that occur several times and have one result, the first occurrence of each.
   std::vector<stretch> list_candidates(std::size_t longest_stretch, bool leaves) const {
-    const std::size_t n = items_.size();
+    const std::size_t n = expressions_.size();
     const auto& intervals = table_->intervals();
     std::vector<std::size_t> first_bit{0};  // of an interval, in `seen`: one for each length that is its own
     for (const auto& x : intervals) first_bit.push_back(first_bit.back() + x.length - intervals[x.parent].length);
@@ -152,11 +153,11 @@ class repeats {
       bool weight = false;
       const std::size_t most = std::min(longest_stretch, intervals[around.front()].length);
       for (std::size_t length = 1; length <= most; ++length) {
-        const item& x = items_[s + length - 1];
+        const expression& x = expressions_[s + length - 1];
         while (intervals[around.back()].length < length) around.pop_back();
         const std::size_t where = around.back();
         const bool is_power = period.next();
-        weight = weight || (x.has_weight && x.function == item::no_function);
+        weight = weight || (x.has_weight && x.function == expression::no_function);
         for (value_id v : x.outputs)
           if (const auto use = last_use_.find(v); use != last_use_.end() && use->second >= s + length) {
             ++open;
@@ -165,7 +166,7 @@ class repeats {
         open -= ending[length - 1];
         if (open != 1 || (leaves && (!x.has_weight || !every_has_weight(s, length)))) continue;
         if (!leaves && operators_[s + length] - operators_[s] < 3) continue;
-        if (!leaves && length == 1 && x.function != item::no_function) continue;
+        if (!leaves && length == 1 && x.function != expression::no_function) continue;
         if (is_power) continue;  // a loop says it better
         const std::size_t bit = first_bit[where] + length - intervals[intervals[where].parent].length - 1;
         if (seen[bit]) continue;  // of equal sequences the first one stands for all
@@ -208,18 +209,18 @@ class repeats {
   };
   bool every_has_weight(std::size_t s, std::size_t length) const {
     for (std::size_t i = s; i < s + length; ++i)
-      if (!items_[i].has_weight || items_[i].function != item::no_function) return false;
+      if (!expressions_[i].has_weight || expressions_[i].function != expression::no_function) return false;
     return true;
   }
   // --- one candidate
   origin_of_operand origin_in(value_id v, std::size_t first, std::size_t length) const {
     const auto p = places_.find(v);
-    if (p == places_.end() || p->second.item < first || p->second.item >= first + length) return {};
-    return {true, p->second.item - first, p->second.output};
+    if (p == places_.end() || p->second.expression < first || p->second.expression >= first + length) return {};
+    return {true, p->second.expression - first, p->second.output};
   }
   bool same_wiring(std::size_t a, std::size_t b, std::size_t length) const {
     for (std::size_t k = 0; k < length; ++k) {
-      const item &x = items_[a + k], &y = items_[b + k];
+      const expression &x = expressions_[a + k], &y = expressions_[b + k];
       for (std::size_t r = 0; r < x.operands.size(); ++r)
         if (!(origin_in(x.operands[r], a, length) == origin_in(y.operands[r], b, length))) return false;
     }
@@ -260,9 +261,9 @@ class repeats {
   }
   void find_results(proposal& p) const {
     for (std::size_t k = 0; k < p.length; ++k)
-      for (std::size_t o = 0; o < items_[p.firsts[0] + k].outputs.size(); ++o)
+      for (std::size_t o = 0; o < expressions_[p.firsts[0] + k].outputs.size(); ++o)
         for (std::size_t first : p.firsts) {
-          const auto use = last_use_.find(items_[first + k].outputs[o]);
+          const auto use = last_use_.find(expressions_[first + k].outputs[o]);
           if (use == last_use_.end() || use->second < first + p.length) continue;
           p.results.emplace_back(k, o);
           if (p.results.size() > 1) return;
@@ -271,10 +272,10 @@ class repeats {
   }
   void find_tensors(proposal& p) const {
     for (std::size_t k = 0; k < p.length; ++k)
-      for (std::size_t r = 0; r < items_[p.firsts[0] + k].operands.size(); ++r) {
-        if (origin_in(items_[p.firsts[0] + k].operands[r], p.firsts[0], p.length).inside) continue;
+      for (std::size_t r = 0; r < expressions_[p.firsts[0] + k].operands.size(); ++r) {
+        if (origin_in(expressions_[p.firsts[0] + k].operands[r], p.firsts[0], p.length).inside) continue;
         std::vector<value_id> values;
-        for (std::size_t first : p.firsts) values.push_back(items_[first + k].operands[r]);
+        for (std::size_t first : p.firsts) values.push_back(expressions_[first + k].operands[r]);
         if (std::find(p.tensors.begin(), p.tensors.end(), values) == p.tensors.end()) p.tensors.push_back(values);
       }
   }
@@ -282,13 +283,13 @@ class repeats {
   template <class Enough> bool find_parameters(proposal& p, Enough enough) const {
     anti_unification c(names_);
     for (std::size_t k = 0; k < p.length; ++k) {
-      const item& pattern = items_[p.firsts[0] + k];
-      body_item b{pattern, {}, {}};
-      for (std::size_t i = 0; i < pattern.slots.size(); ++i) {
-        std::vector<const slot*> values;
-        for (std::size_t first : p.firsts) values.push_back(&items_[first + k].slots[i]);
+      const expression& pattern = expressions_[p.firsts[0] + k];
+      body_expression b{pattern, {}, {}};
+      for (std::size_t i = 0; i < pattern.gaps.size(); ++i) {
+        std::vector<const gap*> values;
+        for (std::size_t first : p.firsts) values.push_back(&expressions_[first + k].gaps[i]);
         anti_unification::code code = c.add(values);
-        b.slots.push_back(std::move(code.text));
+        b.gaps.push_back(std::move(code.text));
         b.suffixes.push_back(std::move(code.suffix));
       }
       if (!enough(c.size())) return false;
@@ -303,18 +304,18 @@ class repeats {
       const std::string_view path = path_of_stretch(first, p.length);
       if (path.empty()) return false;
       const auto below = [&](std::size_t i) {
-        for (const std::string& n : items_[i].node_names)
+        for (const std::string& n : expressions_[i].node_names)
           if (n.starts_with(path)) return true;
         return false;
       };
-      if ((first > 0 && below(first - 1)) || (first + p.length < items_.size() && below(first + p.length)))
+      if ((first > 0 && below(first - 1)) || (first + p.length < expressions_.size() && below(first + p.length)))
         return false;
     }
     return true;
   }
   std::string_view path_of_stretch(std::size_t first, std::size_t length) const {
     common_path c;
-    for (std::size_t i = first; i < first + length; ++i) c.add(items_[i].node_names);
+    for (std::size_t i = first; i < first + length; ++i) c.add(expressions_[i].node_names);
     return c.path();
   }
 
@@ -324,49 +325,49 @@ class repeats {
     const std::string wanted = leaf ? leaf_name(p) : block_name(p);
     f.name = names_.add(wanted.size() > 1 ? wanted : "block_" + wanted);  // letters are for tensors
     for (const auto& t : p.tensors) f.tensors.push_back(t[0]);
-    for (const anti_unification::column& c : p.parameters) f.parameters.push_back(c.as);
-    for (const auto& [k, o] : p.results) f.results.push_back(items_[p.firsts[0] + k].outputs[o]);
+    for (const anti_unification::variable& c : p.parameters) f.parameters.push_back(c.as);
+    for (const auto& [k, o] : p.results) f.results.push_back(expressions_[p.firsts[0] + k].outputs[o]);
     f.is_leaf = leaf;
     f.calls = p.firsts.size();
-    std::vector<item> items;
+    std::vector<expression> expressions;
     std::vector<std::size_t> ids;
     std::size_t next = 0;
-    for (std::size_t i = 0; i < items_.size();) {
+    for (std::size_t i = 0; i < expressions_.size();) {
       if (next == p.firsts.size() || i != p.firsts[next]) {
         ids.push_back(ids_[i]);
-        items.push_back(std::move(items_[i++]));
+        expressions.push_back(std::move(expressions_[i++]));
         continue;
       }
-      items.push_back(call(p, next));
-      ids.push_back(id_of(items.back()));
+      expressions.push_back(call(p, next));
+      ids.push_back(id_of(expressions.back()));
       i += p.length;
       ++next;
     }
     functions_.push_back(std::move(f));
-    items_ = std::move(items);
+    expressions_ = std::move(expressions);
     ids_ = std::move(ids);
   }
-  item call(const proposal& p, std::size_t occurrence) const {
-    item x;
+  expression call(const proposal& p, std::size_t occurrence) const {
+    expression x;
     x.function = functions_.size();
     x.text(p.made.name + "(");
     for (std::size_t t = 0; t < p.tensors.size(); ++t) {
       x.text(t == 0 ? "" : ", ");
       x.operand(p.tensors[t][occurrence]);
     }
-    for (const anti_unification::column& c : p.parameters) {
-      x.text(x.operands.empty() && x.slots.empty() ? "" : ", ");
-      slot s = c.values[occurrence];
+    for (const anti_unification::variable& c : p.parameters) {
+      x.text(x.operands.empty() && x.gaps.empty() ? "" : ", ");
+      gap s = c.values[occurrence];
       s.role = c.as.name;
       x.value(std::move(s));
     }
     x.text(")");
     const std::size_t first = p.firsts[occurrence];
-    for (const auto& [k, o] : p.results) x.outputs.push_back(items_[first + k].outputs[o]);
+    for (const auto& [k, o] : p.results) x.outputs.push_back(expressions_[first + k].outputs[o]);
     for (std::size_t i = first; i < first + p.length; ++i) {
-      x.operators += items_[i].operators;
-      x.has_weight = x.has_weight || items_[i].has_weight;
-      x.node_names.insert(x.node_names.end(), items_[i].node_names.begin(), items_[i].node_names.end());
+      x.operators += expressions_[i].operators;
+      x.has_weight = x.has_weight || expressions_[i].has_weight;
+      x.node_names.insert(x.node_names.end(), expressions_[i].node_names.begin(), expressions_[i].node_names.end());
     }
     x.operator_name = p.made.name;
     make_key(x);
@@ -374,9 +375,9 @@ class repeats {
   }
 
   std::string leaf_name(const proposal& p) const {
-    const std::string& first = items_[p.firsts[0]].operator_name;
+    const std::string& first = expressions_[p.firsts[0]].operator_name;
     if (first == "conv" || first == "conv_transpose")
-      for (const member_value& a : items_[p.firsts[0]].attributes)
+      for (const member_value& a : expressions_[p.firsts[0]].attributes)
         if (a.member == "group") return is_depthwise(p) ? "depthwise_" + first : "grouped_" + first;
     if (first == "matmul" || first == "gemm") return "linear";
     if (first.ends_with("_normalization")) return first == "batch_normalization" ? "batch_norm" : "norm";
@@ -385,7 +386,7 @@ class repeats {
   // One input channel a group, in all calls.
   bool is_depthwise(const proposal& p) const {
     for (std::size_t first : p.firsts)
-      for (const slot& s : items_[first].slots)
+      for (const gap& s : expressions_[first].gaps)
         if (s.role == "in" && s.size != 1) return false;
     return true;
   }
@@ -393,18 +394,18 @@ class repeats {
     std::vector<std::string> names;
     for (std::size_t first : p.firsts) names.emplace_back(path_of_stretch(first, p.length));
     const std::string name = module_name(names, "block");
-    for (const body_item& b : p.made.body)  // a stage made of layers is called layers
-      if (b.pattern.function != item::no_function && functions_[b.pattern.function].name == name)
+    for (const body_expression& b : p.made.body)  // a stage made of layers is called layers
+      if (b.pattern.function != expression::no_function && functions_[b.pattern.function].name == name)
         return name.ends_with('s') ? name + "_stage" : name + "s";
     return name;
   }
 
-  std::vector<item> items_;
+  std::vector<expression> expressions_;
   std::vector<value_id> kept_;
   name_scope& names_;
   std::vector<function> functions_;
   std::map<std::string, std::size_t> known_;    // numbers of patterns, by key
-  std::vector<std::size_t> ids_;                // equal for items of one pattern
+  std::vector<std::size_t> ids_;                // equal for expressions of one pattern
   std::vector<std::int64_t> lengths_;           // of text, summed up
   std::vector<std::size_t> operators_;          // summed up
   std::unordered_map<value_id, place> places_;  // where values are computed
