@@ -92,6 +92,46 @@ TEST_CASE("digits: each kernel with its operators, place, cost and reasons") {
   CHECK(has(last, "MaxPool -> Flatten -> MatMul 'fc': mapping types (Many-to-Many -> Reorganize -> Many-to-Many)"));
 }
 
+TEST_CASE("digits: the family of each kernel, and what it and others are expected to take") {
+  const std::string text = dk::explain<digits>();
+  double microseconds = 0;
+  for (std::size_t k = 0; k < digits::plan.steps.size(); ++k) {
+    const dk::kernel_choice& choice = digits::choices[digits::plan.steps[k].kernel];
+    const std::string kernel = block(text, "kernel " + std::to_string(k + 1) + ": ");
+    CHECK(has(kernel, fmt::format("\n  family        {}: {}\n", choice.family, choice.reason)));
+    CHECK(has(kernel, fmt::format("\n  expected      {:.1f} us", choice.cost.microseconds)));
+    microseconds += choice.cost.microseconds;
+  }
+  CHECK(has(block(text, "kernel 1: conv1"), " us (conv_n"));  // the other order of a convolution's elements
+  CHECK(total(text, "expected time") == pair{fmt::format("{:.1f}", microseconds), "us"});
+}
+
+namespace {
+
+struct attention {  // one kernel of three stages
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", dk::f32, {dk::sym{"N"}, 100, 16}),
+                     k = g.input("k", dk::f32, {dk::sym{"N"}, 16, 100});
+    g.output("y", dk::matmul(dk::softmax(dk::matmul(q, k) * 0.25), q));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("which anchors are stages of one kernel, and why") {
+  using net = dk::compile<attention>;
+  const std::string joined = dk::explain<net>();
+  CHECK(count(joined, "\n  joined        ") == 2);
+  CHECK(has(joined,
+            "  joined        MatMul -> Softmax: what one hands to the other stays with the worker, tile by tile ("
+            "one kernel "));
+  CHECK(has(joined, " cycles, one by one "));
+  CHECK(has(joined, "\n  family        attention: "));
+  CHECK(has(joined, " us, extents of symbols taken for 64\n"));
+  using apart = dk::compile<attention, dk::targets::native, dk::without<dk::default_pipeline, dk::passes::join_stages>>;
+  CHECK(count(dk::explain<apart>(), "joined") == 0);
+}
+
 TEST_CASE("the reasons are explained, those that were used and no others") {
   const std::string text = dk::explain<digits>();
   CHECK(has(text, "\none anchor a kernel: an anchor is an operator that is neither element-wise nor movement\n"));

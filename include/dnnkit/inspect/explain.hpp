@@ -21,6 +21,7 @@
 #include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"
 #include "dnnkit/inspect/sizes.hpp"
+#include "dnnkit/plan/kernel_spec.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit {
@@ -67,6 +68,7 @@ class explanation {
     if (const std::string conditions = conditions_of(plan_, k.runs); !conditions.empty())
       line("runs only if", conditions);
     if (stages.size() == 1) line("mapping type", name_of(stages[0].type));
+    if (const kernel_choice* const choice = net_.choice_of(k); choice != nullptr) add_choice(*choice);
     for (std::int32_t b : net_.operands(k.runs, false)) add_operand("reads", b, false);
     for (std::int32_t b : net_.operands(k.runs, true)) add_operand("writes", b, true);
     line("cost", fmt::format("{} FLOPs, {} bytes read, {} bytes written", sizes_.text(k.runs.flops),
@@ -74,7 +76,10 @@ class explanation {
     if (!k.setup) {
       flops_ = sizes_.sum(flops_, k.runs.flops);
       moved_ = sizes_.sum(moved_, sizes_.sum(k.log.bytes_read, k.log.bytes_written));
+      if (const kernel_choice* const choice = net_.choice_of(k); choice != nullptr)
+        microseconds_ += choice->cost.microseconds;
     }
+    for (const decision* d : net_.joins_about(k)) add_join(*d);
     for (const decision* d : net_.decisions_about(k)) add_decision(*d);
     out_ += "\n";
   }
@@ -90,6 +95,16 @@ class explanation {
     for (std::int32_t b : net_.tile_buffers(k.runs)) bytes = sizes_.sum(bytes, sizes_.stored_bytes(net_.buffer_at(b)));
     return fmt::format("{} positions of [{}], {} bytes in tile storage", fmt::join(positions, " x "),
                        fmt::join(extents, ", "), sizes_.text(bytes));
+  }
+
+  // "conv_nhwc: why it was chosen", and the time that it and others are expected to take
+  void add_choice(const kernel_choice& c) {
+    line("family", fmt::format("{}: {}", c.family, c.reason));
+    std::vector<std::string> others;
+    for (const kernel_alternative& a : net_.alternatives_of(c))
+      if (a.matches) others.push_back(fmt::format("{} {:.1f} us", a.family, a.cost.microseconds));
+    line("expected", fmt::format("{:.1f} us{}{}{}", c.cost.microseconds, others.empty() ? "" : " (",
+                                 fmt::join(others, ", "), others.empty() ? "" : ")"));
   }
 
   void add_operand(std::string_view label, std::int32_t b, bool written) {
@@ -131,6 +146,17 @@ class explanation {
       said_.emplace_back(d.reason, d.meaning);
   }
 
+  // "MatMul -> Softmax: why (one kernel 55,143 cycles, one by one 849,412 cycles)"
+  void add_join(const decision& d) {
+    std::vector<std::string> costs;
+    for (const compared_cost& c : net_.costs_of(d))
+      costs.push_back(fmt::format("{} {} {}", c.what, grouped(static_cast<std::int64_t>(c.amount)), c.unit));
+    line(d.applied ? "joined" : "not joined",
+         fmt::format("{} -> {}: {}{}{}{}", describe(plan_, net_.node_at(d.first)),
+                     describe(plan_, net_.node_at(d.second)), d.reason, costs.empty() ? "" : " (",
+                     fmt::join(costs, ", "), costs.empty() ? "" : ")"));
+  }
+
   // --- what became of operators of which no kernel is made
   void add_rewriting() {
     bool any = false;
@@ -158,6 +184,10 @@ class explanation {
     total("operators, kernels", std::to_string(built.operators), std::to_string(plan_.steps.size()));
     total("FLOPs", sizes_.text(built.flops), sizes_.text(flops_));
     total("bytes moved", sizes_.text(built.bytes_moved), sizes_.text(moved_));
+    if (!plan_.choices.empty())
+      total("expected time", "",
+            fmt::format("{:.1f} us{}", microseconds_,
+                        plan_.is_static ? "" : fmt::format(", extents of symbols taken for {}", typical_extent)));
     total("bytes of intermediates, arena", sizes_.text(built.bytes_of_intermediates),
           net_.is_placed() ? grouped(net_.arena_bytes()) : "planned when the symbols have values");
     total("kernels run once, at setup", "", std::to_string(plan_.setup_steps.size()));
@@ -171,6 +201,7 @@ class explanation {
   const plan_view& plan_;
   sizes& sizes_;
   dim flops_ = 0, moved_ = 0;
+  double microseconds_ = 0;
   std::vector<std::pair<std::string_view, std::string_view>> said_;  // reasons and what they mean
   std::string out_;
 };
@@ -178,8 +209,10 @@ class explanation {
 }  // namespace detail
 
 // A text about every kernel of a plan made with a log: its operators by name and ONNX type, the mapping type of the
-// group (DNNFusion, Table 3.2), what it reads and writes and where that lies, FLOPs, bytes, and which edges of the
-// graph were fused or not, with the reason. FLOPs and sizes are expressions over the symbols; given the values of all
+// group (DNNFusion, Table 3.2), the family that carries it out, with the time that it and the others which could are
+// expected to take (on one core, for the clock that cost/coefficients.hpp assumes), what it reads and writes and where
+// that lies, FLOPs, bytes, and which edges of the graph were fused or not, and anchors made stages of one kernel or
+// not, with the reason. FLOPs and sizes are expressions over the symbols; given the values of all
 // symbols they are numbers: explain<net>({{"H", 480}, {"W", 640}}). Bytes count each element of an operand once, and
 // of one that indices pick elements from as many as are picked. Throws dnnkit::error when there is no plan or no log,
 // and for a symbol that the network does not have or that is left out.

@@ -74,7 +74,7 @@ class json_explanation {
 
   // --- kernels
   void add_kernel(const kernel& k) {
-    const kernel_choice* const choice = choice_of(k.runs);
+    const kernel_choice* const choice = net_.choice_of(k);
     json_.object([&] {
       json_.member("name", plan_.text_of(k.runs.name));
       json_.member("setup", k.setup);
@@ -112,9 +112,6 @@ class json_explanation {
     if (k.setup) return;
     flops_ = sizes_.sum(flops_, k.runs.flops);
     if (choice != nullptr) microseconds_ += choice->cost.microseconds;
-  }
-  const kernel_choice* choice_of(const step& s) const {
-    return s.kernel < plan_.choices.size() ? &plan_.choices[s.kernel] : nullptr;
   }
 
   void add_stage(const logged_stage& s) {
@@ -205,7 +202,7 @@ class json_explanation {
     });
   }
   void add_alternatives(const kernel_choice& choice) {
-    for (const kernel_alternative& a : plan_.part<kernel_alternative>(plan_.alternatives, choice.alternatives))
+    for (const kernel_alternative& a : net_.alternatives_of(choice))
       json_.object([&] {
         json_.member("family", a.family);
         json_.member("matches", a.matches);
@@ -235,7 +232,7 @@ class json_explanation {
       json_.text_or_null("rule", d.rule);
       json_.key("costs");
       json_.array([&] {
-        for (const compared_cost& c : plan_.part<compared_cost>(plan_.costs, d.costs))
+        for (const compared_cost& c : net_.costs_of(d))
           json_.object([&] {
             json_.member("what", c.what);
             json_.member("amount", c.amount);

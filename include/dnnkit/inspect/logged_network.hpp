@@ -45,6 +45,7 @@ class logged_network {
     if (is_placed_) placement_ = placement_of(plan_, [&](const buffer& b) { return sizes_.stored_bytes(b).value(); });
     for (std::size_t k = 0; k < plan_.decisions.size(); ++k) {
       const decision& d = plan_.decisions[k];
+      if (is_join(d)) joins_.push_back(&d);
       if (!is_edge(d)) continue;
       at(decisions_at_, d.second).push_back(k);
       if (!d.applied) at(decisions_at_, d.first).push_back(k);
@@ -139,6 +140,29 @@ class logged_network {
     return list;
   }
 
+  // What was decided about the kernel's stages, then about what it might have been one kernel with.
+  std::vector<const decision*> joins_about(const kernel& about) const {
+    const auto nodes = nodes_of(about);
+    std::vector<const decision*> list;
+    for (const bool applied : {true, false})
+      for (const decision* d : joins_) {
+        const bool first = contains(nodes, d->first), second = contains(nodes, d->second);
+        if (d->applied == applied && (applied ? first && second : first != second)) list.push_back(d);
+      }
+    return list;
+  }
+  std::span<const compared_cost> costs_of(const decision& d) const {
+    return plan_.part<compared_cost>(plan_.costs, d.costs);
+  }
+
+  // Which family carries it out; null where none was chosen.
+  const kernel_choice* choice_of(const kernel& k) const {
+    return k.runs.kernel < plan_.choices.size() ? &plan_.choices[k.runs.kernel] : nullptr;
+  }
+  std::span<const kernel_alternative> alternatives_of(const kernel_choice& c) const {
+    return plan_.part<kernel_alternative>(plan_.alternatives, c.alternatives);
+  }
+
   // The movement operators between the output of `first` and `second`, which reads it; empty when it reads it directly.
   std::vector<node_id> movement_between(node_id first, node_id second) const {
     for (value_id v : plan_.numbers_of(node_at(second).inputs)) {
@@ -163,7 +187,9 @@ class logged_network {
   }
 
  private:
-  bool is_edge(const decision& d) const { return d.first != none && d.second != none && d.value == none; }
+  static bool is_edge(const decision& d) { return d.first != none && d.second != none && d.value == none; }
+  // About the value that the kernel of one anchor would hand to that of the other.
+  static bool is_join(const decision& d) { return d.first != none && d.second != none && d.value != none; }
   bool is_movement(node_id n) const { return node_at(n).op.kind == form::movement; }
   node_id producer(value_id v) const { return v == none ? none : value_at(v).producer; }
   value_id first_input(node_id n) const { return plan_.numbers_of(node_at(n).inputs)[0]; }
@@ -187,6 +213,7 @@ class logged_network {
   placement placement_;
   std::vector<value_id> value_in_;                      // of buffers
   std::vector<std::vector<std::size_t>> decisions_at_;  // of nodes: decisions about edges, in their order
+  std::vector<const decision*> joins_;                  // decisions about stages
 };
 
 }  // namespace dnnkit::detail
