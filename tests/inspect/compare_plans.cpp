@@ -50,6 +50,31 @@ TEST_CASE("the layouts that a pass chose") {
   CHECK(d.layouts == list{{"Conv", "channels last", "row-major"}});
 }
 
+namespace {
+
+struct any_batch {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", dk::f32, {dk::sym{"N"}, 4, 8, 8});
+    g.output("y", dk::depth_to_space(dk::conv(x, g.weight("w", {16, 4, 1, 1})), {.blocksize = 2}) + 1.0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("memory that is planned when symbols have values is compared where they are given") {
+  using fused = dk::compile<any_batch>;
+  using stored = dk::compile<any_batch, dk::targets::native, dk::pipeline_with_rules<movement_stays_out>>;
+  const auto arena = [](const dk::plan_differences& d) {
+    list found;
+    for (const auto& x : d.totals)
+      if (x.of == "arena") found.push_back(x);
+    return found;
+  };
+  CHECK(arena(dk::compare_plans<fused, stored>()).empty());
+  CHECK(arena(dk::compare_plans<fused, stored>({{"N", 3}})) == list{{"arena", "0 bytes", "12,288 bytes"}});
+  CHECK(error_of([] { return dk::compare_plans<fused, stored>({{"M", 3}}); }) == "symbol 'M': no such symbol");
+}
+
 TEST_CASE("a plan without a log is refused") {
   CHECK(error_of([] { return dk::compare_plans(usual::plan, apart::plan); }) ==
         "compare_plans: the plan was made without a log");

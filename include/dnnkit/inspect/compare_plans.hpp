@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <span>
@@ -56,7 +57,7 @@ class comparable_network {
   using table = std::map<std::string, std::string>;
   using edge = std::pair<std::string, std::string>;
 
-  explicit comparable_network(const plan_view& plan) : net_(plan, "compare_plans") {
+  comparable_network(const plan_view& plan, std::span<const binding> bindings) : net_(plan, "compare_plans", bindings) {
     std::map<std::string, std::size_t> seen;
     for (const logged_node& n : plan.log_nodes) {
       std::string name = describe(plan, n);
@@ -154,16 +155,19 @@ inline std::vector<plan_differences::difference> differences(
 
 }  // namespace detail
 
-// What differs between two plans made with logs. Throws dnnkit::error when one has none.
-[[nodiscard]] inline plan_differences compare_plans(const plan_view& first, const plan_view& second) {
-  detail::comparable_network a(first), b(second);
+// What differs between two plans made with logs. FLOPs are expressions over the symbols, and nothing is said of memory
+// that is planned when these have values, unless they are given, the same to both. Throws dnnkit::error when a plan has
+// no log, and for a symbol that one of them does not have or that is left out.
+[[nodiscard]] inline plan_differences compare_plans(const plan_view& first, const plan_view& second,
+                                                    std::span<const binding> bindings = {}) {
+  detail::comparable_network a(first, bindings), b(second, bindings);
   return {detail::differences(a.kernels(), b.kernels()), detail::differences(a.edges(), b.edges()),
           detail::differences(a.layouts(), b.layouts()), detail::differences(a.totals(), b.totals())};
 }
 
-// The same of A and B, each a dk::compile<...>.
-template <class A, class B> [[nodiscard]] plan_differences compare_plans() {
-  return compare_plans(A::logged_plan(), B::logged_plan());
+// The same of A and B, each a dk::compile<...>: compare_plans<A, B>(), compare_plans<A, B>({{"N", 32}}).
+template <class A, class B> [[nodiscard]] plan_differences compare_plans(std::initializer_list<binding> bindings = {}) {
+  return compare_plans(A::logged_plan(), B::logged_plan(), {bindings.begin(), bindings.size()});
 }
 
 }  // namespace dnnkit
