@@ -75,6 +75,9 @@ int explain(int argc, char** argv) {
       "json", "kernels, decisions and totals as one JSON object");
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
+  for (const char* part : {"counts", "tensors"})
+    if (arguments->count("json") != 0 && arguments->count(part) != 0)
+      throw error("is a part of the text, which --json replaces", fmt::format("--{}", part));
   const model m = load_supported(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("json") != 0) {

@@ -76,6 +76,7 @@ for set in sse2:4 avx2:8 avx512:16 neon:4; do
   says 0 "digraph" "$tool" dot --isa ${set%:*} "$small"
 done
 for wrong in "sse9" "avx2,avx512" ""; do says 2 "--isa: ,instruction set" "$tool" explain --isa "$wrong" "$small"; done
+for part in --counts --tensors; do says 2 "$part: ,--json" "$tool" explain --json $part "$small"; done
 says 0 "totals" "$tool" explain --json "$2/hostile.onnx"
 json hostile.onnx '$run[0]{operands}[0]{name} eq "x\")); } }; //?\?/\n\\"'
 
