@@ -23,7 +23,7 @@ constexpr std::string_view text_of(dynamism d) {
   return names[static_cast<unsigned>(d)];
 }
 
-// Laws that hold for all operands, to the last bit (DNNFusion, section 3.4.2), combined with |.
+// Laws that hold to the last bit (+ and * associate where they are exact; DNNFusion, section 3.4.2), combined with |.
 enum class algebra : std::uint8_t {
   none = 0,
   associative = 1,  // f(f(a, b), c) = f(a, f(b, c))

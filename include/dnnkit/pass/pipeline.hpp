@@ -130,7 +130,7 @@ using replaced = typename detail::exchanged<Pipeline, Old, New>::type;
 template <class Pipeline> using rewriting_of = typename detail::filtered<Pipeline, detail::graph_passes>::type;
 template <class Pipeline> using planning_of = typename detail::filtered<Pipeline, detail::schedule_passes>::type;
 
-// What compile<> uses, with further fusion rules (pass/plan_fusion.hpp), which are asked in order.
+// What compile<> uses, with further fusion rules (pass/fusion_rules.hpp), which are asked in order.
 template <class... Rules>
 using pipeline_with_rules =
     pipeline<passes::propagate_values,              // while what is left out has not been expanded

@@ -3,13 +3,13 @@
 //
 //   struct mine {
 //     static constexpr std::string_view name = "mine";
-//     static constexpr bool carries_out(const operator_tag& anchor);     // is it asked about recipes with this anchor?
+//     static constexpr bool carries_out(const plan::operator_tag& anchor);  // is it asked about recipes with this anchor?
 //     static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts);
 //     template <class Net, std::size_t R> struct kernel;                 // cpu/kernel.hpp says what it has
 //   };
 //
 // A family of kernels of several stages has, instead of carries_out,
-//     static constexpr tile_wish joins(std::span<const operator_tag> anchors, const cpu_facts& facts);
+//     static constexpr tile_wish joins(std::span<const plan::operator_tag> anchors, const cpu_facts& facts);
 // which says whether, and in what tiles, it may carry out stages with these anchors; match() is then given the last of
 // them, which knows the others (kernel_spec::stage). It may have
 //     static constexpr std::int32_t positions(const kernel_spec& spec, const cpu_facts& facts);
