@@ -98,6 +98,7 @@ template <class Model, class Make> constexpr bool say_what_is_no_constant() {
 // What is wrong with a plan of Model: what was wrong with the graph, or an operator no kernel can be made of.
 template <class Model> constexpr text problem_of(const plan_view& plan) {
   if (!plan.error.empty()) return plan.error;
+  if (plan.buffers.empty()) return text("the pipeline makes no plan: it lacks the pass make_plan");
   using set = typename set_of_model<Model>::type;
   vector<operator_id> known{operator_id::none};
   text problem;

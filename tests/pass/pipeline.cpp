@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,33 @@ TEST_CASE("random graphs are legal and differ") {
     CHECK(operators > 500 * 5);
     CHECK(with_symbols > 100);
   }
+}
+
+namespace {
+
+struct as_maximum {  // Relu(x) = Max(x, 0), and nothing but with notes
+  static constexpr std::string_view name = "as maximum";
+  static constexpr dk::graph run(dk::graph g, dk::plan::decision_notes notes) {
+    return dk::rebuild(g, [&](dk::builder& b, const dk::node& n, const dk::rebuilt_inputs& inputs) {
+      if (n.op->id != dk::id_of<dk::op::relu>) return dk::tensor{};
+      notes.add({name, "replaced", "a maximum says the same"}, g, n);
+      return dk::max(inputs[0], b.scalar(0));
+    });
+  }
+};
+using with_maximum = decltype(dk::pipeline<as_maximum>{} + dk::default_pipeline{});
+static_assert(std::is_same_v<dk::rewriting_of<dk::pipeline<as_maximum>>, dk::pipeline<as_maximum>>);
+static_assert(std::is_same_v<dk::planning_of<with_maximum>, dk::planning_of<dk::default_pipeline>>);
+
+}  // namespace
+
+TEST_CASE("a pass from graph to graph that takes notes is one of the rewriting passes") {
+  dk::builder b;
+  b.output("y", dk::relu(b.input("x", dk::f32, {4})));
+  const dk::schedule s = dk::rewriting_of<with_maximum>::run_logged(b.value());
+  REQUIRE(s.g.nodes.size() == 1);
+  CHECK(s.g.nodes[0].op->name == "Max");
+  CHECK(s.log.decisions[0].pass == as_maximum::name);
 }
 
 TEST_CASE("2,000 random graphs mean the same before and after the rewriting passes") {

@@ -34,7 +34,11 @@ namespace dnnkit {
 namespace detail {
 
 template <class Pass>
-concept graph_pass = requires(graph g) {
+concept noting_pass = requires(graph g, decision_notes notes) {
+  { Pass::run(static_cast<graph&&>(g), notes) } -> std::same_as<graph>;
+};
+template <class Pass>
+concept graph_pass = noting_pass<Pass> || requires(graph g) {
   { Pass::run(static_cast<graph&&>(g)) } -> std::same_as<graph>;
 };
 
@@ -49,10 +53,14 @@ template <class Pass> constexpr void rewrite(schedule& s) {
 
 template <class Pass, class Target> constexpr void run_pass(schedule& s) {
   if (!s.is_right()) return;  // what is wrong has been found
-  if constexpr (requires { Pass::run(graph(), s.notes()); }) s.g = Pass::run(static_cast<graph&&>(s.g), s.notes());
+  if constexpr (noting_pass<Pass>) s.g = Pass::run(static_cast<graph&&>(s.g), s.notes());
   else if constexpr (graph_pass<Pass>) rewrite<Pass>(s);
   else if constexpr (requires { Pass::template run<Target>(s); }) Pass::template run<Target>(s);
-  else Pass::run(s);
+  else if constexpr (requires { Pass::run(s); }) Pass::run(s);
+  else
+    static_assert(
+        !std::is_same_v<Pass, Pass>,
+        "dnnkit: a pass has a function run, from graph to graph or on a schedule& (dnnkit/pass/pipeline.hpp)");
 }
 
 }  // namespace detail
