@@ -3,7 +3,7 @@
 //
 //   struct mine {
 //     static constexpr std::string_view name = "mine";
-//     static constexpr bool carries_out(const plan::operator_tag& anchor);  // is it asked about recipes with this anchor?
+//     static constexpr bool carries_out(const plan::operator_tag& anchor);  // is it asked about this anchor?
 //     static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts);
 //     template <class Net, std::size_t R> struct kernel;                 // cpu/kernel.hpp says what it has
 //   };
