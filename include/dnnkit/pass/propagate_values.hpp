@@ -7,7 +7,8 @@
 //                          in common. Extents that were not known because of it are inferred again.
 //   Where(c, a, b)         the same where c is the same everywhere
 //   any other              operator/known_values.hpp
-// Takes any graph; guarantees the same function, to the last bit.
+// Takes any graph; guarantees the same function, to the last bit, where expressions over symbols fit into the elements
+// that they are computed in: they do not wrap around.
 #pragma once
 
 #include <cstddef>
