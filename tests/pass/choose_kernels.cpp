@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -381,6 +382,15 @@ template <int Cycles> struct own_map {
 struct second : own_map<1> {
   static constexpr std::string_view name = "second";
 };
+struct costs : own_map<1> {
+  static constexpr std::string_view name = "costs";
+  static inline double cycles = 0;
+  static dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
+    dk::kernel_choice c = *own_map<1>::match(spec, facts);
+    c.cost.cycles = cycles;
+    return c;
+  }
+};
 struct no_map {
   static constexpr std::string_view name = "no_map";
   static constexpr bool carries_out(const dk::plan::operator_tag& anchor) { return anchor.id == dk::operator_id::none; }
@@ -420,6 +430,16 @@ TEST_CASE("a family from outside wins where it is cheaper, and does not where it
 TEST_CASE("of equals the first") {
   CHECK(map_of(dk::family_list<own_map<1>, second>{}).plan.choices[0].family == "own_map");
   CHECK(map_of(dk::family_list<second, own_map<1>>{}).plan.choices[0].family == "second");
+}
+TEST_CASE("a cost that nothing can be compared with is refused, and the family named") {
+  for (const double cycles : {std::nan(""), -1.0, HUGE_VAL}) {
+    CAPTURE(cycles);
+    costs::cycles = cycles;
+    for (const dk::schedule& s : {map_of(dk::cpu::default_families + dk::family_list<costs>{}),
+                                  map_of(dk::family_list<costs>{} + dk::cpu::default_families)})
+      CHECK(s.plan.error.str() ==
+            "family 'costs': what it expects to take for element-wise operators 'bend' is not 0 or more cycles");
+  }
 }
 TEST_CASE("a list in which nothing matches") {
   CHECK(map_of(dk::family_list<no_map>{}).plan.error.str() ==

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -56,6 +57,11 @@ struct choose_kernels {
     for (std::size_t f = 0; f < families.size(); ++f) {
       if (!families[f].is_asked(spec, facts)) continue;
       kernel_match match = families[f].match(spec, facts);
+      if (match && !is_cost(match->cost.cycles)) {
+        s.g.error = text("family '") << families[f].name << "': what it expects to take for "
+                                     << subject_of(s.plan, number) << " is not 0 or more cycles";
+        return;
+      }
       if (match) match.set_time(facts);
       if (match && (!found || match->cost.cycles < best.cost.cycles)) {
         if (found) s.plan.alternatives.push_back({best.family, true, best.cost, best.reason});
@@ -72,18 +78,23 @@ struct choose_kernels {
     else s.g.error = missing(s.plan, number, best.alternatives);
   }
 
+  // A number that can be compared with others and printed.
+  static constexpr bool is_cost(double cycles) { return cycles >= 0 && cycles <= std::numeric_limits<double>::max(); }
+
   static constexpr text missing(const plan_draft& plan, std::size_t number, slice_of asked) {
+    return said(text("no family of kernels carries out ") << subject_of(plan, number), plan, asked);
+  }
+  // What a recipe carries out, and one step that it does it in.
+  static constexpr text subject_of(const plan_draft& plan, std::size_t number) {
     const operator_tag& anchor = plan.recipes[number].anchor;
-    text t;
-    t << "no family of kernels carries out "
-      << (anchor.id == operator_id::none ? "element-wise operators" : anchor.name);
+    text t(anchor.id == operator_id::none ? "element-wise operators" : anchor.name);
     for (const vector<step>* steps : {&plan.steps, &plan.setup_steps})
       for (const step& s : *steps)
         if (s.kernel == number && s.name.count != 0) {
           if (const std::string_view called = plan.text_of(s.name); called != anchor.name) t << " '" << called << "'";
-          return said(t, plan, asked);
+          return t;
         }
-    return said(t, plan, asked);
+    return t;
   }
   static constexpr text said(text t, const plan_draft& plan, slice_of asked) {
     if (asked.count == 0) return t << ": the list has none for it";

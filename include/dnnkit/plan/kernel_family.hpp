@@ -17,9 +17,10 @@
 //     static constexpr kernel_match stage(const kernel_spec& spec, const cpu_facts& facts);
 // the choice that kernel<Net, S> of an earlier stage S is made from; without it, there is none.
 //
-// match() decides everything: it returns a kernel_choice with its cost, or no_match{"why"}. It is asked in the compiler
-// and, by printers of graphs made at run time, in a program. kernel<Net, R> reads Net::choices[R] and decides nothing.
-// The cheapest match of a list carries out a recipe (pass/choose_kernels.hpp); of equals the first.
+// match() decides everything: it returns a kernel_choice with its cost, 0 or more cycles, or no_match{"why"}. It is
+// asked in the compiler and, by printers of graphs made at run time, in a program. kernel<Net, R> reads Net::choices[R]
+// and decides nothing. The cheapest match of a list carries out a recipe (pass/choose_kernels.hpp); of equals the
+// first.
 #pragma once
 
 #include <array>
