@@ -158,6 +158,40 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
                                1) != "");
 }
 
+TEST_CASE("passes in another order are right, or refused by name") {
+  using rewriting = dk::rewriting_of<dk::default_pipeline>;
+  using fusion = plan_fusion<profile_rule>;
+  const auto refused_by = [](std::uint64_t seed, auto planning) {
+    dk::builder b;
+    random_graph(b, seed, {.least_operators = 2, .most_operators = 14, .chains = true}).build();
+    const schedule s = decltype(rewriting{} + planning)::run(b.value(), harness::with_eager_stages<2>.table);
+    if (!s.plan.error.empty()) return s.plan.error.str();
+    CHECK(dk::verify(s).str() == "");
+    return harness::error_of_plan(b.value(), s.plan, seed);
+  };
+  const std::string graphs =
+                        "' comes too late in the pipeline: there are kernels or layouts of the graph, which it "
+                        "makes anew, already",
+                    stages = "' comes too late in the pipeline: there are stages of kernels already";
+  std::size_t with_stages = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    CHECK(refused_by(
+              seed, dk::pipeline<fusion, select_layouts, join_stages, join_stages, make_plan, choose_kernels>{}) == "");
+    CHECK(refused_by(
+              seed,
+              dk::pipeline<select_layouts, fusion, fusion, join_stages, make_plan, make_plan, choose_kernels>{}) == "");
+    CHECK(refused_by(seed, dk::pipeline<fusion, apply_laws, make_plan>{}) == "the pass 'apply laws" + graphs);
+    CHECK(refused_by(seed, dk::pipeline<make_plan, separate_outputs>{}) == "the pass 'separate outputs" + graphs);
+    const std::string late = refused_by(seed, dk::pipeline<fusion, join_stages, select_layouts, make_plan>{});
+    with_stages += late == "the pass 'select layouts" + stages;
+    if (late.empty()) continue;
+    CHECK(late == "the pass 'select layouts" + stages);
+    CHECK(refused_by(seed, dk::pipeline<fusion, join_stages, fusion, make_plan>{}) == "the pass 'plan fusion" + stages);
+  }
+  CHECK(with_stages > 0);
+}
+
 TEST_CASE("planning passes broken on purpose are caught") {
   CHECK(is_caught<wrong_order::fusion, wrong_order>());
   CHECK(is_caught<select_layouts, wrong_layout>());

@@ -84,7 +84,9 @@ class stage_joining {
   };
 
   constexpr bool is_free(std::size_t k) const {
-    return taken_.items[k] == 0 && !groups_.items[k].setup && groups_.items[k].anchor != none;
+    const fusion_group& group = groups_.items[k];
+    const bool is_stage = group.goes_on || !group.reach.empty();  // the pass has run before
+    return taken_.items[k] == 0 && !is_stage && !group.setup && group.anchor != none;
   }
 
   // --- what groups read

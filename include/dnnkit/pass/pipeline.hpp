@@ -53,6 +53,9 @@ template <class Pass> constexpr void rewrite(schedule& s) {
 
 template <class Pass, class Target> constexpr void run_pass(schedule& s) {
   if (!s.is_right()) return;  // what is wrong has been found
+  if constexpr (graph_pass<Pass>)
+    if (!s.fusion.groups.empty() || !s.layouts.empty() || !s.plan.buffers.empty())
+      return s.come_too_late(Pass::name, "kernels or layouts of the graph, which it makes anew,");
   if constexpr (noting_pass<Pass>) s.g = Pass::run(static_cast<graph&&>(s.g), s.notes());
   else if constexpr (graph_pass<Pass>) rewrite<Pass>(s);
   else if constexpr (requires { Pass::template run<Target>(s); }) Pass::template run<Target>(s);

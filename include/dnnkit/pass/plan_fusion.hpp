@@ -24,7 +24,10 @@ namespace dnnkit::passes {
 template <class... Rules> struct plan_fusion {
   static constexpr std::string_view name = "plan fusion";
 
-  static constexpr void run(schedule& s) { s.fusion = kernels_of(s.g, s.notes()); }
+  static constexpr void run(schedule& s) {
+    if (s.has_stages()) return s.come_too_late(name, "stages of kernels");
+    s.fusion = kernels_of(s.g, s.notes());
+  }
 
  private:
   static constexpr fusion_plan kernels_of(graph& g, decision_notes notes) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
@@ -24,6 +25,16 @@ struct schedule {
   plan::decision_log log;  // what passes decided and why
 
   constexpr bool is_right() const { return g.error.length == 0; }
+  // Are there kernels of several stages, whose tiles follow from fusion and layouts as they are?
+  constexpr bool has_stages() const {
+    for (const plan::fusion_group& group : fusion.groups)
+      if (group.goes_on) return true;
+    return false;
+  }
+  // Says that a pass cannot run any more, because of what others `made` before.
+  constexpr void come_too_late(std::string_view pass, std::string_view made) {
+    g.error = text("the pass '") << pass << "' comes too late in the pipeline: there are " << made << " already";
+  }
   constexpr plan::decision_notes notes() { return logged ? plan::decision_notes(log) : plan::decision_notes(); }
 };
 

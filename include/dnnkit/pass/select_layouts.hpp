@@ -276,6 +276,7 @@ namespace passes {
 struct select_layouts {
   static constexpr std::string_view name = detail::name_of_layout_selection;
   template <class Target> static constexpr void run(schedule& s) {
+    if (s.has_stages()) return s.come_too_late(name, "stages of kernels");
     if constexpr (Target::channels_last)
       s.layouts = detail::layout_selection<Target>::run(s.g, s.fusion, s.families, s.notes());
     else s.layouts = row_major_layouts(s.g);
