@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -113,6 +114,130 @@ TEST_CASE("a plan that is broken on purpose is caught, and the buffer named") {
   CHECK(broken_by([&](auto& p) {
           p.numbers[p.steps[2].operands.first + 1] = p.numbers[p.steps[1].operands.first + 1];
         }) != "");
+}
+
+namespace {
+
+// Calls visit(number) for each number in a row of a plan's tables that says where something is, or how much: not where
+// the attributes of an operator begin.
+void for_each_number(dk::slice_of& s, auto visit) {
+  visit(s.first);
+  visit(s.count);
+}
+void for_each_number(dk::plan::local_shape& s, auto visit) {
+  visit(s.first);
+  visit(s.count);
+}
+void for_each_number(std::int32_t& n, auto visit) { visit(n); }
+void for_each_number(dk::plan::local_extent& e, auto visit) { visit(e.code); }
+void for_each_number(dk::dim& d, auto visit) { visit(d.code); }
+void for_each_number(dk::plan::operand_ref& r, auto visit) { visit(r.index); }
+void for_each_number(dk::plan::view_axis& a, auto visit) {
+  visit(a.of);
+  visit(a.size.code);
+  visit(a.stride.code);
+}
+void for_each_number(dk::plan::tile_reach& r, auto visit) {
+  visit(r.of);
+  visit(r.stride);
+  visit(r.extent);
+  visit(r.before);
+}
+void for_each_number(dk::plan::step& s, auto visit) {
+  visit(s.kernel);
+  for (dk::slice_of* part : {&s.name, &s.operands, &s.extents, &s.borders, &s.guards}) for_each_number(*part, visit);
+}
+void for_each_number(dk::plan::buffer& b, auto visit) {
+  for_each_number(b.name, visit);
+  for_each_number(b.data, visit);
+  for (dk::dim& d : b.type.dims) visit(d.code);
+  for (std::uint8_t& d : b.layout.order) visit(d);
+  for (std::uint8_t& n : b.layout.before) visit(n);
+  visit(b.elements.code);
+  visit(b.offset);
+  visit(b.first);
+  visit(b.last);
+}
+void for_each_number(dk::plan::recipe& r, auto visit) {
+  for (dk::slice_of* part : {&r.anchor_inputs, &r.anchor_shapes, &r.loads, &r.nodes, &r.outputs, &r.constants,
+                             &r.earlier, &r.tile, &r.reach})
+    for_each_number(*part, visit);
+  for_each_number(r.space, visit);
+}
+void for_each_number(dk::plan::recipe_load& l, auto visit) {
+  visit(l.operand);
+  visit(l.offset.code);
+  for (dk::slice_of* part : {&l.axes, &l.movement, &l.reach}) for_each_number(*part, visit);
+}
+void for_each_number(dk::plan::recipe_node& n, auto visit) { for_each_number(n.inputs, visit); }
+void for_each_number(dk::plan::recipe_output& o, auto visit) {
+  visit(o.operand);
+  visit(o.offset.code);
+  visit(o.value.index);
+  for_each_number(o.axes, visit);
+}
+void for_each_number(dk::plan::movement_step& m, auto visit) {
+  for_each_number(m.in_shape, visit);
+  for_each_number(m.out_shape, visit);
+}
+void for_each_number(dk::plan::symbol_source& s, auto visit) {
+  visit(s.input);
+  visit(s.axis);
+}
+void for_each_number(dk::atom& a, auto visit) {
+  visit(a.a.code);
+  visit(a.b.code);
+}
+void for_each_number(dk::polynomial& p, auto visit) {
+  for (auto& m : p)
+    for (std::uint16_t& f : m.factors) visit(f);
+}
+
+// Calls with_change() for plans in which one such number is another one.
+void for_each_change(dk::plan::plan_draft& plan, auto with_change) {
+  dk::plan::for_each_table([&](auto table_of) {
+    auto& table = table_of(plan);
+    using row = std::remove_cvref_t<decltype(table[0])>;
+    if constexpr (requires(row r) { for_each_number(r, [](auto&) {}); })
+      for (row& r : table)
+        for_each_number(r, [&]<class N>(N& n) {
+          const N right = n;
+          for (const std::int64_t other : {-1, 0, 1, 5, 1000}) {
+            n = static_cast<N>(other < 0 ? other : right + other);
+            if (other == 0) n = 0;
+            if (n != right) with_change();
+            n = right;
+          }
+        });
+  });
+}
+
+}  // namespace
+
+TEST_CASE("whatever number of a plan is another one, the plan is refused or runs in its own buffers") {
+  std::size_t changes = 0, refused = 0;
+  constexpr std::size_t each = 13;  // a part of all changes, another one for each graph
+  for (std::uint64_t seed : harness::seeds(1, 2)) {
+    dk::builder b;
+    random_graph(b, seed,
+                 {.least_operators = 2, .most_operators = 6, .symbols = true, .branches = true, .chains = true})
+        .build();
+    INFO("DNNKIT_SEED=" << seed << "\n" << harness::describe(b.value()));
+    dk::plan::plan_draft plan = dk::default_pipeline::run(b.value(), families).plan;
+    const harness::test_data data = harness::random_data(b.value(), seed);
+    for_each_change(plan, [&] {
+      if ((++changes + seed) % each != 0) return;
+      (void)dk::verify(dk::plan::view_of(plan));
+      try {
+        (void)dk::execute(dk::plan::view_of(plan), data.inputs, dk::weights_of(data.weights));
+      } catch (const dk::error&) {
+        ++refused;
+      } catch (const std::logic_error&) {  // an operator that reads outside its input
+        ++refused;
+      }
+    });
+  }
+  MESSAGE((changes / each) << " changes, " << refused << " refused");
 }
 
 TEST_CASE("inputs that do not fit are refused") {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/tensor/verify_symbols.hpp"
 
 namespace dnnkit {
 
@@ -36,41 +37,9 @@ class verifier {
   static constexpr bool within(slice_of s, std::size_t pool) { return s.first <= pool && s.count <= pool - s.first; }
   constexpr bool is_value(value_id v) const { return v >= 0 && static_cast<std::size_t>(v) < g_.values.size(); }
 
-  // A symbol has a name of its own and bounds 0 <= min <= max; an atom or polynomial refers to what exists before it.
   constexpr bool check_symbols() {
-    const symbol_table& t = g_.symbols;
-    for (std::size_t i = 0; i < t.symbols.size(); ++i) {
-      const symbol& s = t.symbols[i];
-      if (s.name.empty()) return fail("a symbol has no name");
-      if (s.limits.min < 0 || s.limits.min > s.limits.max)
-        return fail_at("symbol", s.name.view(), "its bounds are not 0 <= min <= max");
-      for (std::size_t j = 0; j < i; ++j)
-        if (t.symbols[j].name == s.name) return fail_at("symbol", s.name.view(), "two symbols have this name");
-    }
-    for (const polynomial& p : t.polynomials)
-      for (const monomial& m : p)
-        for (std::uint16_t f : m.factors)
-          if (f >= t.atoms.size()) return fail("an expression refers to an atom that does not exist");
-    for (std::size_t i = 0; i < t.atoms.size(); ++i) {
-      const atom& a = t.atoms[i];
-      const bool exists = a.kind == atom_kind::symbol
-                              ? a.a.is_known() && static_cast<std::size_t>(a.a.value()) < t.symbols.size()
-                              : is_dim(a.a) && is_dim(a.b);
-      if (!exists) return fail("an expression refers to a symbol or dimension that does not exist");
-      if (a.kind != atom_kind::symbol && !(made_before(a.a, i) && made_before(a.b, i)))
-        return fail("an expression refers to itself");
-    }
-    return true;
-  }
-  constexpr bool is_dim(dim d) const { return !d.is_expression() || d.expression() < g_.symbols.polynomials.size(); }
-
-  // d is made of atoms before the i-th only.
-  constexpr bool made_before(dim d, std::size_t i) const {
-    if (!d.is_expression()) return true;
-    for (const monomial& m : g_.symbols.polynomials[d.expression()])
-      for (std::uint16_t f : m.factors)
-        if (f >= i) return false;
-    return true;
+    const text wrong = symbols_error(g_.symbols);
+    return wrong.empty() || fail(wrong);
   }
 
   // A value's name and type are well formed; a node's output names that node, and no other value has a producer.
@@ -80,7 +49,8 @@ class verifier {
       if (!within(v.name, g_.characters.size())) return fail("a value's name lies outside the graph's characters");
       const std::string_view name = g_.text_of(v.name);
       for (dim d : v.type.dims)
-        if (!is_dim(d)) return fail_at("value", name, "its shape refers to an expression that does not exist");
+        if (!is_dim_of(g_.symbols, d))
+          return fail_at("value", name, "its shape refers to an expression that does not exist");
       const bool produced = v.producer >= 0 && static_cast<std::size_t>(v.producer) < g_.nodes.size() &&
                             g_.node_at(v.producer).output == static_cast<value_id>(i);
       if (v.from == origin::node && !produced) return fail_at("value", name, "no node has it for an output");

@@ -12,6 +12,7 @@
 
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/plan/plan_memory.hpp"
+#include "dnnkit/plan/verify_tables.hpp"
 
 namespace dnnkit {
 
@@ -25,6 +26,7 @@ class plan_check {
   }
 
   text run() {
+    if (text wrong = tables_error(p_); !wrong.empty()) return wrong;
     for (const buffer& b : p_.buffers) check_buffer(b);
     for (const step& s : p_.setup_steps) check_step(s, true);
     std::int32_t number = 0;
@@ -45,30 +47,20 @@ class plan_check {
   void fail(std::string_view problem) {
     if (error_.empty()) error_ = problem;
   }
-  std::int64_t value(dim d) {
-    if (d.is_unknown()) fail("an unknown dimension in the plan");
-    return d.is_unknown() ? 0 : table_.evaluate(d, values_.data());
-  }
+  std::int64_t value(dim d) const { return table_.evaluate(d, values_.data()); }
 
   void check_buffer(const buffer& b) {
     const std::size_t rank = b.type.dims.size();
-    std::set<int> order;
     bool row_major = true, border = false;
     std::int64_t elements = 1;
-    for (std::size_t i = 0; i < b.layout.order.size(); ++i) {
-      order.insert(b.layout.order[i]);
-      row_major = row_major && b.layout.order[i] == i;
-    }
-    if (order.size() != rank || b.layout.order.size() != rank || (rank > 0 && *order.rbegin() != int(rank) - 1))
-      return fail("a layout that is no permutation");
+    for (std::size_t i = 0; i < b.layout.order.size(); ++i) { row_major = row_major && b.layout.order[i] == i; }
     for (std::size_t d = 0; d < rank; ++d) {
       border = border || b.layout.before[d] + b.layout.after[d] > 0;
       elements *= !b.layout.part.empty() && b.layout.part[d] != 0
                       ? b.layout.part[d]
                       : value(b.type.dims[d]) + b.layout.before[d] + b.layout.after[d];
     }
-    if ((b.where == storage::tiles) == b.layout.part.empty() ||
-        (!b.layout.part.empty() && b.layout.part.size() != rank))
+    if ((b.where == storage::tiles) == b.layout.part.empty())
       return fail("tile storage that does not say what a tile has of each axis");
     if (elements != value(b.elements)) fail("a buffer's elements are not those of its dimensions and border");
     if (b.where != storage::arena && b.where != storage::tiles && (border || !row_major))
@@ -76,14 +68,12 @@ class plan_check {
   }
 
   void check_step(const step& s, bool setup) {
-    if (s.kernel >= p_.recipes.size()) return fail("a step without a recipe");
     const recipe& r = p_.recipes[s.kernel];
     const auto operands = p_.numbers_of(s.operands);
     const auto extents = p_.dims_of(s.extents);
     extents_.clear();
     for (dim d : extents) extents_.push_back(value(d));
     for (std::int32_t b : operands) {
-      if (b < 0 || at(b) >= p_.buffers.size()) return fail("an operand that is no buffer");
       const storage where = p_.buffers[at(b)].where;
       if (setup && where != storage::setup && where != storage::weight && where != storage::constant)
         fail("a setup step with an operand of the run");
@@ -100,24 +90,17 @@ class plan_check {
     if (stages > 1) {
       if (setup) fail("a setup step of several stages");
       for (std::int32_t n : p_.numbers_of(r.tile)) tile_.push_back(n);
-      if (tile_.size() != r.space.count) return fail("tiles that do not say how much they are of each axis");
-      for (std::int64_t n : tile_)
-        if (n < 0) return fail("a tile of less than nothing");
     }
     for (std::size_t i = 0; i < stages; ++i) {
       const recipe& stage = p_.stage_of(r, i);
-      if (stage.reach.count != (stages > 1 ? stage.space.count : 0))
-        return fail("a stage that does not say of each axis what tiles need");
       for (std::uint32_t k = 0; k < stage.loads.count; ++k) {
         const recipe_load& l = p_.loads[stage.loads.first + k];
-        if (l.operand >= operands.size()) return fail("a load without an operand");
         const std::int32_t b = operands[l.operand];
         if ((p_.buffers[at(b)].where == storage::tiles) != handed.contains(b))
           return fail("tile storage that no earlier stage of the kernel has written");
       }
       for (std::uint32_t k = 0; k < stage.outputs.count; ++k) {
         const recipe_output& o = p_.outputs[stage.outputs.first + k];
-        if (o.operand >= operands.size()) return fail("an output without an operand");
         const std::int32_t b = operands[o.operand];
         const bool hands_over = p_.buffers[at(b)].where == storage::tiles;
         if (hands_over != (i + 1 < stages)) return fail("a stage that hands over what is no tile storage");
@@ -132,7 +115,6 @@ class plan_check {
     for (std::uint32_t i = 0; i < r.outputs.count; ++i) {
       const recipe_output& o = p_.outputs[r.outputs.first + i];
       check_tree(r, o.value, r.space, operands);
-      if (o.operand >= operands.size()) return fail("an output without an operand");
       const buffer& b = p_.buffers[at(operands[o.operand])];
       if (b.where == storage::weight || b.where == storage::constant || b.where == storage::input)
         fail("a kernel writes to a buffer that is only read");
@@ -144,12 +126,8 @@ class plan_check {
         check_tree(r, ref, p_.shapes[r.anchor_shapes.first + i], operands);
   }
 
-  std::int64_t value(local_extent e) {
-    if (e.is_known() || e.of_step() < extents_.size()) return e.value_in(extents_.data());
-    fail("a recipe's extent that is none of its step's");
-    return 0;
-  }
-  std::vector<std::int64_t> values_of(local_shape s) {
+  std::int64_t value(local_extent e) const { return e.value_in(extents_.data()); }
+  std::vector<std::int64_t> values_of(local_shape s) const {
     std::vector<std::int64_t> r;
     for (local_extent e : p_.extents_of(s)) r.push_back(value(e));
     return r;
@@ -162,9 +140,7 @@ class plan_check {
   }
   void check_ref(const recipe& r, operand_ref ref, local_shape space, std::span<const std::int32_t> operands) {
     if (ref.from == source::load) {
-      if (ref.index >= r.loads.count) return fail("a load out of range");
       const recipe_load& l = p_.loads[r.loads.first + ref.index];
-      if (l.operand >= operands.size()) return fail("a load without an operand");
       const buffer& b = p_.buffers[at(operands[l.operand])];
       if (l.type != b.type.type) fail("a load of another type than its buffer");
       if ((b.where == storage::tiles) != (l.reach.count != 0) && space.count != 0)
@@ -181,19 +157,11 @@ class plan_check {
       }
       check_view(l.axes, l.offset, space, b, l.reach);
     } else if (ref.from == source::node) {
-      if (ref.index >= r.nodes.count) return fail("a node out of range");
       if (checked_[ref.index]) return;
       checked_[ref.index] = true;
       const recipe_node& n = p_.nodes[r.nodes.first + ref.index];
-      for (operand_ref in : p_.refs_of(n.inputs)) {
-        if (in.from == source::node && in.index >= ref.index) return fail("nodes that are not in order");
-        check_ref(r, in, space, operands);
-      }
-    } else if (ref.from == source::constant) {
-      if (ref.index >= r.constants.count) fail("a constant out of range");
-    } else if (ref.from == source::anchor) {
-      if (r.anchor.id == operator_id::none) fail("a result of an anchor that is not there");
-    } else fail("an operand that is left out");
+      for (operand_ref in : p_.refs_of(n.inputs)) check_ref(r, in, space, operands);
+    }
   }
 
   // Axes of one dimension together have its extent, and all positions lie in the buffer; of tile storage, those that a
@@ -209,7 +177,6 @@ class plan_check {
       std::int64_t positions = value(a.size);
       if (b.where == storage::tiles && a.of < reach.count)
         if (const tile_reach& needed = p_.reaches_of(reach)[a.of]; !needed.is_whole()) {
-          if (static_cast<std::size_t>(needed.of) >= tile_.size()) return fail("a tile of an axis that is not there");
           if (positions != shape[a.of]) return fail("a tile that cuts an axis of several parts");
           positions = std::min(positions, needed.count(tile_[static_cast<std::size_t>(needed.of)]));
         }
@@ -239,8 +206,8 @@ class plan_check {
     }
   }
   void check_arena() {
-    const auto bytes = [](const buffer& b) {
-      return b.elements.value() * static_cast<std::int64_t>(size_of(b.type.type));
+    const auto bytes = [&](const buffer& b) {
+      return value(b.elements) * static_cast<std::int64_t>(size_of(b.type.type));
     };
     for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
       const buffer& a = p_.buffers[i];

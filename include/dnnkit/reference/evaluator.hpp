@@ -77,9 +77,14 @@ template <class Op> vector<std::int64_t> known_attributes(const std::int64_t* co
   return known;
 }
 
+template <class Op> void infer_node(const vector<std::int64_t>& attributes, inference& c) {
+  infer_of(decode<Op>(attributes.data()), c);
+}
+
 struct evaluation_entry {
   void (*evaluate)(const vector<std::int64_t>&, const operands&);
   vector<std::int64_t> (*attributes)(const std::int64_t*, const symbol_values&);
+  void (*infer)(const vector<std::int64_t>&, inference&);
 };
 
 template <class Set> struct evaluation_table;
@@ -100,7 +105,7 @@ constexpr bool builtin_entries_elsewhere = false;
 template <class Op, element_kinds Kinds, bool BuiltinElsewhere> evaluation_entry evaluation_entry_of() {
   constexpr std::size_t position = BuiltinElsewhere ? builtin_set::find(id_of<Op>) : builtin_set::size;
   if constexpr (position != builtin_set::size) return evaluation_table<builtin_set>::entries()[position];
-  else return {&evaluate_node_as<Op, Kinds>, &known_attributes<Op>};
+  else return {&evaluate_node_as<Op, Kinds>, &known_attributes<Op>, &infer_node<Op>};
 }
 template <class... Ops> const evaluation_entry* evaluation_table<op_set<Ops...>>::entries() {
   static const std::array<evaluation_entry, sizeof...(Ops)> table{

@@ -3,7 +3,7 @@
 // buffers: layouts, borders, tiles, offsets, guards, order. So every pass down to the memory plan is tested without
 // compiling a kernel. A plan that reads what nobody wrote (of tile storage: what this tile has not), or
 // what another buffer has overwritten, leaves a buffer, or hands over a border that is not clear is refused with
-// dnnkit::error (reference/plan_storage.hpp).
+// dnnkit::error (reference/plan_storage.hpp), and so is one whose tables do not fit together (plan/verify_tables.hpp).
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/plan/verify_tables.hpp"
 #include "dnnkit/reference/step_execution.hpp"
 
 namespace dnnkit {
@@ -24,6 +25,7 @@ class plan_execution {
   plan_execution(const plan_view& plan, const weight_source& weights, const definition_table& definitions)
       : weights_(weights), run_{plan, {}, {}, definitions} {
     if (!plan.error.empty()) throw error("there is no plan", "plan executor", {}, plan.error.str());
+    if (const text wrong = tables_error(plan); !wrong.empty()) throw error(wrong.str(), "plan executor");
     run_.table = table_of(plan);
   }
 
@@ -86,6 +88,9 @@ class plan_execution {
       fill(b, t);
     } else if (x.where == storage::constant) {
       host_tensor t(x.type.type, run_.extents(x.type.dims));
+      if (x.data.count != 1 && x.data.count != t.count())
+        throw error("number of elements differs", "constant " + name_of(x), std::to_string(t.count()),
+                    std::to_string(x.data.count));
       for (std::size_t i = 0; i < t.count(); ++i) {
         const std::int64_t code = run_.plan.constants[x.data.first + (x.data.count == 1 ? 0 : i)];
         if (t.floating()) t.reals[i] = round_to(t.type, std::bit_cast<double>(code));

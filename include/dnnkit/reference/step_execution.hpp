@@ -158,7 +158,7 @@ class step_execution {
   void compute() {
     nodes_.assign(recipe_.nodes.count, {});
     space_ = extents_of(recipe_.space);
-    anchor_ = {};
+    anchor_.reset();
     if (recipe_.anchor.id != operator_id::none) run_anchor();
     for (std::uint32_t i = 0; i < recipe_.outputs.count; ++i) store(plan_.outputs[recipe_.outputs.first + i]);
   }
@@ -169,9 +169,18 @@ class step_execution {
     for (local_extent x : plan_.extents_of(shape)) e.push_back(bound(x));
     return e;
   }
-  bound_view view_of(slice_of axes, local_extent offset) const {
+  // Of coordinates of these extents.
+  bound_view view_of(slice_of axes, local_extent offset, const extent_list& extents) const {
     bound_view v;
-    for (const view_axis& a : plan_.axes_of(axes)) v.add(a.of, bound(a.size), bound(a.stride));
+    coordinates covered;
+    covered.fill(1);
+    for (const view_axis& a : plan_.axes_of(axes)) {
+      v.add(a.of, bound(a.size), bound(a.stride));
+      covered[a.of] *= bound(a.size);
+    }
+    for (std::size_t d = 0; d < max_rank; ++d)
+      if (covered[d] != 1 && (d >= extents.size() || covered[d] != extents[d]))
+        throw error("a view's axes do not cover their dimension", where());
     v.offset = bound(offset);
     return v;
   }
@@ -181,9 +190,34 @@ class step_execution {
   host_tensor computed(const operator_tag& op, slice_of attributes, dtype type, const extent_list& dims,
                        const std::vector<const host_tensor*>& inputs) const {
     const evaluation_entry& definition = run_.definitions.of(op, where());
+    const vector<std::int64_t> known = definition.attributes(codes_at(attributes), symbol_values(extent_table_));
+    symbol_table no_symbols;
+    inference c(no_symbols);
+    std::vector<tensor_type> types(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i]) c.add_input(types[i] = type_of(*inputs[i]));
+      else c.add_absent_input();
+    definition.infer(known, c);
+    const std::string culprit = where() + ", " + std::string(op.name);
+    if (!c.output()) throw error("the operator refuses its operands", culprit, {}, c.error().str());
     host_tensor result(type, dims);
-    definition.evaluate(definition.attributes(codes_at(attributes), symbol_values(extent_table_)), {inputs, &result});
+    // Operators without extents of their own compute constants in any coordinates.
+    if (c.output()->type != type || !broadcasts_to(c.output()->dims, type_of(result).dims, op.kind))
+      throw error("the operator does not compute what the plan says", culprit);
+    definition.evaluate(known, {inputs, &result});
     return result;
+  }
+  static tensor_type type_of(const host_tensor& t) {
+    tensor_type type{t.type, {}};
+    for (std::int64_t d : t.dims) type.dims.push_back(d);
+    return type;
+  }
+  static bool broadcasts_to(const shape& from, const shape& to, form kind) {
+    if (kind != form::elementwise) return from == to;
+    if (from.size() > to.size()) return false;
+    for (std::size_t d = 0; d < from.size(); ++d)
+      if (const dim n = from[d]; !(n == dim(1)) && !(n == to[d + to.size() - from.size()])) return false;
+    return true;
   }
 
   void run_anchor() {
@@ -208,7 +242,8 @@ class step_execution {
       case source::load:
         return loaded(plan_.loads[recipe_.loads.first + r.index], region);
       case source::anchor:
-        return anchor_;
+        if (!anchor_) throw error("an anchor's result is read before it is computed", where());
+        return *anchor_;
       case source::constant:
         return literal(plan_.recipe_constants[recipe_.constants.first + r.index]);
       default:
@@ -240,8 +275,9 @@ class step_execution {
   }
 
   // A tensor of these extents: x, or its one element everywhere.
-  static host_tensor filled(host_tensor x, const extent_list& extents) {
+  host_tensor filled(host_tensor x, const extent_list& extents) const {
     if (x.dims == extents) return x;
+    if (x.count() != 1) throw error("a value of other coordinates", where());
     host_tensor t(x.type, extents);
     copy_each(
         t, [](const coordinates&) { return std::size_t{0}; }, x);
@@ -258,7 +294,9 @@ class step_execution {
   host_tensor loaded(const recipe_load& l, const extent_list& region) {
     const auto steps = plan_.part<movement_step>(plan_.movement, l.movement);
     host_tensor t(l.type, steps.empty() ? region : extents_of(steps.back().in_shape));
-    const bound_view view = view_of(l.axes, l.offset);
+    const bound_view view = view_of(l.axes, l.offset, t.dims);
+    if (l.reach.count != 0 && (tile_ == nullptr || l.reach.count != t.dims.size()))
+      throw error("a load says what tiles need of other coordinates", where());
     const box needed = l.reach.count != 0 ? box_of(l.reach, t.dims, view) : box{};
     for_coordinates(t.dims, [&](const coordinates& c, std::size_t i) {
       if (!needed.has(c)) {  // of another tile: whoever reads it all the same is found out by what comes of it
@@ -269,13 +307,17 @@ class step_execution {
     });
     if (l.whole && l.reach.count == 0) check_border(l, view);
     for (std::size_t k = steps.size(); k-- > 0;) t = moved(steps[k], t);
+    if (t.dims != region) throw error("movement that ends in other coordinates", where());
     return t;
   }
   host_tensor moved(const movement_step& m, const host_tensor& t) const {
     const extent_list out = extents_of(m.out_shape);
+    if (t.dims != extents_of(m.in_shape)) throw error("movement whose steps do not follow each other", where());
     if (m.op.id != operator_id::none) return computed(m.op, m.attributes, t.type, out, {&t});
     host_tensor r(t.type, out);  // an expansion: axes of extent 1 again and again
     const coordinates stride = elements_of<double>::row_major(t);
+    if (!broadcasts_to(type_of(t).dims, type_of(r).dims, form::elementwise))
+      throw error("movement to other coordinates", where());
     const std::size_t lead = out.size() - t.dims.size();
     copy_each(
         r,
@@ -302,7 +344,7 @@ class step_execution {
   // --- outputs
   void store(const recipe_output& o) {
     const host_tensor x = filled(value(o.value, space_), space_);
-    const bound_view view = view_of(o.axes, o.offset);
+    const bound_view view = view_of(o.axes, o.offset, space_);
     const bool handed_over = plan_.buffers[operand(o.operand)].where == storage::tiles;
     const box needed = tile_ != nullptr ? box_of(recipe_.reach, space_, view) : box{};
     const std::int64_t shift = handed_over ? needed.shift : 0;
@@ -349,7 +391,7 @@ class step_execution {
   extent_list extents_, space_;
   symbol_table extent_table_;
   std::vector<std::optional<host_tensor>> nodes_;
-  host_tensor anchor_;
+  std::optional<host_tensor> anchor_;
   const stage_tile* tile_ = nullptr;
 };
 
