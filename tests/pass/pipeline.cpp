@@ -81,6 +81,14 @@ using with_maximum = decltype(dk::pipeline<as_maximum>{} + dk::default_pipeline{
 static_assert(std::is_same_v<dk::rewriting_of<dk::pipeline<as_maximum>>, dk::pipeline<as_maximum>>);
 static_assert(std::is_same_v<dk::planning_of<with_maximum>, dk::planning_of<dk::default_pipeline>>);
 
+// A pass behind another one, and in its place.
+using dk::passes::apply_laws, dk::passes::break_long_views, dk::passes::expand_composites;
+using three = dk::pipeline<apply_laws, break_long_views, expand_composites>;
+static_assert(std::is_same_v<dk::replaced<three, break_long_views, break_long_views, as_maximum>,
+                             dk::pipeline<apply_laws, break_long_views, as_maximum, expand_composites>>);
+static_assert(std::is_same_v<dk::replaced<three, expand_composites, as_maximum>,
+                             dk::pipeline<apply_laws, break_long_views, as_maximum>>);
+
 }  // namespace
 
 TEST_CASE("a pass from graph to graph that takes notes is one of the rewriting passes") {

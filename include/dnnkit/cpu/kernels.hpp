@@ -15,14 +15,24 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
+// Has a family been chosen for each recipe?
+template <class Net> struct are_kernels_chosen {
+  static constexpr bool value = Net::choices.size() >= Net::plan.recipes.size();
+  static_assert(value, "dnnkit: no kernels have been chosen: the pipeline lacks the pass choose_kernels");
+};
+
 // The kernel of recipe R of a network: of the family that was chosen.
 template <class Net, std::size_t R> constexpr kernel_entry kernel_of_recipe() {
   static_assert(std::is_same_v<typename Net::target, targets::native>,
                 "dnnkit: kernels can only be compiled for the target of the compiler's flags");
-  static_assert(R < Net::choices.size(),
-                "dnnkit: no kernels have been chosen: the pipeline lacks the pass choose_kernels");
-  using family = typename Net::families::template at<Net::choices[R].number>;
-  return entry_of<typename family::template kernel<Net, R>>();
+  if constexpr (are_kernels_chosen<Net>::value) {
+    using family = typename Net::families::template at<Net::choices[R].number>;
+    constexpr bool has_kernel = requires { typename family::template kernel<Net, R>; };
+    static_assert(has_kernel,
+                  "dnnkit: a family of kernels has a template kernel<Net, R> (dnnkit/plan/kernel_family.hpp)");
+    if constexpr (has_kernel) return entry_of<typename family::template kernel<Net, R>>();
+  }
+  return {};
 }
 
 // One entry a recipe, all of them compiled here.

@@ -117,9 +117,10 @@ struct graph_passes {
 struct schedule_passes {
   template <class P> static constexpr bool keeps = !graph_pass<P>;
 };
-template <class Pipeline, class Old, class New> struct exchanged;
-template <class... Passes, class Old, class New> struct exchanged<pipeline<Passes...>, Old, New> {
-  using type = pipeline<std::conditional_t<std::is_same_v<Passes, Old>, New, Passes>...>;
+template <class Pipeline, class Old, class... New> struct exchanged;
+template <class... Passes, class Old, class... New> struct exchanged<pipeline<Passes...>, Old, New...> {
+  using type = decltype((pipeline<>{} + ... +
+                         std::conditional_t<std::is_same_v<Passes, Old>, pipeline<New...>, pipeline<Passes>>{}));
 };
 template <class Pipeline, class Pass> struct contained;
 template <class... Passes, class Pass>
@@ -129,13 +130,14 @@ struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v
 // Is Pass in the list?
 template <class Pipeline, class Pass> inline constexpr bool has_pass = detail::contained<Pipeline, Pass>::value;
 
-// The list without one of its passes, and with another in the place of one.
+// The list without one of its passes, and with others in the place of one: replaced<list, pass, pass, mine> puts one
+// behind it.
 template <class Pipeline, class Pass>
 requires has_pass<Pipeline, Pass>
 using without = typename detail::filtered<Pipeline, detail::all_but<Pass>>::type;
-template <class Pipeline, class Old, class New>
+template <class Pipeline, class Old, class... New>
 requires has_pass<Pipeline, Old>
-using replaced = typename detail::exchanged<Pipeline, Old, New>::type;
+using replaced = typename detail::exchanged<Pipeline, Old, New...>::type;
 
 // Its passes from graph to graph, and those behind them.
 template <class Pipeline> using rewriting_of = typename detail::filtered<Pipeline, detail::graph_passes>::type;
