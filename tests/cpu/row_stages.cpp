@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // OPTIONS: -O1
-// Chains of convolutions and pools in one kernel, a few rows at a time, against the reference evaluator.
+// Chains of convolutions and pools in one kernel, and what normalises pixels behind them, a few rows at a time, against
+// the reference evaluator.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
@@ -94,6 +95,54 @@ struct volumes {
     g.output("y", dk::max_pool(y, {.kernel_shape = {3, 2, 2}, .strides = {2, 2, 2}, .pads = {1, 0, 0, 1, 0, 0}}));
   }
 };
+// A filter a channel and a normalisation over channels, as ConvNeXt has it: several images, steps, a filter with holes,
+// tiles that do not divide the rows; what is scaled, shifted, masked and added behind it, and two results.
+constexpr dk::tensor normalised(dk::builder& g, dk::tensor x, const char* name, int channels) {
+  return dk::layer_normalization(x, g.weight(name, ".weight", {channels}), g.weight(name, ".bias", {channels}));
+}
+struct normalised_pixels {
+  static constexpr auto families = harness::with_eager_stages<4>;
+  static constexpr void build(dk::builder& g) {
+    const dk::sym n{"N", {.min = 1, .max = 3}};
+    const dk::tensor x = g.input("x", f32, {n, 20, 23, 21}), mask = g.input("mask", f32, {n, 12, 21, 1}),
+                     residual = g.input("residual", f32, {n, 12, 21, 20});
+    const dk::tensor y = dk::conv(x, g.weight("a", ".w", {20, 1, 7, 5}), g.weight("a", ".b", {20}),
+                                  {.strides = {2, 1}, .pads = {3, 4, 3, 4}, .dilations = {1, 2}, .group = 20});
+    dk::tensor z = normalised(g, dk::transpose(y, {.perm = {0, 2, 3, 1}}), "n", 20);
+    z = z * mask + residual;
+    g.output("z", z);
+    g.output("y", dk::matmul(dk::relu(z), g.weight("b", {20, 8})));
+  }
+};
+// Rows at run time, a pool between, and what is normalised lies channels last without being transposed.
+struct normalised_heights {
+  static constexpr auto families = harness::with_eager_stages<3>;
+  static constexpr void build(dk::builder& g) {
+    const dk::sym h{"H", {.min = 4, .max = 40}};
+    const dk::tensor x = g.input("x", f32, {1, 3, h, 37});
+    dk::tensor y = dk::conv(x, g.weight("a", {24, 3, 3, 3}), {.pads = {1, 1, 1, 1}});
+    y = dk::max_pool(dk::relu(y), {.kernel_shape = {3, 3}, .strides = {2, 2}});
+    g.output("y", g.apply(dk::op::standardize{{1}, 1e-3F}, {y}) * g.weight("s", {24, 1, 1}));
+  }
+};
+// Channels first, as many pixels as lanes at a time, of which tiles have a part.
+struct normalised_channels_first {
+  static constexpr auto families = harness::with_eager_stages<2>;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {2, 3, 9, 523});
+    const dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {5, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
+    g.output("y", dk::softmax(y, {.axis = 1}) * 2);
+  }
+};
+// Planes of volumes; few channels, of several pixels in a vector.
+struct normalised_planes {
+  static constexpr auto families = harness::with_eager_stages<2>;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {2, 3, 7, 8, 9});
+    const dk::tensor y = dk::conv(x, g.weight("a", {8, 3, 3, 3, 3}), {.pads = {1, 1, 1, 1, 1, 1}});
+    g.output("y", g.apply(dk::op::standardize{{4}}, {dk::transpose(y, {.perm = {0, 2, 3, 4, 1}})}));
+  }
+};
 // So large that it pays; too large for the evaluator of a test.
 struct large {
   static constexpr void build(dk::builder& g) {
@@ -112,6 +161,10 @@ static_assert(earlier_stages<heights_at_run_time> == 2);
 static_assert(earlier_stages<bottleneck> == 3);
 static_assert(earlier_stages<channels_first> == 2);
 static_assert(earlier_stages<volumes> == 2);
+static_assert(earlier_stages<normalised_pixels> == 1);
+static_assert(earlier_stages<normalised_heights> == 2);
+static_assert(earlier_stages<normalised_channels_first> == 1);
+static_assert(earlier_stages<normalised_planes> == 1);
 static_assert(earlier_stages<large> == 1);
 static_assert(dk::compile<large>::arena_bytes == 0);
 
@@ -139,6 +192,13 @@ TEST_CASE("chains of convolutions and pools in one kernel compute what they do o
   check<bottleneck>("bottleneck");
   check<channels_first>("channels first");
   check<volumes>("volumes");
+}
+
+TEST_CASE("pixels that are normalised row by row behind a convolution") {
+  check<normalised_pixels>("normalised pixels");
+  check<normalised_heights>("normalised heights");
+  check<normalised_channels_first>("normalised, channels first");
+  check<normalised_planes>("normalised planes");
 }
 
 TEST_CASE("random chains compute what they do one by one") {

@@ -116,6 +116,25 @@ TEST_CASE("a stage reads what is handed to it where it lies, however little othe
   CHECK(s.plan.choices[1].family == "row_stages");
   CHECK(s.plan.choices[1].operands[0] == staged);  // the caller's input
 }
+TEST_CASE("what normalises pixels is a stage of the convolution's kernel, unless there is little of it") {
+  const auto kernels = [](std::int64_t side, std::int64_t channels) {
+    const dk::schedule s = schedule_of([&](dk::builder& g) {
+      const dk::tensor x = dk::matmul(g.input("x", f32, {side * side, channels}), g.weight("m", {channels, channels}));
+      const dk::tensor y =
+          dk::conv(dk::transpose(dk::reshape(x, {.shape = {1, side, side, channels}}), {.perm = {0, 3, 1, 2}}),
+                   g.weight("a", {channels, 1, 7, 7}), {.pads = {3, 3, 3, 3}, .group = channels});
+      g.output("y", dk::layer_normalization(dk::transpose(y, {.perm = {0, 2, 3, 1}}), g.weight("s", {channels}),
+                                            g.weight("t", {channels})));
+    });
+    REQUIRE(s.g.error.str() == "");
+    return s.plan.recipes.size();
+  };
+  CHECK(kernels(56, 96) == 2);
+  CHECK(kernels(28, 192) == 2);
+  CHECK(kernels(14, 384) == 2);
+  CHECK(kernels(7, 768) == 2);
+  CHECK(kernels(7, 96) == 3);
+}
 TEST_CASE("a filter for each channel, also over one and three axes") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
     g.output("a", filtered(g, pooled_input(g, 32), 32, "a", {.group = 32}));

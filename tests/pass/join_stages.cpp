@@ -13,6 +13,7 @@
 #include "dnnkit/pass/pipeline.hpp"
 #include "dnnkit/pass/verify_schedule.hpp"
 #include "dnnkit/reference/plan_executor.hpp"
+#include "tests/support/eager_stages.hpp"
 #include "tests/support/harness.hpp"
 #include "tests/support/random_graph.hpp"
 
@@ -44,6 +45,12 @@ template <int Others, int Bytes = 0> struct pairs {
     dk::kernel_choice c;
     c.cost.cycles = spec.stages() == 1 ? 10 : spec.stage(0).is_anchor<dk::op::matmul>() ? 15 : 20 - Others;
     return c;
+  }
+};
+// Cuts images, and their rows: axes 0 and 2 of the convolution that comes first.
+struct rows_of_convolutions : anything<2, 0> {
+  static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag>, const dk::cpu_facts&) {
+    return {.positions = 2, .whole_axes = 0, .whole = {~(1U | 1U << 2U)}};
   }
 };
 struct single_kernels {
@@ -179,6 +186,62 @@ TEST_CASE("a pool, and convolutions, behind a convolution: tiles overlap, and wh
   CHECK(s.plan.steps.size() == 2);
   CHECK(stages_in(s) == counts{2, 3});
   CHECK(error_of(b.value(), s, 1) == "");
+}
+
+TEST_CASE("normalisation over channels behind a convolution: rows are another axis of each stage") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {2, 6, 9, 8});
+  const dk::tensor y = dk::conv(x, b.weight("a", {6, 1, 3, 3}), {.strides = {2, 1}, .pads = {1, 1, 1, 1}, .group = 6});
+  b.output("y",
+           dk::layer_normalization(dk::transpose(y, {.perm = {0, 2, 3, 1}}), b.weight("s", {6}), b.weight("t", {6})));
+  const dk::schedule s = scheduled<rows_of_convolutions>(b.value());
+  CHECK(stages_in(s) == counts{2});
+  const auto tile = dk::plan::plan_draft::part<std::int32_t>(s.plan.numbers, s.plan.recipes[0].tile);
+  CHECK(std::vector<std::int32_t>(tile.begin(), tile.end()) == std::vector<std::int32_t>{1, 2, 0, 0});
+  CHECK(error_of(b.value(), s, 1) == "");
+}
+
+TEST_CASE("what is normalised over pixels, or is read elsewhere as well, stays a kernel of its own") {
+  const auto joined = [](auto behind, std::int64_t width = 12) {
+    dk::builder b;
+    const dk::tensor x = b.input("x", dk::f32, {2, 8, 20, width});
+    behind(b, dk::conv(x, b.weight("a", {8, 1, 7, 7}), {.pads = {3, 3, 3, 3}, .group = 8}));
+    const dk::schedule s = dk::default_pipeline::run(b.value(), harness::with_eager_stages<3>.table);
+    CHECK(error_of(b.value(), s, 1) == "");
+    return stages_in(s);
+  };
+  const auto last = [](dk::tensor x) { return dk::transpose(x, {.perm = {0, 2, 3, 1}}); };
+  const auto normalised = [](dk::builder& b, dk::tensor x, std::int64_t axis, dk::shape_argument s) {
+    return dk::layer_normalization(x, b.weight("n", ".s", s), b.weight("n", ".t", s), {.axis = axis});
+  };
+  const auto channels = [&](dk::builder& b, dk::tensor x) { b.output("y", normalised(b, last(x), -1, {8})); };
+  CHECK(joined(channels) == counts{2});
+  CHECK(joined([&](dk::builder& b, dk::tensor x) { b.output("y", normalised(b, last(x), -2, {12, 8})); }).empty());
+  CHECK(joined([&](dk::builder& b, dk::tensor x) { b.output("y", normalised(b, last(x), 1, {20, 12, 8})); }).empty());
+  CHECK(joined([](dk::builder& b, dk::tensor x) {
+          b.output("y", dk::instance_normalization(x, b.weight("s", {8}), b.weight("t", {8})));
+        }).empty());
+  CHECK(joined([](dk::builder& b, dk::tensor x) {
+          b.output("y", dk::group_normalization(x, b.weight("s", {8}), b.weight("t", {8}), {.num_groups = 2}));
+        }).empty());
+  CHECK(joined(  // over images
+            [&](dk::builder& b, dk::tensor x) {
+              b.output("y", normalised(b, dk::transpose(x, {.perm = {3, 2, 1, 0}}), -1, {2}));
+            },
+            1)
+            .empty());
+  CHECK(joined([&](dk::builder& b, dk::tensor x) {  // of rows of W elements
+          b.output("y", normalised(b, dk::transpose(x, {.perm = {0, 1, 3, 2}}), -1, {20}));
+        })
+            .empty());
+  CHECK(joined([&](dk::builder& b, dk::tensor x) {
+          channels(b, x);
+          b.output("z", x);
+        }).empty());
+  CHECK(joined([&](dk::builder& b, dk::tensor x) {
+          channels(b, x);
+          b.output("z", dk::reduce_mean(x, {.axes = {2, 3}}));
+        }).empty());
 }
 
 TEST_CASE("what is read twice, given out, or rearranged across the tiles stays a kernel of its own") {

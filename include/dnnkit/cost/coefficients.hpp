@@ -13,7 +13,8 @@ struct cost_coefficients {
   // --- what begins: fitted, but for collisions
   double kernel = 900;     // a kernel: the call, its constants, the first misses of caches and branches
   double phase = 800;      // a further phase: staging, packing
-  double turn = 150;       // a stage's turn on a tile of rows: the call, and where its operands lie; assumed
+  double turn = 40;        // a stage's turn on a tile of rows: the call, and where its operands lie; at most that with
+                           // rows of four pixels of 16 channels: measured
   double row = 6;          // a row: where its operands lie, and its last, partial vector
   double tile = 14;        // a register tile of products: the call, and what its sums wait for at both ends
   double run = 7;          // a stretch of a reduction that lies in one piece, within a tile

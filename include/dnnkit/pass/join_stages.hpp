@@ -276,7 +276,7 @@ class stage_joining {
     last.tile.resize(space.size(), 0);
     for (std::size_t level = 0; level + wish.whole_axes < space.size(); ++level) {
       const std::size_t d = stored_as.order.size() == space.size() ? stored_as.order[level] : level;
-      if (wish.whole.has(d) || !is_followed(handed, d)) continue;
+      if (decides(d, j.stages.items[0].reach, wish.whole) || !is_followed(handed, d)) continue;
       last.tile.items[d] = 1;
       if (!(space[d] == dim(1))) innermost = d;
     }
@@ -321,6 +321,12 @@ class stage_joining {
       if (!follows) return false;
     }
     return true;
+  }
+  // Do positions of axis d of the last stage decide which of some of the `axes` of another are needed?
+  static constexpr bool decides(std::size_t d, const vector<tile_reach>& needed, axis_set axes) {
+    for (std::size_t a = 0; a < needed.count; ++a)
+      if (axes.has(a) && needed.items[a].of == static_cast<std::int8_t>(d)) return true;
+    return false;
   }
   static constexpr void keep_cut(vector<tile_reach>& reaches, const vector<std::int32_t>& positions) {
     for (tile_reach& r : reaches)

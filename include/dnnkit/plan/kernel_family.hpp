@@ -67,7 +67,7 @@ class kernel_match {
 struct tile_wish {
   std::int32_t positions = 0;
   std::uint8_t whole_axes = 1;  // so many axes that the last stage stores innermost are never cut,
-  axis_set whole = {};          // nor are these of its iteration space
+  axis_set whole = {};          // nor are those that decide which positions of these axes of the first stage are needed
   double least_bytes = 0;       // what is handed over has at least so many: of less there is nothing to gain
 };
 

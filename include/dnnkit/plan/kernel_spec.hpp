@@ -53,6 +53,15 @@ class kernel_spec {
     return d < self_->tile.count ? plan_->numbers[self_->tile.first + d] : 0;
   }
 
+  // The innermost axis of a stage's iteration space of which tiles need some positions, not all; max_rank
+  // without one.
+  constexpr std::size_t cut_axis() const {
+    const auto needed = plan_->reaches_of(self_->reach);
+    for (std::size_t d = needed.size(); d-- > 0;)
+      if (!needed[d].is_whole()) return d;
+    return max_rank;
+  }
+
   // Does it hand what it computes to a later stage of its kernel?
   constexpr bool is_earlier_stage() const { return self_->reach.count != 0 && self_->earlier.count == 0; }
 

@@ -135,23 +135,40 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
-    span s{0, lane_extent(call), 1};
-    for (std::size_t d = 0; d < in_rank; ++d)
-      if (row.has(d)) s.length *= extent(call, d);
+    span s{0, lane_extent(call), row_length(call)};
     const index_t of_row = blocks(call), lane_count = s.lanes;
     for (index_t unit = first; unit < last; ++unit) {
-      coordinates c{};
-      index_t rest = unit / of_row;
-      for (std::size_t d = in_rank; d-- > 0;)
-        if (is_outer(d)) {
-          c[d] = rest % extent(call, d);
-          rest /= extent(call, d);
-        }
       if constexpr (!lanes_in_row) {
         s.first = unit % of_row * (at_once * width);
         s.lanes = std::min(lane_count - s.first, at_once * width);
       }
-      one_block(call, c, s);
+      one_block(call, outer_coordinates(call, unit / of_row), s);
+    }
+  }
+
+  // Of image `image`, what belongs to positions [first, last) of the axis that tiles cut.
+  static constexpr std::size_t cut = access::spec.cut_axis();
+  static void run_rows(const kernel_call& call, index_t image, index_t first, index_t last) noexcept
+      requires(!reduces && cut > 0 && cut < in_rank) {
+    index_t before = 1, inner = 1;  // positions of outer axes between images and rows, and of what is inside a row
+    for (std::size_t d = 1; d < cut; ++d)
+      if (is_outer(d)) before *= extent(call, d);
+    for (std::size_t d = cut + 1; d < in_rank; ++d)
+      if (is_along(cut) ? d <= along : is_outer(d)) inner *= extent(call, d);
+    if constexpr (is_along(cut)) {  // lanes begin with it
+      index_t behind = 1;
+      for (std::size_t d = along + 1; d < in_rank; ++d)
+        if (is_outer(d)) behind *= extent(call, d);
+      span s{0, 0, row_length(call)};
+      for (index_t outer = image * before * behind; outer < (image + 1) * before * behind; ++outer)
+        for (s.first = first * inner; s.first < last * inner; s.first += at_once * width) {
+          s.lanes = std::min(last * inner - s.first, at_once * width);
+          one_block(call, outer_coordinates(call, outer), s);
+        }
+    } else {
+      const index_t rows = extent(call, cut), each = inner * blocks(call);
+      for (index_t b = image * before; b < (image + 1) * before; ++b)
+        run(call, (b * rows + first) * each, (b * rows + last) * each);
     }
   }
 
@@ -160,6 +177,21 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     index_t first, lanes;  // positions along the lanes
     index_t length;        // elements of a row
   };
+  static index_t row_length(const kernel_call& call) {
+    index_t n = 1;
+    for (std::size_t d = 0; d < in_rank; ++d)
+      if (row.has(d)) n *= extent(call, d);
+    return n;
+  }
+  static coordinates outer_coordinates(const kernel_call& call, index_t position) {
+    coordinates c{};
+    for (std::size_t d = in_rank; d-- > 0;)
+      if (is_outer(d)) {
+        c[d] = position % extent(call, d);
+        position /= extent(call, d);
+      }
+    return c;
+  }
 
   // f(v, n) for each vector v of the span, with c[along] at its start: n is constant<width>, or the lanes that are
   // left.

@@ -116,7 +116,8 @@ class row_spec : public kernel_spec {
   constexpr std::size_t first_axis() const {
     if (group > 1) return along - 1;
     std::size_t first = along;
-    while (first > 0 && row.has(first - 1) == row.has(along) && adjoin(first - 1)) --first;
+    const std::size_t cut = cut_axis();  // tiles have a part of it, with which lanes begin
+    while (first > 0 && first != cut && row.has(first - 1) == row.has(along) && adjoin(first - 1)) --first;
     return first;
   }
   constexpr index_t accumulators() const {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The kernel of a chain of convolutions and pools, each of which reads what the one before has computed: the kernels of
-// all stages run in turn on tiles of rows, which stay in the cache. Rows that two tiles need are kept where a worker
-// does both, one after the other: to move a row takes its way through the cache twice, to compute it again as many
-// multiply-adds for each of its elements as a filter has, tens at the least, and the rows before it again, too. The
-// first tile of each worker computes all that it needs.
+// The kernel of a chain of convolutions and pools, each of which reads what the one before has computed, and of what
+// normalises the channels of each pixel behind them: the kernels of all stages run in turn on tiles of rows, which
+// stay in the cache. Rows that two tiles need are kept where a worker does both, one after the other: to move a row
+// takes its way through the cache twice, to compute it again as many multiply-adds for each of its elements as a
+// filter has, tens at the least, and the rows before it again, too. The first tile of each worker computes all that it
+// needs.
 #pragma once
 
 #include <algorithm>
@@ -22,17 +23,18 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 struct row_stages {
   static constexpr std::string_view name = "row_stages";
 
-  // A pool hands on the fewer elements for each that it reads, and spares the way to the second cache; convolutions
-  // spare the way beyond it.
+  // Pools and normalisations do little with what they read, and are spared the way to the second cache; convolutions,
+  // the way beyond it.
   static constexpr tile_wish joins(std::span<const operator_tag> anchors, const cpu_facts& facts) {
     if (anchors.size() < 2 || anchors[0].id != id_of<op::conv>) return {};
+    const bool computes = anchors.back().id == id_of<op::conv>;
+    if (row_stages_spec::normalises(anchors.back())) anchors = anchors.first(anchors.size() - 1);
     for (const operator_tag& anchor : anchors)
       if (anchor.id != id_of<op::conv> && !pool_nhwc::carries_out(anchor)) return {};
-    const bool pools = anchors.back().id != id_of<op::conv>;
     return {.positions = 1,
             .whole_axes = 0,
             .whole = {~(1u | 1u << row_stages_spec::along)},
-            .least_bytes = static_cast<double>(pools ? facts.l1_bytes : facts.l2_bytes / 2)};
+            .least_bytes = static_cast<double>(computes ? facts.l2_bytes / 2 : facts.l1_bytes)};
   }
   static constexpr std::int32_t positions(const kernel_spec& last, const cpu_facts& facts) {
     row_stages_spec spec(last, facts);
@@ -46,7 +48,7 @@ struct row_stages {
     row_stages_spec spec(last, facts);
     if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
     kernel_choice c = spec.last_kernel();
-    c.cost = spec.cost(spec.tile(row_stages_spec::along));
+    c.cost = spec.cost(spec.tile(spec.cut_axis()));
     c.reason = "each stage computes a few rows, which the next one finds in the cache";
     return c;
   }
@@ -57,14 +59,15 @@ struct row_stages {
 // Stage I of recipe R, and the kernel that it has on rows.
 template <class Net, std::size_t R, std::size_t I> struct row_stage {
   static constexpr std::size_t number = Net::plan.number_of_stage(R, I);
-  using family = row_families::at<static_cast<std::size_t>(Net::choices[number].parameters[1])>;
+  using family = row_families::at<static_cast<std::size_t>(Net::choices[number].parameters.back())>;
   using kernel = typename family::template kernel<Net, number>;
 };
 
 template <class Net, std::size_t R> struct row_stages::kernel {
   using access = recipe_access<Net, R>;
   static constexpr std::size_t stages = access::spec.stages(), last_stage = stages - 1;
-  static constexpr index_t positions = access::spec.tile(row_stages_spec::along);
+  static constexpr std::size_t along = access::spec.cut_axis();
+  static constexpr index_t positions = access::spec.tile(along);
 
   template <std::size_t I> using stage = typename row_stage<Net, R, I>::kernel;
   using first_stage = typename row_stage<Net, R, 0>::kernel;
@@ -126,16 +129,17 @@ template <class Net, std::size_t R> struct row_stages::kernel {
     static constexpr bool channels_first = writer::space(1) != 1 && stride_along(Net::plan, output.axes, 1).stride != 1;
     // Has an axis that tiles do not cut room for a border? The reader's load says so.
     static constexpr bool bordered = [] {
-      constexpr recipe_load read = reader.load(reader.input(0).index);
-      for (std::size_t d = 0; d < max_rank; ++d)
-        if (read.before[d] + read.after[d] != 0) return true;
+      for (std::size_t l = 0; l < reader.loads(); ++l)
+        for (std::size_t d = 0; reader.load(l).reach.count != 0 && d < max_rank; ++d)
+          if (reader.load(l).before[d] + reader.load(l).after[d] != 0) return true;
       return false;
     }();
 
     template <std::size_t D> static index_t stride(const kernel_call& call) {
       return extent_value<stride_along(Net::plan, output.axes, D).stride>(call);
     }
-    static index_t row(const kernel_call& call) { return stride<row_stages_spec::along>(call); }
+    static index_t rows(const kernel_call& call) { return extent_value<writer::space(writer::spec.cut_axis())>(call); }
+    static index_t row(const kernel_call& call) { return stride<writer::spec.cut_axis()>(call); }
     static index_t planes(const kernel_call& call) {
       return channels_first ? index_t(extent_value<writer::space(1)>(call)) : 1;
     }
@@ -160,11 +164,11 @@ template <class Net, std::size_t R> struct row_stages::kernel {
 
   // --- second phase: a unit is a tile of an image
   static index_t tiles(const kernel_call& call) {
-    return ceil_div(index_t(extent_value<access::space(row_stages_spec::along)>(call)), positions);
+    return ceil_div(index_t(extent_value<access::space(along)>(call)), positions);
   }
   static index_t units(const kernel_call& call) noexcept { return extent_value<access::space(0)>(call) * tiles(call); }
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
-    const index_t height = extent_value<access::space(row_stages_spec::along)>(call), each = tiles(call);
+    const index_t height = extent_value<access::space(along)>(call), each = tiles(call);
     std::array<std::byte*, operand_count> operands;
     std::copy_n(call.operands, operand_count, operands.begin());
     kernel_call own = call;
@@ -182,7 +186,7 @@ template <class Net, std::size_t R> struct row_stages::kernel {
       for_stages<last_stage>([&]<std::size_t I>() {
         using handed = handed_rows<I>;
         const row_range r = rows[I];
-        const index_t row = handed::row(call), all = extent_value<handed::writer::space(row_stages_spec::along)>(call);
+        const index_t row = handed::row(call), all = handed::rows(call);
         float* const room = handed::data(call);
         clear_rows<I>(call, r.begin - r.stored, std::min<index_t>(r.end, 0) - r.stored);
         clear_rows<I>(call, std::max(r.begin, all) - r.stored, r.end - r.stored);
