@@ -52,13 +52,14 @@ struct window {
   }
   // Output extent along spatial axis i; fails when the window does not fit the padded input.
   constexpr bool output_extent(inference& c, std::size_t i, extent in, bool ceil_mode, dim& result) const {
-    const extent room = in + (pad_begin(i) + pad_end(i) - reach(i));
+    // how far the window can move; with ceil_mode the last one may end beyond the padded input
+    const extent room = in + (pad_begin(i) + pad_end(i) - reach(i) + (ceil_mode ? stride(i) - 1 : 0));
     if (c.table().range(room).max < 0) {
       text t;
       t << "a window of " << reach(i) << " does not fit a padded extent of ";
       return c.fail(t << c.table().print(in + (pad_begin(i) + pad_end(i))));
     }
-    extent n = (ceil_mode ? room + (stride(i) - 1) : room) / stride(i) + 1;
+    extent n = room / stride(i) + 1;
     if (ceil_mode && pad_end(i) + stride(i) > reach(i)) {
       // the last window must start inside the input or its leading padding
       const extent starts = (in + (pad_begin(i) - 1)) / stride(i) + 1;

@@ -119,3 +119,9 @@ for equation, shapes in [("ij,jk->ik", [(2, 1), (3, 4)]), ("ij,jk->ik", [(2, 3),
                          ("bij,bjk->bik", [(4, 2, 1), (4, 3, 2)]), ("ij,ij->", [(1, 3), (2, 3)]), ("i,i->i", [(1,), (3,)]), ("ij,j->i", [(2, 3), (1,)]),
                          ("ij,jk,kl->il", [(2, 1), (3, 1), (4, 2)]), ("i,ij->j", [(1,), (3, 2)])]:
     case("einsum", "Einsum", [f(*s) for s in shapes], {"equation": [ord(c) for c in equation]}, {"equation": equation})
+
+# --- pooling: windows larger than the padded input, which ceil_mode lets begin inside it
+for shape, attributes in [((1, 1, 3), {"kernel_shape": [5], "strides": [3]}), ((2, 2, 3, 5), {"kernel_shape": [5, 3], "strides": [4, 2], "pads": [1, 0, 0, 1]}),
+                          ((1, 2, 1, 4), {"kernel_shape": [2, 2], "strides": [2, 2]})]:
+    case("pooling", "MaxPool", [f(*shape)], {**attributes, "ceil_mode": True})
+    case("pooling", "AveragePool", [f(*shape)], {**attributes, "ceil_mode": True})
