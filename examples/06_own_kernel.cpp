@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Example 6: a family of kernels that is not the library's. The library multiplies matrices of 32-bit floats in panels
-// and vectors; products of integers it leaves to the operator's definition, element by element. This family takes them
-// over.
+// and vectors; products of integers go by the operator's definition, one by one, until this family takes them over.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -14,27 +13,25 @@
 #include "dnnkit/graph.hpp"
 
 namespace dk = dnnkit;
+using dk::plan::operator_tag, dk::plan::recipe_load, dk::plan::source;
 
 // y[m][n] = sum over k of a[m][k] * b[k][n], all of i32, row-major and of known extents.
 struct integer_product {
   static constexpr std::string_view name = "integer_product";
-  static constexpr bool carries_out(const dk::plan::operator_tag& anchor) {
-    return anchor.id == dk::id_of<dk::op::matmul>;
-  }
+  static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == dk::id_of<dk::op::matmul>; }
 
   // Asked about every product, in the compiler: what the kernel does and is expected to take, or why it cannot be had.
   static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
     if (spec.anchor_type() != dk::dtype::i32) return dk::no_match{"the elements are not 32-bit integers"};
     if (spec.rank() != 2) return dk::no_match{"there is more than one product"};
     for (std::size_t i = 0; i < 2; ++i) {
-      if (spec.input(i).from != dk::plan::source::load)
-        return dk::no_match{"a factor is computed from others on the way"};
-      const dk::plan::recipe_load& l = spec.load(spec.input(i).index);
+      if (spec.input(i).from != source::load) return dk::no_match{"a factor is computed from others on the way"};
+      const recipe_load& l = spec.load(spec.input(i).index);
       if (!l.whole || !spec.extent_of(i, 0).is_known() || !spec.extent_of(i, 1).is_known())
         return dk::no_match{"a factor is not a whole matrix of known extents"};
       if (spec.stride_along(l.axes, 1).stride != 1) return dk::no_match{"a factor is not row-major"};
     }
-    if (spec.outputs() != 1 || spec.output(0).value.from != dk::plan::source::anchor)
+    if (spec.outputs() != 1 || spec.output(0).value.from != source::anchor)
       return dk::no_match{"something is computed from the product on the way"};
     dk::kernel_choice choice;
     choice.operands = {dk::operand_reading::in_place, dk::operand_reading::in_place};
