@@ -82,7 +82,7 @@ int generate(int argc, char** argv) {
   std::filesystem::create_directories(folder);
   parts = write_kernel_units(imported.graph, folder, name, most_parts, parts, isas);
   dk::onnx::write_if_changed(folder / (name + ".hpp"),
-                             dk::onnx::model_header(imported.graph, name, model, parts, isas));
+                             dk::onnx::model_header(imported.graph, name, model, {parts}, isas));
   if (embed) {
     const std::filesystem::path weights = folder / (name + ".safetensors");
     dk::onnx::save_weights_of(imported.graph, dk::onnx_weights(model, linked), weights);

@@ -34,30 +34,33 @@ struct group_of_units {
   std::vector<std::string> names;
 };
 
-// Kernels are compiled apart from the program around them, which needs less optimisation.
-std::size_t parts_that_pay(const dnnkit::graph& g, std::size_t jobs, bool with_program) {
+// Kernels are compiled apart from the program around them, which needs less optimisation, unless there are so many that
+// its compiler would be done long before the others.
+onnx::kernel_units units_that_pay(const dnnkit::graph& g, std::size_t jobs, bool with_program) {
   const dnnkit::plan::plan_draft plan = cpu::planned(g);
-  const std::size_t units =
-      std::max<std::size_t>(1, onnx::kernel_units_that_pay(cpu::compile_cost(view_of(plan)), jobs));
-  return with_program ? 1 + units : units;
+  const std::size_t cost = cpu::compile_cost(view_of(plan));
+  if (with_program && onnx::session_takes_kernels(cost, jobs))
+    return {1 + onnx::kernel_units_that_pay(cost, jobs - 1), 0};
+  const std::size_t units = std::max<std::size_t>(1, onnx::kernel_units_that_pay(cost, jobs));
+  return {with_program ? 1 + units : units, 1};
 }
 
 constexpr std::string_view name_of_program = "main";
 
 // The sources of the program, and the names of its units.
 std::vector<group_of_units> write_sources(const dnnkit::graph& g, const path& file, const path& folder,
-                                          std::size_t kernel_parts, const std::vector<std::string>& isas,
+                                          onnx::kernel_units units, const std::vector<std::string>& isas,
                                           onnx::linked_data linked) {
   const std::string name = onnx::model_name(file);
   std::filesystem::create_directories(folder);
-  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, kernel_parts, isas));
+  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, units, isas));
   onnx::write_if_changed(folder / fmt::format("{}.cpp", name_of_program), onnx::program_source(name, file, linked));
   std::vector<group_of_units> groups{{{}, {std::string(name_of_program)}}};
   const auto write = [&](group_of_units& group, std::size_t first) {
-    for (std::size_t part = first; part < kernel_parts; ++part) {
+    for (std::size_t part = first; part < units.parts; ++part) {
       group.names.push_back(onnx::kernel_unit_name(name, part, group.isa));
       onnx::write_if_changed(folder / (group.names.back() + ".cpp"),
-                             onnx::kernel_unit_source(name, part, kernel_parts, group.isa));
+                             onnx::kernel_unit_source(name, part, units.parts, group.isa));
     }
   };
   if (isas.empty()) write(groups[0], 1);
@@ -131,13 +134,13 @@ int build(int argc, char** argv) {
   if (jobs == 0) throw error("is no number of compilers", "--jobs", "at least 1", "0");
   const model m = load_compilable(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
-  const std::size_t kernel_parts = arguments->count("kernel-parts")
-                                       ? std::max<std::size_t>(1, (*arguments)["kernel-parts"].as<std::size_t>())
-                                       : parts_that_pay(g, jobs, isas.empty());
+  const onnx::kernel_units units =
+      arguments->count("kernel-parts")
+          ? onnx::kernel_units{std::max<std::size_t>(1, (*arguments)["kernel-parts"].as<std::size_t>())}
+          : units_that_pay(g, jobs, isas.empty());
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
-  const std::vector<group_of_units> groups =
-      write_sources(g, file, folder, kernel_parts, isas, linked_data_of(*arguments));
+  const std::vector<group_of_units> groups = write_sources(g, file, folder, units, isas, linked_data_of(*arguments));
 
   const path log = folder / "compiler.log";
   const std::vector<std::string> compiler = compiler_and_options(log);
@@ -145,7 +148,7 @@ int build(int argc, char** argv) {
   const std::string flags =
       arguments->count("flags") ? (*arguments)["flags"].as<std::string>() : fmt::format("-O3{}", processor);
   const std::vector<std::string> words = joined(compiler, words_of(flags));
-  const bool kernels_apart = kernel_parts > 1 || !isas.empty();
+  const bool kernels_apart = (units.parts > 1 && units.first > 0) || !isas.empty();
   const std::vector<std::string> words_of_program =
       kernels_apart && !arguments->count("flags") ? joined(compiler, words_of(fmt::format("-O1{}", processor))) : words;
   std::vector<command_line> compilations;

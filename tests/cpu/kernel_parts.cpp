@@ -27,6 +27,11 @@ static_assert(kernel_part<net, 0>::recipes.empty());
 static_assert(kernel_part<net, 1>::recipes.size() + kernel_part<net, 2>::recipes.size() == net::distinct_kernels);
 static_assert(kernel_part<net, 1>::recipes.size() > 0 && kernel_part<net, 2>::recipes.size() > 0);
 
+// Unless the model says so, and kernels cost more than a session.
+using shared = dk::compile<model_shared_with_session>;
+static_assert(kernel_part<shared, 0>::recipes.empty());
+static_assert(kernel_part<shared, 1>::recipes.size() == shared::distinct_kernels);
+
 constexpr std::array<std::size_t, 200> costs_from_1_to_4() {
   std::array<std::size_t, 200> costs{};
   for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = 1 + i * 7 % 4;
@@ -70,6 +75,15 @@ TEST_CASE("parts have equally much to compile, and those before the first nothin
     }
 }
 
+TEST_CASE("the first part gets less by what it costs without kernels") {
+  constexpr auto costs = costs_from_1_to_4();
+  const auto part = dk::cpu::deal_kernels(costs, 0, 3, dk::cpu::compile_cost_of_session);
+  std::vector<std::size_t> load{dk::cpu::compile_cost_of_session, 0, 0};
+  for (std::size_t k = 0; k < costs.size(); ++k) load.at(part[k]) += costs[k];
+  CHECK(*std::max_element(load.begin(), load.end()) - *std::min_element(load.begin(), load.end()) <= 1);
+  CHECK(std::count(part.begin(), part.end(), 0U) > 0);
+}
+
 TEST_CASE("more parts than kernels") {
   for (const std::size_t part : dk::cpu::deal_kernels(costs_from_1_to_4(), 1, 500)) {
     CHECK(part >= 1);
@@ -79,4 +93,7 @@ TEST_CASE("more parts than kernels") {
 
 TEST_CASE("a kernel costs what its stages cost") { CHECK(dk::cpu::compile_cost(net::plan) == 4 + 4 + 2 + 1 + 1); }
 
-TEST_CASE("the same results, whichever units the kernels come from") { CHECK(result<net>() == result<whole>()); }
+TEST_CASE("the same results, whichever units the kernels come from") {
+  CHECK(result<net>() == result<whole>());
+  CHECK(result<shared>() == result<whole>());
+}

@@ -49,6 +49,21 @@ const std::vector<std::string> all_names(dk::tests::hostile_names.begin(), dk::t
 
 }  // namespace
 
+TEST_CASE("where kernels cost much, the session's unit has its share of them") {
+  CHECK(!dk::onnx::session_takes_kernels(199, 2));
+  CHECK(dk::onnx::session_takes_kernels(200, 2));
+  CHECK(!dk::onnx::session_takes_kernels(1000, 1));
+  dk::builder g;
+  g.output("y", dk::relu(g.input("x", dk::f32, {3})));
+  const auto has = [&](dk::onnx::kernel_units units, const char* member) {
+    return dk::onnx::model_header(g.value(), "net", "net.onnx", units).find(member) != std::string::npos;
+  };
+  CHECK(has({2, 0}, "kernel_parts = 2;"));
+  CHECK(has({2, 0}, "first_kernel_part = 0;"));
+  CHECK(!has({2}, "first_kernel_part"));
+  CHECK(!has({}, "kernel_part"));
+}
+
 TEST_CASE("a model of hostile names is one struct") {
   for (const std::string& name : all_names) {
     CAPTURE(name);

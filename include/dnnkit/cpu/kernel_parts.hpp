@@ -6,6 +6,7 @@
 // part takes a unit of its own:
 //   #include <dnnkit/cpu/kernel_unit.hpp>
 //   template struct dnnkit::cpu::kernel_part<dnnkit::compile<my_model>, 1>;
+// With a member `static constexpr std::size_t first_kernel_part = 0` part 0 has its share of the kernels, too.
 // dnnkit_kernel_units() (cmake/dnnkitOnnx.cmake) and `dnnkit build` write those units.
 #pragma once
 
@@ -39,15 +40,19 @@ constexpr std::size_t compile_cost(const plan_view& plan) {
   return cost;
 }
 
-// The part of each kernel, by what they cost, out of `first` to `parts` - 1: each of the dearest in turn goes to the
-// part with the least to do.
+// By how much it takes longer for a session and a program around it than for a unit of kernels.
+inline constexpr std::size_t compile_cost_of_session = 90;
+
+// The part of each kernel, by what they cost, out of `first` to `parts` - 1, the first of which costs so much already:
+// each of the dearest in turn goes to the part with the least to do.
 // @pre first < parts
 // @post first <= result[r] < parts
 template <std::size_t Kernels>
 constexpr std::array<std::size_t, Kernels> deal_kernels(const std::array<std::size_t, Kernels>& costs,
-                                                        std::size_t first, std::size_t parts) {
+                                                        std::size_t first, std::size_t parts,
+                                                        std::size_t cost_of_first = 0) {
   std::array<std::size_t, Kernels> part{};
-  std::array<std::size_t, Kernels + 1> load{};  // more parts than kernels get nothing
+  std::array<std::size_t, Kernels + 1> load{cost_of_first};  // more parts than kernels get nothing
   const std::size_t used = std::min(parts - first, Kernels);
   std::size_t cost = 0;
   for (std::size_t c : costs) cost = std::max(cost, c);
@@ -74,11 +79,19 @@ concept is_version = requires {
 }
 &&!std::is_same_v<typename Net::model::target, typename Net::target>;
 
+// The first part that has kernels.
+template <class Net> constexpr std::size_t first_kernel_part() {
+  if constexpr (kernel_parts<Net>() == 1 || is_version<Net>) return 0;
+  else if constexpr (requires { Net::model::first_kernel_part; }) return Net::model::first_kernel_part;
+  else return 1;
+}
+
 template <class Net> constexpr std::array<std::size_t, Net::plan.recipes.size()> deal_recipes() {
   std::array<std::size_t, Net::plan.recipes.size()> costs{};
   for (std::size_t r = 0; r < costs.size(); ++r) costs[r] = compile_cost(Net::plan, Net::plan.recipes[r]);
-  constexpr std::size_t parts = kernel_parts<Net>();
-  return deal_kernels(costs, parts > 1 && !is_version<Net> ? 1 : 0, parts);
+  constexpr std::size_t first = first_kernel_part<Net>(), parts = kernel_parts<Net>();
+  static_assert(first < parts, "dnnkit: the model's member first_kernel_part says that no part has kernels");
+  return deal_kernels(costs, first, parts, first == 0 && !is_version<Net> ? compile_cost_of_session : 0);
 }
 template <class Net> inline constexpr auto part_of_recipe = deal_recipes<Net>();
 
