@@ -203,10 +203,13 @@ if [ "$(uname -m)" = x86_64 ]; then
   says 1 "DNNKIT_ISA: is no instruction set that the program can run with,found neon" env DNNKIT_ISA=neon ./everywhere --input x=x.npy
 fi
 
-# Kernels are compiled with -O3 by default, what stands around them with -O1.
+# Kernels are compiled with -O3 by default, what stands around them with -O1, unless there are so many kernels that its
+# unit has some of them.
 printf '#!/bin/sh\n[ "$1" = --version ] && exec c++ "$@"\necho "$@" >>compiled\nexit 1\n' >no_compiler && chmod +x no_compiler
 says 2 "the compiler failed" env CXX="$PWD/no_compiler" "$tool" build "$small" -o not_compiled
-for pair in main.cpp:-O1 small_kernels_1.cpp:-O3; do
+says 2 "the compiler failed" env CXX="$PWD/no_compiler" "$tool" build "$2/../../tests/zoo/yolov8n.onnx" -o many_kernels -j 2
+grep -q "first_kernel_part = 0;" many_kernels.source/yolov8n.hpp || fail "the program has no kernels"
+for pair in not_compiled.source/main.cpp:-O1 small_kernels_1.cpp:-O3 many_kernels.source/main.cpp:-O3 yolov8n_kernels_1.cpp:-O3; do
   grep -q -- " ${pair#*:} .*/${pair%:*} " compiled || fail "${pair%:*} is not compiled with ${pair#*:}: $(cat compiled)"
 done
 says 2 "the compiler failed" "$tool" build "$small" -o refused_by_compiler --flags "-fno-such-flag" --kernel-parts 2

@@ -91,7 +91,8 @@ constexpr std::size_t kernel_units_that_pay(std::size_t cost, std::size_t most) 
   return std::min(cost / cost_of_a_unit, most);
 }
 
-// Where kernels cost so much, compilers that run at once are done earlier when the session's has its share of them.
+// Where kernels cost so much (cpu::compile_cost), compilers that run at once are done earlier when the session's has
+// its share of them (docs/measurements.md).
 constexpr bool session_takes_kernels(std::size_t cost, std::size_t compilers) {
   constexpr std::size_t cost_of_many = 200;
   return compilers > 1 && cost >= cost_of_many;
@@ -99,7 +100,7 @@ constexpr bool session_takes_kernels(std::size_t cost, std::size_t compilers) {
 
 // Units that the kernels of a network are compiled in (dnnkit/cpu/kernel_parts.hpp).
 struct kernel_units {
-  std::size_t parts = 1;  // the session's is one of them,
+  std::size_t parts = 1;  // without instruction sets to choose from, the session's is one of them,
   std::size_t first = 1;  // and has kernels if this is 0
 };
 
