@@ -205,6 +205,7 @@ fi
 
 # Kernels are compiled with -O3 by default, what stands around them with -O1, unless there are so many kernels that its
 # unit has some of them.
+rm -f compiled
 printf '#!/bin/sh\n[ "$1" = --version ] && exec c++ "$@"\necho "$@" >>compiled\nexit 1\n' >no_compiler && chmod +x no_compiler
 says 2 "the compiler failed" env CXX="$PWD/no_compiler" "$tool" build "$small" -o not_compiled
 says 2 "the compiler failed" env CXX="$PWD/no_compiler" "$tool" build "$2/../../tests/zoo/yolov8n.onnx" -o many_kernels -j 2

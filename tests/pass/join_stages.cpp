@@ -295,6 +295,15 @@ TEST_CASE("nothing is joined where no family has kernels of several stages, or t
   CHECK(stages_in(dk::default_pipeline::run(g)).empty());
 }
 
+TEST_CASE("stages are joined once, however often the pass runs") {
+  using twice =
+      dk::replaced<dk::default_pipeline, dk::passes::join_stages, dk::passes::join_stages, dk::passes::join_stages>;
+  const dk::graph g = attention({}, only_softmax);
+  const dk::schedule s = twice::run(g, dk::family_list<pairs<4>>::table);
+  CHECK(stages_in(s) == counts{2});
+  CHECK(error_of(g, s, 1) == "");
+}
+
 TEST_CASE("of chains that share a group the one that gains most is taken") {
   const dk::graph g = attention({}, only_softmax);
   const auto first_of_pair = [&](const dk::schedule& s) {
