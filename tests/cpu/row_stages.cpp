@@ -134,6 +134,15 @@ struct normalised_channels_first {
     g.output("y", dk::softmax(y, {.axis = 1}) * 2);
   }
 };
+// One channel and no more rows than a tile has, so that images and their rows lie in one piece.
+struct normalised_one_channel {
+  static constexpr auto families = harness::with_eager_stages<4>;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {3, 2, 4, 37}), residual = g.input("residual", f32, {3, 4, 37, 1});
+    const dk::tensor y = dk::conv(x, g.weight("a", {1, 2, 3, 3}), {.pads = {1, 1, 1, 1}});
+    g.output("y", dk::softmax(dk::transpose(y, {.perm = {0, 2, 3, 1}})) + residual);
+  }
+};
 // Planes of volumes; few channels, of several pixels in a vector.
 struct normalised_planes {
   static constexpr auto families = harness::with_eager_stages<2>;
@@ -164,6 +173,7 @@ static_assert(earlier_stages<volumes> == 2);
 static_assert(earlier_stages<normalised_pixels> == 1);
 static_assert(earlier_stages<normalised_heights> == 2);
 static_assert(earlier_stages<normalised_channels_first> == 1);
+static_assert(earlier_stages<normalised_one_channel> == 1);
 static_assert(earlier_stages<normalised_planes> == 1);
 static_assert(earlier_stages<large> == 1);
 static_assert(dk::compile<large>::arena_bytes == 0);
@@ -198,6 +208,7 @@ TEST_CASE("pixels that are normalised row by row behind a convolution") {
   check<normalised_pixels>("normalised pixels");
   check<normalised_heights>("normalised heights");
   check<normalised_channels_first>("normalised, channels first");
+  check<normalised_one_channel>("normalised, one channel");
   check<normalised_planes>("normalised planes");
 }
 
