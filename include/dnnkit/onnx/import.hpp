@@ -21,7 +21,8 @@ namespace detail {
 class import_walk;
 template <class Walk> struct importer {
   static import_result run(const onnx::model& m, import_options options);
-  static std::vector<std::string_view> operators();  // that it imports, by name
+  static std::vector<std::string_view> operators();            // of ONNX's that it imports, by name
+  static std::vector<std::string_view> microsoft_operators();  // of the domain com.microsoft
 };
 #ifdef DNNKIT_INSTANTIATED_ELSEWHERE  // a program of several files may compile the importer in one of them
 extern template struct importer<import_walk>;

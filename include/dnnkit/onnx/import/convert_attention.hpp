@@ -40,6 +40,41 @@ class attention_parts {
   tensor join_heads(tensor x) {
     return reshape(transpose(x, {0, 2, 1, 3}), {x.size(0), x.size(2), c_.table().mul(x.size(1), x.size(3))});
   }
+  // [B, heads, S, size] -> [B, group * heads, S, size]: each head serves a group of those of the queries
+  tensor spread_heads(tensor x, dim heads) {
+    if (x.size(1) == heads) return x;
+    const dim group = exact(heads, x.size(1), "the number of key heads");
+    const tensor apart = c_.apply(op::unsqueeze{{2}}, {x});
+    return reshape(c_.apply(op::expand{shape{x.size(0), x.size(1), group, x.size(2), x.size(3)}}, {apart}),
+                   {x.size(0), heads, x.size(2), x.size(3)});
+  }
+  // x [B, S, heads, size], its first `turned` elements of each head as pairs that are turned by angles, whose cosines
+  // and sines are [B or 1, S, turned / 2 or more].
+  tensor turned(tensor x, tensor cosine, tensor sine, dim turned, bool interleaved) {
+    const dim size = x.size(3), half = exact(turned, 2, "two");
+    cosine = c_.apply(op::unsqueeze{{2}}, {part(cosine, 2, 0, half)});
+    sine = c_.apply(op::unsqueeze{{2}}, {part(sine, 2, 0, half)});
+    const tensor front = turned == size ? x : part(x, 3, 0, turned);
+    tensor a, b;
+    if (interleaved) {
+      const tensor pairs = reshape(front, {x.size(0), x.size(1), x.size(2), half, 2});
+      a = c_.apply(op::squeeze{{4}}, {part(pairs, 4, 0, 1)});
+      b = c_.apply(op::squeeze{{4}}, {part(pairs, 4, 1, 1)});
+    } else {
+      a = part(front, 3, 0, half);
+      b = part(front, 3, half, half);
+    }
+    const tensor real = sub(mul(cosine, a), mul(sine, b)), imaginary = add(mul(sine, a), mul(cosine, b));
+    tensor y;
+    if (interleaved) {
+      const tensor pairs =
+          c_.apply(op::concat{4}, {c_.apply(op::unsqueeze{{4}}, {real}), c_.apply(op::unsqueeze{{4}}, {imaginary})});
+      y = reshape(pairs, {x.size(0), x.size(1), x.size(2), turned});
+    } else {
+      y = c_.apply(op::concat{3}, {real, imaginary});
+    }
+    return turned == size ? y : c_.apply(op::concat{3}, {y, part(x, 3, turned, c_.table().sub(size, turned))});
+  }
   // 0, 1, ... along the last axis, or the one before it
   tensor positions(dim count, bool rows) {
     const tensor list = c_.apply(op::range{count}, {integer(0), integer(1)});
@@ -65,14 +100,8 @@ inline void convert_attention(node_context& c) {
   if (c.wants(1)) c.out(1, k);
   if (c.wants(2)) c.out(2, v);
   const dim columns = k.size(2);
-  if (!(k.size(1) == q.size(1))) {  // each key serves a group of queries
-    const dim group = p.exact(q.size(1), k.size(1), "the number of key heads");
-    for (tensor* t : {&k, &v}) {
-      const tensor spread = c.apply(op::expand{shape{t->size(0), t->size(1), group, t->size(2), t->size(3)}},
-                                    {c.apply(op::unsqueeze{{2}}, {*t})});
-      *t = p.reshape(spread, {t->size(0), q.size(1), t->size(2), t->size(3)});
-    }
-  }
+  k = p.spread_heads(k, q.size(1));
+  v = p.spread_heads(v, q.size(1));
   double scale = static_cast<double>(c.real_attribute("scale", 0));
   if (scale == 0) {
     node_context::require(q.size(3).is_known(), "without a scale, the size of a head must be known");
@@ -159,35 +188,12 @@ inline void convert_rotary_embedding(node_context& c) {
   const dim size = x.size(3);
   const std::int64_t turned_size = c.integer("rotary_embedding_dim", 0);
   const dim turned = turned_size == 0 ? size : dim(turned_size);
-  const dim half = p.exact(turned, 2, "two");
   tensor cosine = c.in(1), sine = c.in(2);
   if (c.has(3)) {
     cosine = c.apply(op::gather{0}, {cosine, c.in(3)});
     sine = c.apply(op::gather{0}, {sine, c.in(3)});
   }
-  cosine = c.apply(op::unsqueeze{{2}}, {p.part(cosine, 2, 0, half)});
-  sine = c.apply(op::unsqueeze{{2}}, {p.part(sine, 2, 0, half)});
-  const tensor front = turned == size ? x : p.part(x, 3, 0, turned);
-  const bool interleaved = c.flag("interleaved", false);
-  tensor a, b;
-  if (interleaved) {
-    const tensor pairs = p.reshape(front, {x.size(0), x.size(1), x.size(2), half, 2});
-    a = c.apply(op::squeeze{{4}}, {p.part(pairs, 4, 0, 1)});
-    b = c.apply(op::squeeze{{4}}, {p.part(pairs, 4, 1, 1)});
-  } else {
-    a = p.part(front, 3, 0, half);
-    b = p.part(front, 3, half, half);
-  }
-  const tensor real = p.sub(p.mul(cosine, a), p.mul(sine, b)), imaginary = p.add(p.mul(sine, a), p.mul(cosine, b));
-  tensor y;
-  if (interleaved) {
-    const tensor pairs =
-        c.apply(op::concat{4}, {c.apply(op::unsqueeze{{4}}, {real}), c.apply(op::unsqueeze{{4}}, {imaginary})});
-    y = p.reshape(pairs, {x.size(0), x.size(1), x.size(2), turned});
-  } else {
-    y = c.apply(op::concat{3}, {real, imaginary});
-  }
-  if (!(turned == size)) y = c.apply(op::concat{3}, {y, p.part(x, 3, turned, c.table().sub(size, turned))});
+  const tensor y = p.turned(x, cosine, sine, turned, c.flag("interleaved", false));
   c.out(0, flat ? p.reshape(y, whole.dims()) : p.transpose(y, {0, 2, 1, 3}));
 }
 

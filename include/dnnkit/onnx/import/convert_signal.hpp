@@ -107,8 +107,7 @@ inline void convert_einsum(node_context& c) {
   c.out(0, c.apply(sum, c.all_inputs()));
 }
 
-// One node for each output that is read.
-template <class Op> void convert_recurrent(node_context& c) {
+template <class Op> Op recurrent_from(node_context& c) {
   Op layer;
   layer.hidden_size = c.integer("hidden_size", 0);
   layer.direction = enumerator<recurrent_direction>("direction", c.word("direction", "forward"));
@@ -125,12 +124,19 @@ template <class Op> void convert_recurrent(node_context& c) {
   layer.input_forget = c.flag("input_forget", false);
   layer.linear_before_reset = c.flag("linear_before_reset", false);
   layer.layout = c.integer("layout", 0);
-  if (c.opset < 7) c.ignore("output_sequence");
-  const std::vector<tensor> inputs = given_inputs(c);
+  return layer;
+}
+
+// One node for each output that is read.
+template <class Op> void out_of_recurrent(node_context& c, Op layer, const std::vector<tensor>& inputs) {
   for (std::size_t i = 0; i < c.node.outputs.size(); ++i) {
     layer.output = static_cast<std::int64_t>(i);
     if (c.wants(i)) c.out(i, c.apply(layer, inputs));
   }
+}
+template <class Op> void convert_recurrent(node_context& c) {
+  if (c.opset < 7) c.ignore("output_sequence");
+  out_of_recurrent(c, recurrent_from<Op>(c), given_inputs(c));
 }
 
 }  // namespace detail

@@ -21,8 +21,8 @@ template <class Op> void kernel_from_weight(node_context& c, Op& op, std::size_t
   }
 }
 
-// Pads so that the output's extent is the input's divided by the stride, rounded up.
-template <class Op> void apply_auto_pad(node_context& c, Op& op) {
+// Pads so that the output's extent is the input's divided by the stride, rounded up; `first` is the first spatial axis.
+template <class Op> void apply_auto_pad(node_context& c, Op& op, std::size_t first = 2) {
   const std::string mode = c.word("auto_pad", "NOTSET");
   if (mode == "NOTSET" || mode.empty()) return;
   const std::size_t axes = op.kernel_shape.size();
@@ -42,7 +42,7 @@ template <class Op> void apply_auto_pad(node_context& c, Op& op) {
     const std::int64_t reach = (op.kernel_shape[i] - 1) * dilation + 1;
     std::int64_t total = reach - 1;
     if (stride > 1) {
-      const dim n = c.dims(0)[i + 2];
+      const dim n = c.dims(0)[i + first];
       node_context::require(n.is_known(), "auto_pad with a stride needs a known extent");
       total = ((n.value() + stride - 1) / stride - 1) * stride + reach - n.value();
     }

@@ -14,6 +14,9 @@
 #include "dnnkit/onnx/import/convert_attributes.hpp"
 #include "dnnkit/onnx/import/convert_composed.hpp"
 #include "dnnkit/onnx/import/convert_elementwise.hpp"
+#include "dnnkit/onnx/import/convert_microsoft_attention.hpp"
+#include "dnnkit/onnx/import/convert_microsoft_fused.hpp"
+#include "dnnkit/onnx/import/convert_microsoft_quantized.hpp"
 #include "dnnkit/onnx/import/convert_movement.hpp"
 #include "dnnkit/onnx/import/convert_resize.hpp"
 #include "dnnkit/onnx/import/convert_rows.hpp"
@@ -21,6 +24,7 @@
 #include "dnnkit/onnx/import/convert_signal.hpp"
 #include "dnnkit/onnx/import/convert_state.hpp"
 #include "dnnkit/onnx/import/convert_windows.hpp"
+#include "dnnkit/onnx/import/domains.hpp"
 #include "dnnkit/op/builtin.hpp"
 
 namespace dnnkit::onnx {
@@ -145,6 +149,49 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"ConvInteger", convert_conv_integer},
       {"QLinearConv", convert_qlinear_conv},
       {"Gemm", convert_gemm},
+      {"SimplifiedLayerNormalization", convert_simplified_layer_normalization},
+  };
+  return table;
+}
+
+// The operators of the domain com.microsoft: ONNX Runtime's own.
+inline const std::map<std::string_view, converter>& microsoft_converters() {
+  static const std::map<std::string_view, converter> table{
+      {"Gelu", convert_microsoft_gelu},
+      {"BiasGelu", convert_bias_gelu<gelu_approximation::exact>},
+      {"FastGelu", convert_bias_gelu<gelu_approximation::by_tanh>},
+      {"QuickGelu", convert_quick_gelu},
+      {"FusedConv", convert_fused_conv},
+      {"FusedGemm", convert_fused_gemm},
+      {"FusedMatMul", convert_fused_matmul},
+      {"TransposeMatMul", convert_fused_matmul},
+      {"SkipLayerNormalization", convert_skip_layer_normalization},
+      {"SkipSimplifiedLayerNormalization", convert_skip_simplified_layer_normalization},
+      {"EmbedLayerNormalization", convert_embed_layer_normalization},
+      {"Attention", convert_microsoft_attention},
+      {"QAttention", convert_qattention},
+      {"MultiHeadAttention", convert_multi_head_attention},
+      {"GroupQueryAttention", convert_group_query_attention},
+      {"RotaryEmbedding", convert_microsoft_rotary_embedding},
+      {"BiasSoftmax", convert_bias_softmax},
+      {"NhwcMaxPool", convert_nhwc_max_pool},
+      {"CDist", convert_cdist},
+      {"Trilu", convert_trilu},
+      {"QuantizeLinear", convert_quantize_linear},
+      {"DequantizeLinear", convert_dequantize_linear},
+      {"QLinearAdd", convert_qlinear_binary<op::add>},
+      {"QLinearMul", convert_qlinear_binary<op::mul>},
+      {"QLinearSigmoid", convert_qlinear_unary<op::sigmoid>},
+      {"QLinearLeakyRelu", convert_qlinear_unary<op::leaky_relu>},
+      {"QLinearSoftmax", convert_qlinear_softmax},
+      {"QLinearAveragePool", convert_qlinear_average_pool},
+      {"QLinearGlobalAveragePool", convert_qlinear_global_average_pool},
+      {"QLinearConcat", convert_qlinear_concat},
+      {"QGemm", convert_qgemm},
+      {"MatMulIntegerToFloat", convert_matmul_integer_to_float},
+      {"DynamicQuantizeMatMul", convert_dynamic_quantize_matmul},
+      {"DynamicQuantizeLSTM", convert_dynamic_quantize_lstm},
+      {"MatMulNBits", convert_matmul_n_bits},
   };
   return table;
 }
@@ -167,7 +214,7 @@ inline const std::map<std::string_view, converter>& reflected_converters() {
   return table;
 }
 
-// Every name for which converter_of() has a converter.
+// Every name of ONNX's own for which converter_of() has a converter.
 inline std::vector<std::string_view> converted_operators() {
   std::set<std::string_view> names(computed_while_importing.begin(), computed_while_importing.end());
   for (const auto& [name, convert] : special_converters()) names.insert(name);
@@ -175,10 +222,21 @@ inline std::vector<std::string_view> converted_operators() {
   return {names.begin(), names.end()};
 }
 
+inline std::vector<std::string_view> microsoft_operators() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, convert] : microsoft_converters()) names.push_back(name);
+  return names;
+}
+
 }  // namespace detail
 
-// The converter of one of ONNX's own operators, null when it is not supported.
-inline converter converter_of(std::string_view operator_type) {
+// The converter of an operator of ONNX's own domain or of com.microsoft, null when it is not supported.
+inline converter converter_of(std::string_view domain, std::string_view operator_type) {
+  if (!is_onnx(domain)) {
+    if (!is_microsoft(domain)) return nullptr;
+    const auto found = detail::microsoft_converters().find(operator_type);
+    return found == detail::microsoft_converters().end() ? nullptr : found->second;
+  }
   const auto& never = detail::computed_while_importing;
   if (std::find(never.begin(), never.end(), operator_type) != never.end()) return detail::convert_never;
   const auto& special = detail::special_converters();

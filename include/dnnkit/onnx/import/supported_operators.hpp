@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which of ONNX's operators are imported, and what becomes of each: the table in docs/onnx.md.
+// Which operators of ONNX and of ONNX Runtime are imported, and what becomes of each: the table in docs/onnx.md.
 #pragma once
 
 #include <algorithm>
@@ -61,6 +61,11 @@ inline std::string operator_table() {
   for (const std::string_view name : detail::importer<detail::import_walk>::operators()) {
     std::string& row = rows[detail::phrase_of(name, builtin_ops)];
     row += (row.empty() ? "" : ", ") + std::string(name);
+    ++count;
+  }
+  std::string& of_runtime = rows["by other operators: ONNX Runtime's own, of the domain `com.microsoft`"];
+  for (const std::string_view name : detail::importer<detail::import_walk>::microsoft_operators()) {
+    of_runtime += (of_runtime.empty() ? "" : ", ") + std::string(name);
     ++count;
   }
   std::string table = "| computed | " + std::to_string(count) + " operators |\n|---|---|\n";

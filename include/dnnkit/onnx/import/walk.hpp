@@ -91,7 +91,6 @@ class import_walk {
              "opset " + std::to_string(opset) + " is not supported, only " + std::to_string(least_opset) + " to " +
                  std::to_string(most_opset));
   }
-  static bool is_onnx(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
   // --- leaves
   bool define(scope& names, std::string_view name, value_reference v, const std::string& what) {
@@ -266,19 +265,19 @@ class import_walk {
     for (std::string_view i : n.inputs)
       if (!i.empty() && !names.find(i)) throw refusal{"input '" + std::string(i) + "' is computed by no earlier node"};
     if (const onnx::function* f = function_of(n)) return inline_function(names, n, *f);
-    if (!is_onnx(n.domain)) throw refusal{"operators of domain '" + std::string(n.domain) + "' are not supported"};
-    const converter converts = converter_of(n.op_type);
-    if (converts == nullptr && !is_control_flow(n.op_type)) throw refusal{"the operator is not supported"};
+    const converter converts = converter_of(n.domain, n.op_type);
+    const bool controls = is_onnx(n.domain) && is_control_flow(n.op_type);
+    if (converts == nullptr && !controls) throw refusal{reason_not_to_convert(n.domain)};
     for (std::string_view i : n.inputs)
       if (!i.empty() && !names.find(i)->understood) return {};
-    if (is_control_flow(n.op_type)) return import_control_flow(names, n);
+    if (controls) return import_control_flow(names, n);
 
     const std::int64_t opset = names.opset_of(n.domain);
-    {
+    if (is_onnx(n.domain)) {
       node_context c(state_, names, n, opset);
       if (evaluate_on_known_elements(c)) return finished(c);
+      if (std::optional<std::vector<value_reference>> folded = fold(names, n, opset, converts)) return *folded;
     }
-    if (std::optional<std::vector<value_reference>> folded = fold(names, n, opset, converts)) return *folded;
     node_context c(state_, names, n, opset);
     const builder::name_scope name(state_.graph, names.prefix + std::string(name_of(n)));
     converts(c);
@@ -340,7 +339,7 @@ class import_walk {
 
   // --- functions and branches
   const onnx::function* function_of(const onnx::node& n) const {
-    if (is_onnx(n.domain) && converter_of(n.op_type) != nullptr) return nullptr;
+    if (is_onnx(n.domain) && converter_of(n.domain, n.op_type) != nullptr) return nullptr;
     for (const onnx::function& f : state_.model.functions)
       if (f.name == n.op_type && f.overload == n.overload &&
           (f.domain == n.domain || (is_onnx(f.domain) && is_onnx(n.domain))))
@@ -489,6 +488,9 @@ template <class Walk> import_result importer<Walk>::run(const onnx::model& m, im
 }
 
 template <class Walk> std::vector<std::string_view> importer<Walk>::operators() { return Walk::operators(); }
+template <class Walk> std::vector<std::string_view> importer<Walk>::microsoft_operators() {
+  return detail::microsoft_operators();
+}
 
 }  // namespace detail
 
