@@ -20,6 +20,7 @@
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/kernel_parts.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
+#include "dnnkit/inspect/scalar_kernels.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 
 namespace dnnkit::tool {
@@ -95,6 +96,18 @@ std::array<command_line, 2> commands_to_close(const std::vector<std::string>& co
                        log}};
 }
 
+// Names the kernels that run element by element; throws refused where they are expected to take more of the time than
+// --most-scalar allows.
+void name_scalar_kernels(const model& m, const cxxopts::ParseResult& arguments) {
+  const plan::plan_draft plan = cpu::logged_plan(m.imported.graph);
+  const std::vector<scalar_kernels> list = scalar_kernels_of(view_of(plan));
+  const std::string text(printable(describe(list), line_feeds::kept));
+  if (arguments.count("most-scalar") != 0 && 100 * share_of(list) > arguments["most-scalar"].as<double>())
+    throw refused(error(text.substr(0, text.find('\n')), "--most-scalar",
+                        fmt::format("at most {} %", arguments["most-scalar"].as<double>()), list.front().operators));
+  std::cerr << text;
+}
+
 }  // namespace
 
 int build(int argc, char** argv) {
@@ -120,6 +133,10 @@ int build(int argc, char** argv) {
       "kernels; "
       "by default as many as pay and run at once",
       cxxopts::value<std::size_t>());
+  options.add_options()("most-scalar",
+                        "refuse a model of which kernels that run element by element are expected to take more than "
+                        "so many per cent of the time",
+                        cxxopts::value<double>());
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
@@ -134,6 +151,7 @@ int build(int argc, char** argv) {
   if (jobs == 0) throw error("is no number of compilers", "--jobs", "at least 1", "0");
   const model m = load_compilable(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
+  name_scalar_kernels(m, *arguments);
   const onnx::kernel_units units =
       arguments->count("kernel-parts")
           ? onnx::kernel_units{std::max<std::size_t>(1, (*arguments)["kernel-parts"].as<std::size_t>())}

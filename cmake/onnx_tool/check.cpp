@@ -12,6 +12,7 @@
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/fmt.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/inspect/scalar_kernels.hpp"
 
 namespace dnnkit::tool {
 
@@ -29,7 +30,8 @@ void print_signature(const dnnkit::graph& g, std::string_view word, const vector
 
 int check(int argc, char** argv) {
   cxxopts::Options options("dnnkit check",
-                           "Lists everything in a model that is not supported; the exit status is 1 if there is any.");
+                           "Lists everything in a model that is not supported; the exit status is 1 if there is any. "
+                           "Else kernels that run element by element, with their share of the expected time.");
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
@@ -58,12 +60,14 @@ int check(int argc, char** argv) {
     fmt::print("{} '{}': the extents of its output depend on the elements of its inputs\n", x.op->name,
                printable(g.text_of(x.name)));
   }
-  const std::string reason = cpu::reason_not_to_compile(g);
+  const plan::plan_draft plan = cpu::logged_plan(g);
+  const std::string reason = plan.error.str();
   fmt::print("{} operator{} of {} kind{}, {}\n", operators, operators == 1 ? "" : "s", kinds.size(),
              kinds.size() == 1 ? "" : "s",
              reason.empty()         ? "all supported"
              : without_extents != 0 ? "for the interpreter only"
                                     : fmt::format("for the interpreter only: {}", printable(reason)));
+  if (reason.empty()) fmt::print("{}", printable(describe(scalar_kernels_of(view_of(plan))), line_feeds::kept));
   return 0;
 }
 

@@ -165,6 +165,17 @@ TEST_CASE("of what is picked from a table, as much is counted as is read") {
   CHECK(total(text, "bytes moved") == pair{"568", "488"});  // as built, the part is stored and read again
 }
 
+TEST_CASE("kernels without vectors are named last, with their share of the expected time") {
+  const std::string text = dk::explain<dk::compile<picking>>();
+  const std::size_t last = text.rfind("\n1 kernel runs element by element, ");
+  REQUIRE(last != std::string::npos);
+  CHECK(text.ends_with(" %  Gather\n"));
+  const double share = std::stod(text.substr(last + 35));
+  CHECK(share > 1);
+  CHECK(share < 99);  // Exp has vectors
+  CHECK_FALSE(has(dk::explain<digits>(), " element by element, "));
+}
+
 TEST_CASE("digits: totals") {
   const std::string text = dk::explain<digits>();
   CHECK(total(text, "operators, kernels") == pair{"13", "6"});

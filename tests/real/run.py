@@ -24,7 +24,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from packages import PACKAGES, inputs_of
 from runtime_peer import call, compare, compile_program, file_name, last_line, measure, progress, runtime_of
 
-SCALAR_FAMILIES = {"by_point", "whole_operator"}
 MOST_DEVIATION = 1e-4
 INTERPRETER_LIMIT = 120  # seconds
 
@@ -90,7 +89,7 @@ def scalar_kernels(tool, path, options):
     total = sum(cycles) or 1
     found = {}
     for kernel, time in zip(kernels, cycles):
-        if kernel["family"] in SCALAR_FAMILIES:
+        if (kernel["tile"] or {}).get("lanes", 1) == 1:
             operators = " ".join(o["operator"] for stage in kernel["stages"] for o in stage["operators"])
             same = found.setdefault(operators, [0, 0])
             same[0] += 1

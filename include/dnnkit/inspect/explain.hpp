@@ -20,6 +20,7 @@
 #include "dnnkit/fmt.hpp"
 #include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"
+#include "dnnkit/inspect/scalar_kernels.hpp"
 #include "dnnkit/inspect/sizes.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -192,6 +193,7 @@ class explanation {
           net_.is_placed() ? grouped(net_.arena_bytes()) : "planned when the symbols have values");
     total("kernels run once, at setup", "", std::to_string(plan_.setup_steps.size()));
     total("kernels to instantiate", "", std::to_string(plan_.recipes.size()));
+    out_ += describe(scalar_kernels_of(net_));
   }
   void total(std::string_view label, std::string_view built, std::string_view compiled) {
     add("{:<31} {:<31} {}\n", label, built, compiled);
