@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Turns the JSON lines of run.sh into a table for the documentation: table.py [FILE ...], else standard input. Of several
 results of one name the last counts."""
-import fileinput
-import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from json_table import print_table
 
 COLUMNS = [  # heading, text of a result
     ("model", lambda r: r["name"]),
@@ -16,29 +19,5 @@ COLUMNS = [  # heading, text of a result
     ("ratio", lambda r: f"{r['ratio']:.2f}"),
 ]
 
-
-def cell(text, result):
-    try:
-        return text(result)
-    except (KeyError, TypeError, ValueError):  # not measured
-        return ""
-
-
-def main():
-    results = {}
-    for line in fileinput.input():
-        if line.startswith("{"):
-            result = json.loads(line)
-            results[result["name"]] = result
-    print("| " + " | ".join(heading for heading, _ in COLUMNS) + " |")
-    print("|---|" + "---:|" * (len(COLUMNS) - 1))
-    for name in sorted(results):
-        result = results[name]
-        row = [cell(text, result) for _, text in COLUMNS]
-        if result["status"] != "ok":
-            row[0] += f" ({result['status']})"
-        print("| " + " | ".join(row) + " |")
-
-
 if __name__ == "__main__":
-    main()
+    print_table(COLUMNS)
