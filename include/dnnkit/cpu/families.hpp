@@ -11,6 +11,7 @@
 #include "dnnkit/cpu/families/elementwise_map.hpp"
 #include "dnnkit/cpu/families/matrix_product.hpp"
 #include "dnnkit/cpu/families/pool_nhwc.hpp"
+#include "dnnkit/cpu/families/recurrent_steps.hpp"
 #include "dnnkit/cpu/families/row_passes.hpp"
 #include "dnnkit/cpu/families/row_stages.hpp"
 #include "dnnkit/cpu/families/whole_operator.hpp"
@@ -20,7 +21,7 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 inline constexpr auto default_families =
     family_list<elementwise_map, conv_nhwc, conv_depthwise, conv_nchw, matrix_product, row_passes, pool_nhwc,
-                concat_parts, attention_tiles, row_stages, by_point, whole_operator>{};
+                concat_parts, attention_tiles, row_stages, recurrent_steps, by_point, whole_operator>{};
 
 // Those of a model.
 template <class Model> constexpr auto families_of_model() {

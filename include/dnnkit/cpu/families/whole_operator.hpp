@@ -11,6 +11,7 @@
 
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/element_choice.hpp"
+#include "dnnkit/cpu/families/recurrent_spec.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -19,7 +20,8 @@ struct whole_operator {
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.kind == form::whole; }
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
-    return element_choice(spec, facts, lane_axis(spec), false, {.evaluated = spec.elements()},
+    return element_choice(spec, facts, lane_axis(spec), false,
+                          {.evaluated = spec.elements() + recurrent_products(spec)},
                           "the operator computes its output as a whole");
   }
 
