@@ -19,6 +19,7 @@
 #include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
+#include "dnnkit/pass/join_recurrent_outputs.hpp"
 #include "dnnkit/pass/join_stages.hpp"
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
 #include "dnnkit/pass/make_plan.hpp"
@@ -149,6 +150,7 @@ using pipeline_with_rules =
     pipeline<passes::propagate_values,              // while what is left out has not been expanded
              passes::expand_composites,             // later passes see simple operators only
              passes::apply_laws,                    // so that none of them sees what is computed twice
+             passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
              passes::fold_into_convolution,         // before fusion, which would keep the scales
              passes::break_long_views,              // behind whatever makes movement operators
