@@ -14,6 +14,7 @@
 #include "dnnkit/compile.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/runtime/session.hpp"
+#include "dnnkit/runtime/stateful_session.hpp"
 #include "dnnkit/runtime/thread_pool.hpp"
 #include "tests/support/harness.hpp"
 
@@ -69,6 +70,15 @@ struct sized {
   }
 };
 
+struct recurrent {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", dk::f32, {2, 1, 4}), h = g.input("h", dk::f32, {1, 1, 20});
+    const dk::tensor w = g.weight("w", {1, 60, 4}), r = g.weight("r", {1, 60, 20});
+    g.output("y", g.apply(dk::op::gru{}, {x, w, r, {}, {}, h}));
+    g.output("hn", g.apply(dk::op::gru{.output = 1}, {x, w, r, {}, {}, h}));
+  }
+};
+
 template <class Net> std::vector<std::byte> weights_of() {
   return harness::safetensors_bytes(harness::random_data(dk::graph_of<typename Net::model>(), 1).weights);
 }
@@ -98,6 +108,23 @@ TEST_CASE("run() of a static network allocates nothing") {
         for (std::size_t i = 0; i < n; ++i) body(i);
       },
       x, y);
+  const std::size_t after = allocations;
+  CHECK(after == before);
+}
+
+TEST_CASE("run() of a session with state allocates nothing") {
+  using net = dk::compile<recurrent>;
+  const std::vector<std::byte> file = weights_of<net>();
+  dk::stateful_session<dk::session<net>, dk::feedback<"hn", "h">> s(dk::safetensors::from_memory(file, "weights"));
+  std::array<float, 8> x{};
+  std::array<float, 40> y{};
+  std::array<std::byte, 80> saved;
+  const std::size_t before = allocations;
+  s.run(x, y);
+  s.save(saved);
+  s.run(dk::out<"y">(y), dk::in<"x">(x));
+  s.restore(saved);
+  s.reset();
   const std::size_t after = allocations;
   CHECK(after == before);
 }
