@@ -128,6 +128,30 @@ TEST_CASE("bytes that are no bool become one") {
   CHECK(!read(t).copied());
 }
 
+TEST_CASE("elements of 8 bits and fewer are unpacked into a wider type, the lowest bits first") {
+  const std::byte stored[] = {std::byte{0x8f}, std::byte{0x07}};
+  tensor_data t = of(dk::i8, {3});
+  t.data_type = 22;  // INT4
+  t.raw_data = stored;
+  CHECK(values<std::int8_t>(read(t)) == std::vector<std::int8_t>{-1, -8, 7});
+  t.raw_data.reset();
+  t.int32_data = {0x8f, 0x07};
+  CHECK(values<std::int8_t>(read(t)) == std::vector<std::int8_t>{-1, -8, 7});
+  t.data_type = 25;  // UINT2
+  t.dims = {2, 4};
+  CHECK(values<std::uint8_t>(read(t)) == std::vector<std::uint8_t>{3, 3, 0, 2, 3, 1, 0, 0});
+  t.data_type = 17;  // FLOAT8E4M3FN
+  t.dims = {2};
+  t.int32_data = {0x38, 0xfe};
+  CHECK(values<float>(read(t)) == std::vector<float>{1, -448});
+  t.dims = {3};
+  CHECK(complaint(t) ==
+        "f, tensor 't': data does not have the size of the tensor, expected 3 bytes for f32 [3], found 2");
+  t.dims = {0};
+  t.int32_data.clear();
+  CHECK(read(t).data().empty());
+}
+
 TEST_CASE("element types that dnnkit does not have are refused by name") {
   tensor_data t = of(dk::f32, {1});
   t.data_type = 8;
@@ -135,8 +159,8 @@ TEST_CASE("element types that dnnkit does not have are refused by name") {
   CHECK(complaint(t) == "f, tensor 't': element type is not supported, found STRING");
   t.data_type = 14;
   CHECK(complaint(t) == "f, tensor 't': element type is not supported, found COMPLEX64");
-  t.data_type = 22;
-  CHECK(complaint(t) == "f, tensor 't': element type is not supported, found INT4");
+  t.data_type = 27;
+  CHECK(complaint(t) == "f, tensor 't': element type is not supported, found FLOAT6E2M3");
   t.data_type = -3;
   CHECK(complaint(t) == "f, tensor 't': element type is not supported, found type -3");
   t.data_type = 0;

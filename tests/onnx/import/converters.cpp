@@ -113,6 +113,88 @@ TEST_CASE("CausalConvWithState goes on where the last run ended") {
   CHECK(y[1].dims == std::vector<std::int64_t>{1, 2, 0});
 }
 
+TEST_CASE("LinearAttention reads a state that each step fades, corrects and adds to") {
+  const auto steps = [](std::string_view rule, bool fades, bool corrects, double past) {
+    graph_of g;
+    for (const std::string_view x : {"q", "k", "v"}) g.input(x, f32, {1, 3, 1});
+    g.input("past", f32, {1, 1, 1, 1}).input("decay", f32, {1, 3, 1}).input("beta", f32, {1, 3, 1});
+    g.output("y").output("state");
+    g.node("LinearAttention", {"q", "k", "v", "past", fades ? "decay" : "", corrects ? "beta" : ""}, {"y", "state"},
+           {word("update_rule", rule), integer("q_num_heads", 1), integer("kv_num_heads", 1)});
+    const auto m = model_of(g, 27);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    const float half = std::log(0.5F);
+    const auto found = run(r, {host_tensor({1, 3, 1}, {1, 1, 2}), host_tensor({1, 3, 1}, {1, 2, 1}),
+                               host_tensor({1, 3, 1}, {3, 4, 5}), host_tensor({1, 1, 1, 1}, {static_cast<float>(past)}),
+                               host_tensor({1, 3, 1}, {half, half, half}), host_tensor({1, 3, 1}, {1, 1, 1})});
+    list all = found[0].reals;
+    all.push_back(found[1].reals.at(0));
+    return all;
+  };
+  const auto close = [](const list& found, const list& expected) {
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == doctest::Approx(expected[i]));
+  };
+  close(steps("linear", false, false, 0), {3, 11, 32, 16});
+  close(steps("linear", false, false, 2), {5, 13, 36, 18});
+  close(steps("delta", false, true, 0), {3, -1, 10, 5});
+  close(steps("gated", true, false, 0), {3, 9.5, 19.5, 9.75});
+  close(steps("gated_delta", true, true, 0), {3, 3.5, 10, 5});
+  graph_of g;
+  for (const std::string_view x : {"q", "k", "v"}) g.input(x, f32, {1, "T", 1});
+  g.output("y").node("LinearAttention", {"q", "k", "v"}, {"y"},
+                     {word("update_rule", "linear"), integer("q_num_heads", 1), integer("kv_num_heads", 1)});
+  CHECK(problems(import(g, 27)) == "LinearAttention 'y': the number of steps must be known, from 1 to 256\n");
+}
+
+TEST_CASE("FlexAttention's subgraphs change scores and shares") {
+  graph_of scores, shares, g;
+  scores.g.inputs.push_back({});
+  scores.g.inputs[0].name = "s";
+  scores.initializer(reals("far", {0, -1e9F}, {2})).node("Add", {"s", "far"}, {"t"}).output("t");
+  shares.g.inputs.push_back({});
+  shares.g.inputs[0].name = "p";
+  shares.initializer(reals("two", {2}, {})).node("Mul", {"p", "two"}, {"r"}).output("r");
+  for (const std::string_view x : {"q", "k", "v"}) g.input(x, f32, {1, 1, 2, 1});
+  g.output("y").node("FlexAttention", {"q", "k", "v"}, {"y"},
+                     {body("score_mod", scores.g), body("prob_mod", shares.g)});
+  g.g.nodes[0].domain = "ai.onnx.preview";
+  auto m = model_of(g, 27);
+  m.opset_imports.push_back({"ai.onnx.preview", 1});
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  const host_tensor x({1, 1, 2, 1}, {3, 4});
+  CHECK(run(r, {x, x, x})[0].reals == list{6, 6});  // the first key alone is seen, and counts twice
+  g.g.nodes[0].op_type = "Other";
+  CHECK(problems(import(g)) == "Other 'y': the operator of domain 'ai.onnx.preview' is not supported\n");
+}
+
+TEST_CASE("sequences of known length leave nothing behind") {
+  graph_of g;
+  g.input("x", f32, {4}).input("y", f32, {2}).output("all").output("count").output("there");
+  g.constant("sizes", {1, 3}).node("SplitToSequence", {"x", "sizes"}, {"parts"});
+  g.constant("first", {0}).node("SequenceInsert", {"parts", "y", "first"}, {"more"});
+  g.constant("last", {-1}).node("SequenceErase", {"more", "last"}, {"less"});
+  g.node("SequenceAt", {"more", "last"}, {"end"}).node("SequenceConstruct", {"end", "y"}, {"pair"});
+  g.node("ConcatFromSequence", {"pair"}, {"all"}, {integer("axis", 0)});
+  g.node("SequenceLength", {"less"}, {"count"}).node("OptionalHasElement", {""}, {"there"});
+  const auto m = model_of(g, 18);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  const auto found = run(r, {host_tensor({4}, {1, 2, 3, 4}), host_tensor({2}, {5, 6})});
+  CHECK(found[0].reals == list{2, 3, 4, 5, 6});
+  CHECK(found[1].integers == std::vector<std::int64_t>{2});
+  CHECK(found[2].integers == std::vector<std::int64_t>{0});
+  graph_of wrong;
+  wrong.input("x", f32, {4}).output("y").node("SplitToSequence", {"x"}, {"s"}).node("Relu", {"s"}, {"y"});
+  CHECK(problems(import(wrong)) == "Relu 'y': 's' is a sequence, where a tensor is expected\n");
+  wrong.constant("far", {7}).node("SequenceAt", {"s", "far"}, {"z"});
+  CHECK(problems(import(wrong)) ==
+        "Relu 'y': 's' is a sequence, where a tensor is expected\n"
+        "SequenceAt 'z': the position is outside the sequence\n");
+}
+
 TEST_CASE("SwiGLU is Swish of the gate times the other input, of the same shape") {
   graph_of g;
   g.input("a", f32, {2}).input("b", f32, {2}).output("y").node("SwiGLU", {"a", "b"}, {"y"}, {real("alpha", 0.5f)});

@@ -20,22 +20,46 @@ struct data_type_info {
 
 // Row i is the number i.
 inline constexpr std::array<data_type_info, 29> data_type_table{{
-    {"UNDEFINED", {}},      {"FLOAT", f32},     {"UINT8", u8},        {"INT8", i8},           {"UINT16", u16},
-    {"INT16", i16},         {"INT32", i32},     {"INT64", i64},       {"STRING", {}},         {"BOOL", boolean},
-    {"FLOAT16", f16},       {"DOUBLE", f64},    {"UINT32", u32},      {"UINT64", u64},        {"COMPLEX64", {}},
-    {"COMPLEX128", {}},     {"BFLOAT16", bf16}, {"FLOAT8E4M3FN", {}}, {"FLOAT8E4M3FNUZ", {}}, {"FLOAT8E5M2", {}},
-    {"FLOAT8E5M2FNUZ", {}}, {"UINT4", {}},      {"INT4", {}},         {"FLOAT4E2M1", {}},     {"FLOAT8E8M0", {}},
-    {"UINT2", {}},          {"INT2", {}},       {"FLOAT6E2M3", {}},   {"FLOAT6E3M2", {}},
+    {"UNDEFINED", {}},
+    {"FLOAT", f32},
+    {"UINT8", u8},
+    {"INT8", i8},
+    {"UINT16", u16},
+    {"INT16", i16},
+    {"INT32", i32},
+    {"INT64", i64},
+    {"STRING", {}},
+    {"BOOL", boolean},
+    {"FLOAT16", f16},
+    {"DOUBLE", f64},
+    {"UINT32", u32},
+    {"UINT64", u64},
+    {"COMPLEX64", {}},
+    {"COMPLEX128", {}},
+    {"BFLOAT16", bf16},
+    {"FLOAT8E4M3FN", f32},
+    {"FLOAT8E4M3FNUZ", f32},
+    {"FLOAT8E5M2", f32},
+    {"FLOAT8E5M2FNUZ", f32},
+    {"UINT4", u8},
+    {"INT4", i8},
+    {"FLOAT4E2M1", f32},
+    {"FLOAT8E8M0", f32},
+    {"UINT2", u8},
+    {"INT2", i8},
+    {"FLOAT6E2M3", {}},
+    {"FLOAT6E3M2", {}},
 }};
 
-// The element type of a number; nothing for types that dnnkit does not have (strings, complex numbers, 8-bit floats,
-// packed nibbles) and numbers that are none.
+// The element type of a number, for those of 8 bits and fewer that dnnkit does not have (narrow_types.hpp) the one that
+// holds their elements; nothing for other types that it does not have (strings, complex numbers) and numbers that are
+// none.
 constexpr std::optional<dtype> dtype_of(std::int32_t data_type) {
   if (data_type < 0 || static_cast<std::size_t>(data_type) >= data_type_table.size()) return std::nullopt;
   return data_type_table[static_cast<std::size_t>(data_type)].dtype;
 }
 
-// The number of an element type.
+// The number of an element type; the first in the table is its own.
 constexpr std::int32_t data_type_of(dtype type) {
   std::size_t i = 0;
   while (data_type_table[i].dtype != type) ++i;

@@ -16,6 +16,7 @@
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/onnx/format/external_files.hpp"
 #include "dnnkit/onnx/format/model.hpp"
+#include "dnnkit/onnx/format/narrow_types.hpp"
 #include "dnnkit/weights/stored_tensor.hpp"
 
 namespace dnnkit::onnx {
@@ -38,7 +39,9 @@ class tensor_bytes {
     const std::optional<std::uint64_t> bytes = dnnkit::detail::dense_bytes(*type, t.dims);
     if (!bytes) throw error("shape is negative or too large", culprit_, "", dnnkit::detail::shape_text(t.dims));
     const auto size = static_cast<std::size_t>(*bytes);
-    if (t.external) {
+    if (const narrow_type* const narrow = narrow_type_of(t.data_type)) {
+      unpack(t, *narrow, size / size_of(*type), files);
+    } else if (t.external) {
       require_only(t, nullptr);
       tensor_.data = files.bytes(*t.external, size, culprit_);
     } else if (t.raw_data && !t.raw_data->empty()) {
@@ -135,6 +138,39 @@ class tensor_bytes {
       }
       tensor_.data = copy_;
     }
+  }
+
+  // The elements of a narrow type in the one that holds them.
+  void unpack(const tensor_data& t, const narrow_type& narrow, std::size_t count, external_files& files) {
+    const auto packed_size = static_cast<std::size_t>(packed_bytes(narrow, count));
+    std::span<const std::byte> packed;
+    std::vector<std::byte> typed;
+    if (t.external) {
+      require_only(t, nullptr);
+      packed = files.bytes(*t.external, packed_size, culprit_);
+    } else if (t.raw_data && !t.raw_data->empty()) {
+      require_only(t, nullptr);
+      packed = *t.raw_data;
+    } else {
+      require_only(t, &t.int32_data);
+      for (const std::int32_t byte : t.int32_data) typed.push_back(static_cast<std::byte>(byte & 0xff));
+      packed = typed;
+    }
+    check_size(packed.size(), packed_size);
+    const std::size_t each = size_of(narrow.held_in), in_a_byte = static_cast<std::size_t>(8 / narrow.bits);
+    copy_.resize(count * each);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto byte = static_cast<unsigned>(packed[i / in_a_byte]);
+      const unsigned code =
+          (byte >> (i % in_a_byte * static_cast<std::size_t>(narrow.bits))) & ((1U << narrow.bits) - 1);
+      if (narrow.is_real()) {
+        const auto x = static_cast<float>(real_of_code(narrow, code));
+        std::memcpy(copy_.data() + i * each, &x, each);
+      } else {
+        copy_[i] = static_cast<std::byte>(integer_of_code(narrow, code));
+      }
+    }
+    tensor_.data = copy_;
   }
 
   // Bytes other than 0 and 1, which some writers leave, are no bool of C++.

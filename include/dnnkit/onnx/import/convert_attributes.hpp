@@ -88,7 +88,7 @@ template <class T> void read_attribute(node_context& c, std::string_view name, T
   else if constexpr (std::same_as<T, dtype>) {
     const std::int64_t number = c.integer(name);
     const auto type = dtype_of(static_cast<std::int32_t>(number));
-    if (!type || number > std::numeric_limits<std::int32_t>::max())
+    if (!type || number > std::numeric_limits<std::int32_t>::max() || narrow_type_of(number) != nullptr)
       node_context::refuse("element type " + data_type_name(static_cast<std::int32_t>(number)) + " is not supported");
     x = *type;
   } else if constexpr (std::is_enum_v<T>) {

@@ -9,6 +9,7 @@
 
 #include "dnnkit/onnx/import/convert_attributes.hpp"
 #include "dnnkit/onnx/import/convert_windows.hpp"
+#include "dnnkit/onnx/import/narrow_values.hpp"
 #include "dnnkit/op/builtin.hpp"
 
 namespace dnnkit::onnx {
@@ -30,17 +31,61 @@ inline void convert_softmax_cross_entropy(node_context& c) {
   }
 }
 
+// Scale and zero point i of a real x as they lie along the axis, in shapes that broadcast to x.
+class quantisation_parameters {
+ public:
+  quantisation_parameters(node_context& c, tensor x, std::int64_t axis, std::int64_t block)
+      : c_(c), x_(x), axis_(axis), block_(block) {
+    const tensor_type types[] = {{x.type(), x.dims()}, c.value(1).type, {u8, c.has(2) ? c.dims(2) : shape{}}};
+    inference shapes(c.table());  // refuses those that do not fit
+    for (std::size_t k = 0; k < (c.has(2) ? 3U : 2U); ++k) shapes.add_input(types[k]);
+    op::quantize_linear{axis, u8, block}.infer(shapes);
+    if (!shapes.error().empty()) node_context::refuse(shapes.error().str());
+  }
+  tensor at(std::size_t i) {
+    const tensor spread = dnnkit::detail::for_blocks(c_.in(i), x_, axis_, block_);
+    const tensor y = dnnkit::detail::along_axis(spread, x_, axis_);
+    c_.check();
+    return y;
+  }
+
+ private:
+  node_context& c_;
+  tensor x_;
+  std::int64_t axis_, block_;
+};
+
 // The type is that of the zero point, else the one the node names.
 inline void convert_quantize_linear(node_context& c) {
   op::quantize_linear quantize = attributes_from<op::quantize_linear>(c);
   c.ignore("saturate");  // of 8-bit floats
-  if (c.has_attribute("output_dtype") && c.integer("output_dtype") != 0) read_attribute(c, "output_dtype", quantize.to);
+  const std::int64_t named = c.integer("output_dtype", 0);
+  const narrow_type* const narrow = c.has(2) ? c.value(2).narrow : narrow_type_of(named);
+  if (narrow != nullptr) quantize.to = narrow->held_in;
+  else if (named != 0) read_attribute(c, "output_dtype", quantize.to);
   node_context::require(c.integer("precision", 0) == 0, "attribute 'precision' is not supported");
-  c.out(0, c.apply(quantize, given_inputs(c)));
+  if (narrow == nullptr) return c.out(0, c.apply(quantize, given_inputs(c)));
+  if (!narrow->is_real()) {
+    const auto bound = [&](std::int64_t n) { return c.graph().scalar(static_cast<double>(n), narrow->held_in); };
+    const tensor y = c.apply(op::max{}, {c.apply(quantize, given_inputs(c)), bound(narrow->least_integer())});
+    return c.out(0, c.apply(op::min{}, {y, bound(narrow->largest_integer())}));
+  }
+  const tensor x = c.in(0);
+  quantisation_parameters parameters(c, x, quantize.axis, quantize.block_size);
+  tensor y = c.apply(op::div{}, {x, cast_to(c, parameters.at(1), x.type())});
+  if (c.has(2)) y = c.apply(op::add{}, {y, cast_to(c, parameters.at(2), x.type())});
+  c.out(0, cast_to_narrow(c, y, *narrow));
 }
 inline void convert_dequantize_linear(node_context& c) {
-  node_context::require(c.integer("output_dtype", 0) == 0, "attribute 'output_dtype' is not supported");
-  c.out(0, c.apply(attributes_from<op::dequantize_linear>(c), given_inputs(c)));
+  const op::dequantize_linear dequantize = attributes_from<op::dequantize_linear>(c);
+  dtype type = c.type(1);
+  if (c.integer("output_dtype", 0) != 0) read_attribute(c, "output_dtype", type);
+  const narrow_type* const narrow = c.value(0).narrow;
+  if (narrow == nullptr || !narrow->is_real()) return c.out(0, cast_to(c, c.apply(dequantize, given_inputs(c)), type));
+  const tensor x = c.in(0);
+  quantisation_parameters parameters(c, x, dequantize.axis, dequantize.block_size);
+  const tensor centred = c.has(2) ? c.apply(op::sub{}, {x, parameters.at(2)}) : x;
+  c.out(0, cast_to(c, c.apply(op::mul{}, {centred, cast_to(c, parameters.at(1), f32)}), type));
 }
 
 inline void convert_dynamic_quantize_linear(node_context& c) {

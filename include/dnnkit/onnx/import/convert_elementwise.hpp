@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dnnkit/onnx/import/convert_attributes.hpp"
+#include "dnnkit/onnx/import/narrow_values.hpp"
 #include "dnnkit/op/builtin.hpp"
 
 namespace dnnkit::onnx::detail {
@@ -52,24 +53,24 @@ inline void convert_mean(node_context& c) {
 
 inline void convert_identity(node_context& c) { c.alias(0, c.reference(0)); }
 
+inline void cast_input(node_context& c, dtype to, const narrow_type* narrow) {
+  for (const char* name : {"saturate", "round_mode"}) c.ignore(name);  // of types of 8 bits and fewer
+  const narrow_type* const from = c.value(0).narrow;
+  if (c.type(0) == to && from == narrow) return c.alias(0, c.reference(0));
+  c.out(0, narrow != nullptr ? cast_to_narrow(c, c.in(0), *narrow) : cast_to(c, c.in(0), to));
+}
 inline void convert_cast(node_context& c) {
-  c.ignore("saturate");
   if (c.opset < 6) node_context::refuse("opset " + std::to_string(c.opset) + " is not supported");
-  const op::cast cast = attributes_from<op::cast>(c);
-  static_cast<void>(c.integer("to"));
-  if (c.type(0) == cast.to) return c.alias(0, c.reference(0));
-  c.out(0, c.apply(cast, {c.in(0)}));
+  const narrow_type* const narrow = narrow_type_of(c.integer("to"));
+  cast_input(c, narrow != nullptr ? narrow->held_in : attributes_from<op::cast>(c).to, narrow);
 }
-inline void convert_cast_like(node_context& c) {
-  c.ignore("saturate");
-  if (c.type(0) == c.type(1)) return c.alias(0, c.reference(0));
-  c.out(0, c.apply(op::cast{c.type(1)}, {c.in(0)}));
-}
+inline void convert_cast_like(node_context& c) { cast_input(c, c.type(1), c.value(1).narrow); }
 
 // Through the integers of the same width: what is no number is made one, and the other way about.
 inline void convert_bit_cast(node_context& c) {
   op::cast to;
   static_cast<void>(c.integer("to"));
+  node_context::require(c.value(0).narrow == nullptr, "bits of types of 8 bits and fewer are not supported");
   read_attribute(c, "to", to.to);
   const dtype from = c.type(0);
   if (from == to.to) return c.alias(0, c.reference(0));

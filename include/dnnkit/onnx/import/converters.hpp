@@ -21,6 +21,7 @@
 #include "dnnkit/onnx/import/convert_resize.hpp"
 #include "dnnkit/onnx/import/convert_rows.hpp"
 #include "dnnkit/onnx/import/convert_selection.hpp"
+#include "dnnkit/onnx/import/convert_sequence.hpp"
 #include "dnnkit/onnx/import/convert_signal.hpp"
 #include "dnnkit/onnx/import/convert_state.hpp"
 #include "dnnkit/onnx/import/convert_windows.hpp"
@@ -91,6 +92,17 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"Attention", convert_attention},
       {"TensorScatter", convert_tensor_scatter},
       {"CausalConvWithState", convert_causal_conv_with_state},
+      {"LinearAttention", convert_linear_attention},
+      {"SequenceEmpty", convert_sequence_empty},
+      {"SequenceConstruct", convert_sequence_construct},
+      {"SequenceInsert", convert_sequence_insert},
+      {"SequenceErase", convert_sequence_erase},
+      {"SequenceAt", convert_sequence_at},
+      {"SequenceLength", convert_sequence_length},
+      {"ConcatFromSequence", convert_concat_from_sequence},
+      {"SplitToSequence", convert_split_to_sequence},
+      {"OptionalHasElement", convert_optional_has_element},
+      {"OptionalGetElement", convert_optional_get_element},
       {"Conv", convert_conv},
       {"ConvTranspose", convert_conv_transpose},
       {"AveragePool", convert_average_pool},
@@ -196,15 +208,23 @@ inline const std::map<std::string_view, converter>& microsoft_converters() {
   return table;
 }
 
+// Operators with subgraphs, which the walk imports.
+inline constexpr std::array<std::string_view, 3> control_flow{"If", "Loop", "Scan"};
+inline bool has_subgraphs(const onnx::node& n) {
+  if (is_preview(n.domain)) return n.op_type == "FlexAttention";
+  return is_onnx(n.domain) && std::find(control_flow.begin(), control_flow.end(), n.op_type) != control_flow.end();
+}
+
 // Operators that are only ever computed while importing.
 inline constexpr std::array<std::string_view, 3> computed_while_importing{"Shape", "Size", "ConstantOfShape"};
 inline void convert_never(node_context&) { node_context::refuse("an element that decides a shape is not known"); }
 
-// Operators whose work is not bounded by the elements they read and write: these are never computed while importing.
-inline constexpr std::array<std::string_view, 15> with_unbounded_work{
-    "AveragePool", "CausalConvWithState", "Col2Im",       "Conv",          "ConvInteger", "ConvTranspose",
-    "DeformConv",  "GlobalAveragePool",   "GlobalLpPool", "GlobalMaxPool", "LRN",         "LpPool",
-    "MaxPool",     "QLinearConv",         "RoiAlign"};
+// Operators whose work is not bounded by the elements they read and write, and one whose result is no tensor: these are
+// never computed while importing.
+inline constexpr std::array<std::string_view, 16> with_unbounded_work{
+    "AveragePool", "CausalConvWithState", "Col2Im",       "Conv",           "ConvInteger", "ConvTranspose",
+    "DeformConv",  "GlobalAveragePool",   "GlobalLpPool", "GlobalMaxPool",  "LRN",         "LpPool",
+    "MaxPool",     "QLinearConv",         "RoiAlign",     "SplitToSequence"};
 
 // Operators whose extents depend on elements, and which have no more elements than a few times what they read.
 inline constexpr std::array<std::string_view, 3> selecting{"Compress", "NonZero", "Unique"};

@@ -196,11 +196,15 @@ inline bool evaluate_on_known_elements(node_context& c) {
       {"Size", detail::evaluate_size},
       {"Cast",
        [](shape_evaluation& s) {
-         const auto to = dtype_of(static_cast<std::int32_t>(s.context().integer("to")));
-         s.context().ignore("saturate");
-         return to && detail::evaluate_cast(s, *to);
+         const std::int64_t number = s.context().integer("to");
+         const auto to = dtype_of(static_cast<std::int32_t>(number));
+         for (const char* name : {"saturate", "round_mode"}) s.context().ignore(name);
+         return to && narrow_type_of(number) == nullptr && detail::evaluate_cast(s, *to);
        }},
-      {"CastLike", [](shape_evaluation& s) { return detail::evaluate_cast(s, s.context().type(1)); }},
+      {"CastLike",
+       [](shape_evaluation& s) {
+         return s.context().value(1).narrow == nullptr && detail::evaluate_cast(s, s.context().type(1));
+       }},
       {"Gather", detail::evaluate_gather},
       {"Concat", detail::evaluate_concat},
       {"Slice", detail::evaluate_slice},

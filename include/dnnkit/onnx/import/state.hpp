@@ -17,6 +17,7 @@
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/onnx/format/model.hpp"
+#include "dnnkit/onnx/format/narrow_types.hpp"
 #include "dnnkit/onnx/format/stored_tensors.hpp"
 #include "dnnkit/onnx/import/element_arithmetic.hpp"
 #include "dnnkit/onnx/import/known_elements.hpp"
@@ -43,11 +44,13 @@ struct imported_value {
   std::string name;
   bool understood = false;  // false: it depends on something that could not be imported
   tensor_type type;
+  const narrow_type* narrow = nullptr;          // ONNX's type, where `type` only holds its elements
   tensor data;                                  // in the graph, once something reads it there
   const tensor_data* stored = nullptr;          // where the file keeps its elements
   std::shared_ptr<const known_elements> known;  // as far as its elements are known
   provenance from = no_provenance;              // what it was computed from
   bool is_input = false;                        // of the model
+  std::shared_ptr<const std::vector<std::shared_ptr<imported_value>>> items;  // of a sequence, which is no tensor
 };
 using value_reference = std::shared_ptr<imported_value>;
 
@@ -161,6 +164,7 @@ class import_state {
       return constant(*k);
     }
     if (v.data.present()) return v.data;
+    if (v.items) throw refusal{"'" + v.name + "' is a sequence, where a tensor is expected"};
     std::size_t count = 0;
     const bool few =
         known_elements::countable(v.type.dims, count) && count <= (is_floating(v.type.type) ? 1 : most_inline);

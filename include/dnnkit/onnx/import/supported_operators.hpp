@@ -44,7 +44,22 @@ constexpr std::string_view phrase(const op_info& info) {
 
 template <class... Ops> std::string_view phrase_of(std::string_view name, op_set<Ops...>) {
   static const std::map<std::string_view, const op_info*> infos{{Ops::name, &info_of<Ops>}...};
-  constexpr std::array while_importing{"Constant", "ConstantOfShape", "Loop", "Scan", "Shape", "Size"};
+  constexpr std::array while_importing{"ConcatFromSequence",
+                                       "Constant",
+                                       "ConstantOfShape",
+                                       "Loop",
+                                       "OptionalGetElement",
+                                       "OptionalHasElement",
+                                       "Scan",
+                                       "SequenceAt",
+                                       "SequenceConstruct",
+                                       "SequenceEmpty",
+                                       "SequenceErase",
+                                       "SequenceInsert",
+                                       "SequenceLength",
+                                       "Shape",
+                                       "Size",
+                                       "SplitToSequence"};
   if (name == "If") return "the branch taken only";
   if (std::find(while_importing.begin(), while_importing.end(), name) != while_importing.end())
     return "while importing";

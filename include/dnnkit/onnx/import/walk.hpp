@@ -21,6 +21,8 @@
 #include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/import/control_flow.hpp"
 #include "dnnkit/onnx/import/converters.hpp"
+#include "dnnkit/onnx/import/flex_attention.hpp"
+#include "dnnkit/onnx/import/narrow_values.hpp"
 #include "dnnkit/onnx/import/node_context.hpp"
 #include "dnnkit/onnx/import/node_order.hpp"
 #include "dnnkit/onnx/import/shape_arithmetic.hpp"
@@ -112,6 +114,7 @@ class import_walk {
       v->is_input = true;
       try {
         v->type = type_of(i);
+        v->narrow = narrow_type_of(i.data_type);
         add_input(*v);
       } catch (const refusal& r) { report(std::string(i.name), "input", r.message); } catch (const error& e) {
         report(std::string(i.name), "input", e.what());
@@ -187,6 +190,7 @@ class import_walk {
         report(v->name, "initializer", "an extent is negative or too large");
       else {
         v->type.type = *type;
+        v->narrow = narrow_type_of(t.data_type);
         for (std::int64_t d : t.dims) v->type.dims.push_back(d);
         v->understood = true;
       }
@@ -245,6 +249,7 @@ class import_walk {
       report(n, names, "a list is longer than supported");
     } catch (const std::invalid_argument&) { report(n, names, "an extent is negative"); }
     if (failures_ != failures) results.clear();
+    mark_narrow(names, n, results);
     results.resize(n.outputs.size());
     for (std::size_t i = 0; i < n.outputs.size(); ++i) {
       if (n.outputs[i].empty()) continue;
@@ -256,7 +261,7 @@ class import_walk {
           if (!input.empty()) operands.push_back(names.find(input)->from);
         v->from = state_.provenance_of(std::move(operands));
       }
-      if (define(names, n.outputs[i], v, std::string(n.op_type)) && v->understood)
+      if (define(names, n.outputs[i], v, std::string(n.op_type)) && v->understood && !v->items)
         state_.tensors.insert_or_assign(names.prefix + std::string(n.outputs[i]), v);
     }
   }
@@ -266,7 +271,7 @@ class import_walk {
       if (!i.empty() && !names.find(i)) throw refusal{"input '" + std::string(i) + "' is computed by no earlier node"};
     if (const onnx::function* f = function_of(n)) return inline_function(names, n, *f);
     const converter converts = converter_of(n.domain, n.op_type);
-    const bool controls = is_onnx(n.domain) && is_control_flow(n.op_type);
+    const bool controls = has_subgraphs(n);
     if (converts == nullptr && !controls) throw refusal{reason_not_to_convert(n.domain)};
     for (std::string_view i : n.inputs)
       if (!i.empty() && !names.find(i)->understood) return {};
@@ -371,15 +376,12 @@ class import_walk {
   }
 
   // --- control flow
-  static constexpr std::string_view control_flow[] = {"If", "Loop", "Scan"};
-  static bool is_control_flow(std::string_view type) {
-    return std::find(std::begin(control_flow), std::end(control_flow), type) != std::end(control_flow);
-  }
   std::vector<value_reference> import_control_flow(scope& names, const onnx::node& n) {
     node_context c(state_, names, n, names.opset_of(n.domain));
     if (names.depth >= most_depth) throw refusal{"subgraphs are nested too deeply"};
     const builder::name_scope name(state_.graph, names.prefix + std::string(name_of(n)));
     if (n.op_type == "If") return import_if(*this, names, c);
+    if (n.op_type == "FlexAttention") return import_flex_attention(*this, names, c);
     return n.op_type == "Loop" ? import_loop(*this, names, c) : import_scan(*this, names, c);
   }
 
