@@ -28,6 +28,7 @@
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
+#include "dnnkit/pass/unmerge_rows.hpp"
 #include "dnnkit/pass/write_log.hpp"
 
 namespace dnnkit {
@@ -151,6 +152,7 @@ using pipeline_with_rules =
              passes::expand_composites,             // later passes see simple operators only
              passes::apply_laws,                    // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
+             passes::unmerge_rows,                  // while normalisations stand beside their Reshapes
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
              passes::fold_into_convolution,         // before fusion, which would keep the scales
              passes::break_long_views,              // behind whatever makes movement operators
