@@ -147,7 +147,7 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
   CHECK(is_caught<fold_into_convolution, wrong_sign<fold_into_convolution>>());
   CHECK(is_caught<separate_outputs, wrong_sign<separate_outputs>>());
 
-  // What random graphs do not have: chains of so many views, groups of channels in one axis.
+  // What random graphs do not have: chains of so many views, groups of channels in one axis, recurrent layers.
   const auto differs = []<class Pipeline>(const dk::builder& b, Pipeline) {
     return harness::error_of_plan(b.value(), Pipeline::run(b.value()).plan, 1) != "";
   };
@@ -165,6 +165,14 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
   groups.output("y", dk::instance_normalization(merged, groups.weight("scale", {2}), groups.weight("bias", {2})));
   CHECK_FALSE(differs(groups, all{}));
   CHECK(differs(groups, dk::replaced<all, unmerge_rows, wrong_sign<unmerge_rows>>{}));
+
+  dk::builder layers;
+  const dk::tensor steps = layers.input("x", dk::f32, {3, 1, 2});
+  const dk::tensor w = layers.weight("w", {1, 8, 2}), r = layers.weight("r", {1, 8, 2});
+  layers.output("y", layers.apply(dk::op::lstm{.output = 0}, {steps, w, r}));
+  layers.output("cell", layers.apply(dk::op::lstm{.output = 2}, {steps, w, r}));
+  CHECK_FALSE(differs(layers, all{}));
+  CHECK(differs(layers, dk::replaced<all, join_recurrent_outputs, wrong_sign<join_recurrent_outputs>>{}));
 }
 
 TEST_CASE("passes in another order are right, or refused by name") {
