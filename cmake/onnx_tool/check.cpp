@@ -2,6 +2,7 @@
 // dnnkit check: everything in a model that stands in the way of using it, at once.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <string_view>
@@ -21,8 +22,9 @@ namespace {
 void print_signature(const dnnkit::graph& g, std::string_view word, const vector<value_id>& values, bool outputs) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const tensor_type& t = g.at(values[i]).type;
+    const shape& dims = outputs ? t.dims : g.declared_input(i);
     const std::string_view name = outputs ? g.text_of(g.output_names[i]) : g.name_of(values[i]);
-    fmt::print("{} {}: {} {}\n", word, printable(name), t.type, printable(dnnkit::print(g.symbols, t.dims).view()));
+    fmt::print("{} {}: {} {}\n", word, printable(name), t.type, printable(dnnkit::print(g.symbols, dims).view()));
   }
 }
 
@@ -46,11 +48,17 @@ int check(int argc, char** argv) {
     return 1;
   }
   const dnnkit::graph& g = m.imported.graph;
+  for (const std::string& name : m.imported.inputs_to_bind)
+    if (std::any_of(g.inputs.begin(), g.inputs.end(), [&](value_id v) { return g.name_of(v) == name; }))
+      fmt::print("the value of input '{0}' would decide what is assumed: --input {0}=FILE.npy\n", printable(name));
   std::map<std::string_view, std::size_t> kinds;
   const vector<std::uint8_t> alive = live_nodes(g);
   std::size_t operators = 0, without_extents = 0;
   print_signature(g, "input", g.inputs, false);
   print_signature(g, "output", g.outputs, true);
+  for (const assumption& a : g.symbols.assumptions)
+    fmt::print("assumed: {} {} {}, for {}\n", printable(g.symbols.print(a.left).view()), sign_of(a.is),
+               printable(g.symbols.print(a.right).view()), printable(a.needed_by.view()));
   for (std::size_t n = 0; n < g.nodes.size(); ++n) {
     if (!alive[n]) continue;
     const node& x = g.nodes[n];

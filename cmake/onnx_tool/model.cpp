@@ -124,7 +124,7 @@ onnx::import_result import_for(onnx::file& file, extents_by_name sizes, const te
     bool more = false;
     for (const std::string& name : imported.inputs_to_bind)
       if (const auto found = given.find(name); found != given.end()) more |= options.bind.emplace(*found).second;
-    if (imported.ok() || !more) return imported;
+    if (!more) return imported;
   }
 }
 
@@ -132,13 +132,14 @@ onnx::import_result import_for(onnx::file& file, extents_by_name sizes, const te
 bool fits(const dnnkit::graph& g, const tensors& given) {
   symbol_values values(g.symbols);
   try {
-    for (value_id v : g.inputs)
-      if (const auto found = given.find(g.name_of(v)); found != given.end())
-        values.bind(g.at(v).type.dims, found->second.dims, {});
-    for (value_id v : g.inputs)
-      if (const auto found = given.find(g.name_of(v)); found != given.end())
+    for (std::size_t i = 0; i < g.inputs.size(); ++i)
+      if (const auto found = given.find(g.name_of(g.inputs[i])); found != given.end())
+        values.bind(g.declared_input(i), found->second.dims, {});
+    values.check_assumed();
+    for (std::size_t i = 0; i < g.inputs.size(); ++i)
+      if (const auto found = given.find(g.name_of(g.inputs[i])); found != given.end())
         for (std::size_t d = 0; d < found->second.dims.size(); ++d)
-          if (const dim x = g.at(v).type.dims[d]; !x.is_unknown() && !(values.of(x) == dim(found->second.dims[d])))
+          if (const dim x = g.declared_input(i)[d]; !x.is_unknown() && !(values.of(x) == dim(found->second.dims[d])))
             return false;
   } catch (const error&) { return false; }
   return true;

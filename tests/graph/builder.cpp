@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "dnnkit/graph/verify.hpp"
 #include "dnnkit/op/builtin.hpp"
 
 using namespace dnnkit;
@@ -41,6 +42,24 @@ constexpr bool named_after_the_fact() {
 }
 static_assert(named_after_the_fact());
 
+// What is assumed is in what comes behind it, and in all values once the graph has settled; inputs keep the extents
+// that they were declared with beside those that they have.
+constexpr bool assumes_once() {
+  builder b;
+  const extent h = b.size("H"), w = b.size("W");
+  const tensor x = b.input("x", f32, {h, 2}), z = relu(b.input("z", f32, {w, 2}));
+  b.assume(h, w, "what comes");
+  const tensor y = add(x, z);
+  b.output("y", y);
+  graph g = b.value();
+  const bool noted = g.symbols.assumptions.size() == 1 && g.symbols.assumptions[0].needed_by == "what comes" &&
+                     g.at(y.id()).type.dims[0] == h.d && g.at(z.id()).type.dims[0] == w.d;
+  g.settle();
+  return noted && g.at(z.id()).type.dims[0] == h.d && g.at(g.inputs[1]).type.dims[0] == h.d &&
+         g.declared_input(1)[0] == w.d && verify(g).empty();
+}
+static_assert(assumes_once());
+
 // What is no operator's output has its name already.
 constexpr text error_of_naming(bool absent) {
   builder g;
@@ -62,6 +81,9 @@ static_assert(error_of_building([](builder& g) {
               }) == "Conv (node 0, weight 'w'): x is left out");
 static_assert(error_of_building([](builder& g) { apply(op::add{}, tensor{}, g.input("x", f32, {4})); }) ==
               "Add (node 0): input 0 is left out");
+static_assert(error_of_building([](builder& g) {
+                g.assume(sym{"H", {1, 4}}, 5);
+              }) == "assume: it is never so that H = 5");
 static_assert(error_of_building([](builder& g) { g.input("x", f32, {4}).size(1); }) ==
               "size: 'x' has no axis 1, its rank is 1");
 static_assert(error_of_building([](builder& g) { g.input("x", f32, {4}).size(-2); }) ==

@@ -228,6 +228,16 @@ TEST_CASE("values of symbols are checked") {
   CHECK(error_of([] { return dk::explain<digits>({{"L", 10}}); }) == "symbol 'L': no such symbol");
 }
 
+TEST_CASE("extents that are taken for equal are said") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {"H"});
+  b.output("y", dk::add(x, b.input("z", dk::f32, {"W"})));
+  CHECK(has(dk::explain<dk::default_pipeline>(b.value()), "assumed: H = W, for Add\n"));
+  const std::vector<dk::binding> equal{{"H", 10}}, differing{{"H", 10}, {"W", 11}};
+  CHECK(has(dk::explain<dk::default_pipeline>(b.value(), equal), "assumed: H = W, for Add\n"));
+  CHECK(has(error_of([&] { return dk::explain<dk::default_pipeline>(b.value(), differing); }), "expected H = 10"));
+}
+
 TEST_CASE("numbers in groups of three digits") {
   using dk::detail::grouped;
   CHECK(grouped(0) == "0");

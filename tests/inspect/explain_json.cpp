@@ -148,6 +148,15 @@ TEST_CASE("sizes are expressions, and numbers when the symbols have values") {
   CHECK_FALSE(has(bound, "\"arena_bytes\": null"));
 }
 
+TEST_CASE("extents that are taken for equal are said") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {"H"});
+  b.output("y", dk::add(x, b.input("z", dk::f32, {"W"})));
+  const std::string text = dk::explain_json<dk::default_pipeline>(b.value());
+  CHECK(json_syntax::valid(text));
+  CHECK(has(text, R"({"left": "H", "relation": "=", "right": "W", "for": "Add"})"));
+}
+
 TEST_CASE("the text is JSON for 300 random graphs and for hostile names") {
   for (const std::uint64_t seed : harness::seeds(0, 300)) {
     dk::builder b;

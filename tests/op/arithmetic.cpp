@@ -25,7 +25,10 @@ static_assert(inferred([](builder& g) {
                 return add(g.input("x", f32, {2, 3}), g.input("y", f32, {2}));
               }) == "Add: shapes [2, 3] and [2] do not broadcast");
 static_assert(inferred([](builder& g) { return mul(g.input("x", f32, {L}), g.input("y", f32, {sym{"M"}})); }) ==
-              "Mul: shapes [L] and [M] do not broadcast");
+              "f32 [L]");  // it is assumed that M is L, too
+static_assert(inferred([](builder& g) {
+                return mul(g.input("x", f32, {L}), g.input("y", f32, {sym{"M", {513, 600}}}));
+              }) == "Mul: shapes [L] and [M] do not broadcast");
 static_assert(inferred([](builder& g) { return add(g.input("x", boolean, {2}), g.input("y", boolean, {2})); }) ==
               "Add: input 0 is bool, expected a number");
 static_assert(inferred([](builder& g) { return dnnkit::floor(g.input("x", i64, {2})); }) ==

@@ -241,6 +241,20 @@ TEST_CASE("whatever number of a plan is another one, the plan is refused or runs
   CHECK(refused > changes / each / 2);
 }
 
+TEST_CASE("extents that are assumed to be equal are checked, whatever symbols were replaced") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {"H", 3}), z = b.input("z", dk::f32, {"W", 3});
+  b.output("y", dk::add(dk::relu(x), z));
+  const dk::plan::plan_draft plan = plan_of(b.value());
+  CHECK(plan.steps.size() == 1);
+  const auto run = [&](std::int64_t h, std::int64_t w) {
+    return dk::execute(dk::plan::view_of(plan), {dk::host_tensor(dk::f32, {h, 3}), dk::host_tensor(dk::f32, {w, 3})});
+  };
+  CHECK(run(2, 2)[0].dims == std::vector<std::int64_t>{2, 3});
+  CHECK(error_of([&] { return run(2, 4); }) ==
+        "Add: extents that it needs to be equal differ, expected H = 2, found W = 4");
+}
+
 TEST_CASE("inputs that do not fit are refused") {
   dk::builder b;
   const dk::sym n{"N", {.min = 1, .max = 4}};

@@ -136,6 +136,41 @@ TEST_CASE("values of symbols that cannot be") {
         "input 'picture': range has the wrong size, expected 72 elements, found 90");
 }
 
+namespace {
+struct of_two_rows {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {"H", 2}), z = g.input("z", f32, {"W", 2});
+    g.output("y", dk::add(dk::relu(x), z));
+  }
+};
+}  // namespace
+
+TEST_CASE("extents that are assumed to be equal are checked when symbols are bound") {
+  using net = dk::compile<of_two_rows>;
+  static_assert(net::kernels == 1);
+  dk::session<net> s;
+  const std::vector<float> x{1, -2, 3, 4}, z{10, 20, 30, 40};
+  std::vector<float> y(4);
+  s.bind({{"H", 2}, {"W", 2}});
+  s.run(x, z, y);
+  CHECK(y == std::vector<float>{11, 20, 33, 44});
+  s.bind({{"H", 1}});  // and so W is
+  CHECK(s.input_elements(1) == 2);
+  s.bind({{"W", 1}});
+  CHECK(s.input_elements(0) == 2);
+  s.bind_to(x, z);
+  CHECK(s.output_elements(0) == 4);
+  const std::string differ = "Add: extents that it needs to be equal differ, expected H = 2, found W = 3";
+  CHECK(error_of([&] { return s.bind({{"H", 2}, {"W", 3}}), 0; }) == differ);
+  CHECK(error_of([&] { return s.bind_to(x, std::vector<float>(6)), 0; }) == differ);
+  const dk::graph g = dk::graph_of<of_two_rows>();
+  CHECK(error_of([&] {
+          return dk::evaluate(g, std::vector{dk::host_tensor(f32, {2, 2}), dk::host_tensor(f32, {3, 2})});
+        }) == differ);
+  s.run(x, z, y);  // what was bound before stays
+  CHECK(y == std::vector<float>{11, 20, 33, 44});
+}
+
 TEST_CASE("where a window no longer fits, the operator and the symbol are named") {
   const prepared<sized_net> p;
   dk::session<sized_net> s(p.weights());

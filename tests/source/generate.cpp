@@ -109,6 +109,17 @@ TEST_CASE("repeated blocks are functions, and calls in a row a loop") {
   CHECK(contains(t, "dk::text(\"onnx::MatMul_\") << n"));
 }
 
+TEST_CASE("what is assumed is said before what needs it, and inputs are declared as they were") {
+  dk::builder b;
+  const dk::extent h = b.size("H"), w = b.size("W");
+  const dk::tensor x = b.input("x", dk::f32, {h}), z = b.input("z", dk::f32, {w / 2});
+  b.output("y", dk::add(x, z));
+  b.value().settle();
+  const std::string s = dk::generation::generate_model(b.value(), "model");
+  CHECK(contains(s, "const dk::extent W = g.size({\"W\"});\n    g.assume(H, (W / 2), \"Add\");\n"));
+  CHECK(contains(s, "g.input(\"z\", dk::f32, {(W / 2)});"));
+}
+
 TEST_CASE("lines are not longer than 120 characters") {
   const std::string s = source<dk::tests::residual>("a") + source<dk::tests::attention>("b") +
                         source<dk::tests::symbolic>("c") + source<dk::tests::constants>("d") +

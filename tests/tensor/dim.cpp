@@ -239,13 +239,73 @@ TEST_CASE("dimensions that are linear in one symbol") {
 TEST_CASE("equations are noted only where they are collected, and could hold") {
   symbol_table t;
   const dim h = t.symbol_named("H", {4, 100}), w = t.symbol_named("W", {1, 100});
-  CHECK(!t.note_equation(h, w));
   t.collects_equations = true;
   CHECK(t.note_equation(h, w));
   CHECK(!t.note_equation(h, 3));
   CHECK(!t.note_equation(h, t.add(h, 1)));
   REQUIRE(t.equations.size() == 1);
   CHECK((t.equations[0].left == h && t.equations[0].right == w));
+}
+
+TEST_CASE("what may be equal is assumed to be where equations are not collected, each thing once") {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {4, 100}), w = t.symbol_named("W", {1, 100});
+  CHECK(!t.note_equation(h, 3));
+  CHECK(!t.note_equation(h, t.add(h, 1)));
+  CHECK(!t.note_equation(h, w, true));
+  CHECK(t.assumptions.empty());
+  CHECK(t.note_equation(h, w));
+  CHECK(t.note_equation(w, h));
+  CHECK(t.note_equation(t.mul(h, 2), t.add(h, w)));
+  REQUIRE(t.assumptions.size() == 1);
+  CHECK((t.assumptions[0].left == h && t.assumptions[0].right == w));
+}
+
+TEST_CASE("what replaces nothing is assumed once, too, whichever side comes first") {
+  symbol_table t;
+  const dim h = t.mul(t.symbol_named("H", {1, 100}), 2), w = t.mul(t.symbol_named("W", {1, 100}), 3);
+  CHECK(t.assume(h, w));
+  CHECK(t.assume(w, h));
+  CHECK(t.assumptions.size() == 1);
+}
+
+TEST_CASE("an assumption replaces the atom made last that stands alone, symbols only where there is no other") {
+  const auto replaced = [](auto make) {
+    symbol_table t;
+    const dim h = t.symbol_named("H", {1, 100}), w = t.symbol_named("W", {1, 100}), n = t.symbol_named("N", {1, 8});
+    const auto [left, right] = make(t, h, w, n);
+    CHECK(t.assume(left, right));
+    const auto& a = t.assumptions[0];
+    if (!a.replaces()) return std::string();
+    return t.print(dim::of_code(right.code)).str() + " is " + t.print(t.settled(right)).str();
+  };
+  using pair = std::pair<dim, dim>;
+  CHECK(replaced([](auto&, dim h, dim w, dim) { return pair(h, w); }) == "W is H");
+  CHECK(replaced([](auto& t, dim h, dim w, dim) { return pair(t.add(t.mul(w, 2), 1), h); }) == "H is 2*W+1");
+  CHECK(replaced([](auto& t, dim h, dim w, dim) { return pair(w, t.floor_div(h, 3)); }) == "floor_div(H, 3) is W");
+  CHECK(replaced([](auto& t, dim h, dim, dim n) { return pair(n, t.mul(n, t.floor_div(h, 48))); }) ==
+        "N*floor_div(H, 48) is N");
+  CHECK(replaced([](auto& t, dim h, dim w, dim) { return pair(t.mul(h, 2), t.mul(w, 3)); }) == "");
+  CHECK(replaced([](auto& t, dim h, dim, dim) { return pair(h, t.mul(t.floor_div(h, 2), 2)); }) == "");
+}
+
+TEST_CASE("settled expressions have the same values wherever what is assumed holds") {
+  symbol_table t;
+  const dim h = t.symbol_named("H", {1, 100}), w = t.symbol_named("W", {1, 100}), k = t.symbol_named("K", {1, 100});
+  const dim before[] = {t.add(t.mul(w, 3), h), t.min(t.floor_div(h, 4), t.add(w, -3)), t.mod(t.add(w, h), 7),
+                        t.floor_div(t.mul(t.floor_div(h, 4), w), k), t.max(k, t.floor_div(t.add(k, w), 2))};
+  CHECK(t.assume(t.floor_div(h, 4), w));
+  CHECK(t.assume(k, t.mul(w, 2)));
+  for (const dim d : before) {
+    const dim settled = t.settled(d);
+    CHECK(t.settled(settled) == settled);
+    CHECK(!t.uses(settled, 2));
+    for (std::int64_t height = 4; height <= 100; ++height) {
+      const std::int64_t values[] = {height, height / 4, height / 4 * 2};
+      CHECK(t.evaluate(settled, values) == t.evaluate(d, values));
+    }
+  }
+  CHECK(t.add(k, h) == t.add(t.mul(t.floor_div(h, 4), 2), h));
 }
 
 TEST_CASE("chains of 10,000 operations end in an unknown dimension") {

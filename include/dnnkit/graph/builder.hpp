@@ -239,17 +239,36 @@ class builder {
                        << other.limits.max << ", and then " << s.limits.min << " to " << s.limits.max;
     return d;
   }
+  // Takes two extents for equal from here on, and has one in the place of the other in what is computed, where that can
+  // be: g.assume(dk::sym{"H"}, h2 * 2, "Concat 'join'"). It is checked when symbols get their values; the error says
+  // what it is `needed_by`. Operators that need extents to be equal assume it on their own.
+  constexpr void assume(const dim_argument& a, const dim_argument& b, std::string_view needed_by = {},
+                        std::source_location caller = std::source_location::current()) {
+    assume(a, relation::equal, b, needed_by, caller);
+  }
+  // The same of other relations, which replace nothing.
+  constexpr void assume(const dim_argument& a, relation is, const dim_argument& b, std::string_view needed_by = {},
+                        std::source_location caller = std::source_location::current()) {
+    const error_line line(graph_, caller);
+    const dim x = to_dim(a), y = to_dim(b);
+    const std::size_t assumed = graph_.symbols.assumptions.count;
+    if (!graph_.symbols.assume(x, is, y, needed_by) && graph_.error.empty())
+      graph_.error << "assume: it is never so that " << graph_.symbols.print(x) << " " << sign_of(is) << " "
+                   << graph_.symbols.print(y);
+    graph_.name_assumptions(assumed, "assume");
+  }
+  constexpr dim to_dim(const dim_argument& d) {
+    if (d.negative != 0 && graph_.error.empty())
+      graph_.error << "an extent is " << d.negative << "; only -1, for one that is not known, may be negative";
+    return d.is_symbol ? symbol(d.symbol) : d.known;
+  }
   constexpr shape to_shape(shape_argument dims) {
     shape s;
     if (dims.size() > max_rank) {
       if (graph_.error.empty()) graph_.error << "a tensor has at most " << max_rank << " axes, not " << dims.size();
       return s;
     }
-    for (const dim_argument& d : dims) {
-      if (d.negative != 0 && graph_.error.empty())
-        graph_.error << "an extent is " << d.negative << "; only -1, for one that is not known, may be negative";
-      s.push_back(d.is_symbol ? symbol(d.symbol) : d.known);
-    }
+    for (const dim_argument& d : dims) s.push_back(to_dim(d));
     return s;
   }
   constexpr graph& value() { return graph_; }

@@ -30,6 +30,8 @@ inline constexpr std::tuple graph_tables{[](auto& g) -> auto& {return g.nodes;
 , [](auto& g) -> auto& { return g.symbols.symbols; }
 , [](auto& g) -> auto& { return g.symbols.atoms; }
 , [](auto& g) -> auto& { return g.symbols.polynomials; }
+, [](auto& g) -> auto& { return g.symbols.assumptions; }
+, [](auto& g) -> auto& { return g.declared_inputs; }
 ,
 };  // namespace dnnkit
 inline constexpr std::size_t graph_table_count = std::tuple_size_v<decltype(graph_tables)>;

@@ -50,10 +50,12 @@ struct graph {
   vector<std::int64_t> constants;  // integers, or the bits of doubles for floating types
   vector<char> characters;
   symbol_table symbols;
-  text error;                    // the first thing that went wrong while building; empty when nothing did
-  text error_place;              // the line of the program where that was, "model.cpp:12"; empty when it is not known
-  std::size_t error_reason = 0;  // where in `error` the reason begins, behind the words that say which node
-  node_id wrong = none;          // the node that `error` is about
+  vector<shape> declared_inputs;  // where settle() has replaced symbols in inputs: their extents before that
+  bool settled = true;            // no assumption has been made since values were inferred
+  text error;                     // the first thing that went wrong while building; empty when nothing did
+  text error_place;               // the line of the program where that was, "model.cpp:12"; empty when it is not known
+  std::size_t error_reason = 0;   // where in `error` the reason begins, behind the words that say which node
+  node_id wrong = none;           // the node that `error` is about
 
   // The next `count` entries of a pool.
   template <class T> static constexpr slice_of end_of(const vector<T>& pool, std::size_t count) {
@@ -136,14 +138,41 @@ struct graph {
     return c;
   }
 
-  // Of node number `k`.
+  // Of node number `k`. What is assumed for its sake is noted with its name.
   constexpr tensor_type infer(const node& n, node_id k) {
     if (error.length != 0) return {};
     inference c = inference_of(n);
+    const std::size_t assumed = symbols.assumptions.count;
     n.op->infer(attributes_of(n), c);
+    if (symbols.assumptions.count != assumed) name_assumptions(assumed, label_of(n));
     if (const tensor_type* const output = c.output()) return *output;
     refuse(n, k, c.error().empty() ? "shape inference gave no output" : c.error().view());
     return {};
+  }
+
+  // Says of the assumptions from number `first` on, where nobody has, what they were made for.
+  constexpr void name_assumptions(std::size_t first, std::string_view needed_by) {
+    for (std::size_t i = first; i < symbols.assumptions.count; ++i)
+      if (assumption& a = symbols.assumptions.items[i]; a.needed_by.empty()) a.needed_by = needed_by;
+    settled = settled && first >= symbols.assumptions.count;
+  }
+  // Infers all values again, with what assumptions replace, also in inputs; drops assumptions that follow from others.
+  constexpr void settle() {
+    if (settled) return;
+    while (!settled) {
+      settled = true;
+      settle_inputs();
+      for (std::size_t k = 0; k < nodes.count; ++k) {
+        const node& n = nodes.items[k];
+        tensor_type type = infer(n, static_cast<node_id>(k));
+        if (error.length != 0) return;
+        const shape& said = at(n.output).type.dims;  // may say more
+        for (std::size_t d = 0; d < type.dims.count && type.dims.count == said.count; ++d)
+          if (type.dims[d].is_unknown()) type.dims[d] = symbols.settled(said[d]);
+        at(n.output).type = type;
+      }
+    }
+    symbols.drop_implied();
   }
 
   // Notes, unless something is wrong already, what is wrong with node number `k`.
@@ -162,11 +191,28 @@ struct graph {
     error << reason;
   }
 
+  // The extents of input number `i` before symbols were replaced: those that the caller's tensor tells symbols by.
+  constexpr const shape& declared_input(std::size_t i) const {
+    return declared_inputs.empty() ? at(inputs[i]).type.dims : declared_inputs[i];
+  }
+
   // Floating-point operations of one run of the node (a multiply-add counts as two).
   constexpr dim flops_of(const node& n) {
     inference c = inference_of(n);
     c.out(values[n.output].type.type, values[n.output].type.dims);
     return n.op->flops(attributes_of(n), c);
+  }
+
+ private:
+  constexpr void settle_inputs() {
+    bool changes = false;
+    for (value_id v : inputs)
+      for (dim d : at(v).type.dims) changes = changes || !(symbols.settled(d) == d);
+    if (!changes) return;
+    if (declared_inputs.empty())
+      for (value_id v : inputs) declared_inputs.push_back(at(v).type.dims);
+    for (value_id v : inputs)
+      for (dim& d : at(v).type.dims) d = symbols.settled(d);
   }
 };
 

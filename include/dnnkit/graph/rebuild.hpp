@@ -15,6 +15,8 @@ namespace detail {
 // A rebuilt graph begins with the old one's symbols and pools, so that slices of the old graph mean the same in it.
 constexpr void begin_rebuilt(graph& result, const graph& g) {
   result.symbols = g.symbols;
+  result.declared_inputs = g.declared_inputs;
+  result.settled = g.settled;
   result.error = g.error;
   result.attributes = g.attributes;
   result.constants = g.constants;

@@ -115,6 +115,7 @@ class verifier {
     return true;
   }
   constexpr bool gets_value(std::size_t s) const {
+    if (g_.symbols.replacement_of(s) != nullptr) return true;  // and so it does from others
     for (value_id v : g_.inputs)
       for (dim d : g_.at(v).type.dims)
         if (const auto x = g_.symbols.linear_of(d); x && x->symbol == s) return true;
@@ -160,6 +161,8 @@ class verifier {
         else c.add_input(g_.at(v).type);
       n.op->infer(g_.attributes_of(n), c);
       if (!c.error().empty()) return fail_at(n, c.error());
+      if (symbols_.assumptions.count != g_.symbols.assumptions.count)
+        return fail_at(n, "it assumes extents to be equal that the graph does not");
       if (c.outputs().size() != 1) return fail_at(n, "shape inference gave no output");
       const tensor_type &inferred = c.outputs()[0], &said = g_.at(n.output).type;
       bool same = inferred.type == said.type && inferred.dims.size() == said.dims.size();

@@ -43,6 +43,7 @@ class explanation {
       add_kernel(k);
     }
     add_rewriting();
+    add_assumptions();
     add_legend();
     add_totals();
     return std::move(out_);
@@ -169,6 +170,14 @@ class explanation {
       any = true;
     }
     if (any) out_ += "\n";
+  }
+
+  // --- extents that are taken for equal
+  void add_assumptions() {
+    for (const assumption& a : plan_.assumptions)
+      add("assumed: {} {} {}, for {}\n", sizes_.expression(a.left), sign_of(a.is), sizes_.expression(a.right),
+          printable(a.needed_by.view()));
+    if (!plan_.assumptions.empty()) out_ += "\n";
   }
 
   // --- the words used above

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the passes made of a model and why, as one JSON object for programs to read: kernels, decisions, totals. What is
-// not known is null; a size that symbols decide is a text, the expression. Predicted times are those of one run on one
-// core, in microseconds for the clock that the target's facts assume (cost/coefficients.hpp) and in cycles; extents
-// that symbols decide count in them as typical ones.
+// What the passes made of a model and why, as one JSON object for programs to read: kernels, decisions, extents that
+// are assumed to be equal, totals. What is not known is null; a size that symbols decide is a text, the expression.
+// Predicted times are those of one run on one core, in microseconds for the clock that the target's facts assume
+// (cost/coefficients.hpp) and in cycles; extents that symbols decide count in them as typical ones.
 #pragma once
 
 #include <fmt/format.h>
@@ -40,6 +40,16 @@ class json_explanation {
       json_.key("decisions");
       json_.array([&] {
         for (const decision& d : plan_.decisions) add_decision(d);
+      });
+      json_.key("assumed");
+      json_.array([&] {
+        for (const assumption& a : plan_.assumptions)
+          json_.object([&] {
+            json_.member("left", sizes_.expression(a.left));
+            json_.member("relation", sign_of(a.is));
+            json_.member("right", sizes_.expression(a.right));
+            json_.member("for", a.needed_by.view());
+          });
       });
       json_.key("totals");
       json_.object([&] { add_totals(); });

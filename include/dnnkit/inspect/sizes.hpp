@@ -7,15 +7,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/fmt.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/runtime/bound_plan.hpp"
+#include "dnnkit/tensor/check_assumptions.hpp"
 #include "dnnkit/tensor/shape.hpp"
 
 namespace dnnkit::detail {
@@ -30,19 +33,23 @@ inline std::string grouped(std::int64_t n) {
 
 class sizes {
  public:
-  // `bindings`: none of the symbols, or all of them. Throws dnnkit::error for a symbol that is unknown or left out.
+  // `bindings`: none of the symbols, or all of them. Throws dnnkit::error for a symbol that is unknown or left out, and
+  // where extents that are assumed to be equal are not.
   sizes(symbol_table table, std::span<const binding> bindings) : table_(std::move(table)) {
     if (bindings.empty()) return;
-    values_.resize(table_.symbols.size(), -1);
+    std::vector<std::optional<std::int64_t>> given(table_.symbols.size());
     for (const binding& b : bindings) {
       std::size_t i = 0;
       while (i < table_.symbols.size() && table_.symbols[i].name.view() != b.symbol) ++i;
       if (i == table_.symbols.size()) throw error("no such symbol", fmt::format("symbol '{}'", b.symbol));
-      values_[i] = b.value;
+      given[i] = b.value;
     }
-    for (std::size_t i = 0; i < values_.size(); ++i)
-      if (values_[i] < 0)
-        throw error("symbol is not given a value", fmt::format("symbol '{}'", table_.symbols[i].name));
+    find_assumed(table_, given);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      if (!given[i]) throw error("symbol is not given a value", fmt::format("symbol '{}'", table_.symbols[i].name));
+      values_.push_back(*given[i]);
+    }
+    check_assumptions(table_, {values_.begin(), values_.size()});
   }
 
   // The number `d` is, if that is known.
@@ -58,6 +65,8 @@ class sizes {
     d = value(d);
     return d.is_known() ? grouped(d.value()) : table_.print(d).str();
   }
+  // The same whatever values are given.
+  std::string expression(dim d) const { return table_.print(d).str(); }
   // "f32 [1, 3, H, W]"
   std::string text(const tensor_type& t) const {
     shape s;

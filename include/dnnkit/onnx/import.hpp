@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From an ONNX model to a graph; import_walk.hpp says how.
+// From an ONNX model to a graph; import/rounds.hpp says how.
 #pragma once
 
 #include <string>
@@ -59,5 +59,5 @@ extern template struct importer<import_walk>;
 }  // namespace dnnkit::onnx
 
 #ifndef DNNKIT_INSTANTIATED_ELSEWHERE
-#include "dnnkit/onnx/import/walk.hpp"
+#include "dnnkit/onnx/import/rounds.hpp"
 #endif

@@ -51,6 +51,8 @@ class inference {
         return;
       }
     outputs_.push_back({t, s});
+    if (table_->assumptions.count != 0)
+      for (dim& d : outputs_.items[outputs_.count - 1].dims) d = table_->settled(d);
   }
   constexpr bool fail(const text& message) {
     if (error_.empty()) error_ = message;
@@ -77,7 +79,7 @@ class inference {
   constexpr bool require_same_rank(std::size_t i, std::size_t j) {
     return rank(i) == rank(j) || fail(described_rank(i) << ", but " << described_rank(j));
   }
-  // Dimensions that must agree; two different symbols do not, unless the table collects equations.
+  // Dimensions that must agree. Expressions that may be equal, and are not the same, are assumed to be.
   constexpr bool require_equal(dim a, const char* name_of_a, dim b, const char* name_of_b) {
     if (a == b || a.is_unknown() || b.is_unknown() || table_->note_equation(a, b)) return true;
     text t;
@@ -93,7 +95,8 @@ class inference {
     text t;
     return fail(t << "axis " << a << " is outside a tensor of rank " << r);
   }
-  // Numpy broadcasting of b into a; fails naming both shapes.
+  // Numpy broadcasting of b into a; fails naming both shapes. Of extents neither of which is known to be 1, and which
+  // may be equal, it is assumed that they are.
   constexpr bool broadcast(shape& a, const shape& b) {
     const bool grows = a.count < b.count;
     shape r = grows ? b : a;

@@ -64,6 +64,8 @@ class plan_maker {
     p_.characters = g_.characters;  // names are where they are in the graph
     p_.symbols = g_.symbols.symbols;
     find_symbol_sources();
+    p_.assumptions = g_.symbols.assumptions;
+    p_.declared_inputs = g_.declared_inputs;
     p_.atoms = g_.symbols.atoms;
     p_.polynomials = g_.symbols.polynomials;
     p_.is_static = p_.symbols.empty();
@@ -233,7 +235,7 @@ class plan_maker {
   constexpr void find_symbol_sources() {
     p_.sources.resize(p_.symbols.size());
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
-      const shape& s = g_.at(g_.inputs[i]).type.dims;
+      const shape& s = g_.declared_input(i);
       for (std::size_t d = 0; d < s.size(); ++d)
         if (const auto k = g_.symbols.symbol_of(s[d]); k && p_.sources[*k].input == none)
           p_.sources[*k] = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(d)};

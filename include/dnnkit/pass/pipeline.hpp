@@ -66,6 +66,7 @@ template <class Pass, class Target> constexpr void run_pass(schedule& s) {
     static_assert(
         !std::is_same_v<Pass, Pass>,
         "dnnkit: a pass has a function run, from graph to graph or on a schedule& (dnnkit/pass/pipeline.hpp)");
+  if constexpr (graph_pass<Pass>) s.g.settle();  // whatever it has assumed
 }
 
 }  // namespace detail
@@ -77,6 +78,7 @@ template <class... Passes> struct pipeline {
   static constexpr schedule run(graph g, After after, const family_table& families = {}) {
     schedule s;
     s.g = static_cast<graph&&>(g);
+    s.g.settle();
     s.families = families;
     ((detail::run_pass<Passes, Target>(s), after(std::string_view(Passes::name), std::as_const(s))), ...);
     s.plan.error = s.g.error;
@@ -93,6 +95,7 @@ template <class... Passes> struct pipeline {
   [[nodiscard]] static constexpr schedule run_logged(graph g, const family_table& families = {}) {
     schedule s;
     s.logged = true;
+    g.settle();
     s.g = g;
     s.families = families;
     (detail::run_pass<Passes, Target>(s), ...);

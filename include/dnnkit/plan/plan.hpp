@@ -66,7 +66,8 @@ struct symbol_source {
 };
 
 // The tables: the type of a row, and the name. Members, numbers, visits and views are made from this one list.
-// `inputs` and `results` are the buffers of the graph's inputs and outputs. `choices` and what follows them are the
+// `inputs` and `results` are the buffers of the graph's inputs and outputs; where assumptions replace symbols in
+// inputs, `declared_inputs` has the extents that each was declared with. `choices` and what follows them are the
 // record: the compiler and printers read it, programs that run the plan do not, and do not hold it.
 #define DNNKIT_PLAN_TABLES(TABLE)          \
   TABLE(step, setup_steps)                 \
@@ -93,6 +94,8 @@ struct symbol_source {
   TABLE(symbol_source, sources)            \
   TABLE(atom, atoms)                       \
   TABLE(polynomial, polynomials)           \
+  TABLE(assumption, assumptions)           \
+  TABLE(shape, declared_inputs)            \
   TABLE(std::int32_t, inputs)              \
   TABLE(std::int32_t, results)             \
   TABLE(kernel_choice, choices)            \
@@ -145,6 +148,10 @@ template <template <class, std::size_t> class Container> struct plan_tables {
   constexpr std::span<const std::int32_t> numbers_of(slice_of s) const { return part<std::int32_t>(numbers, s); }
   constexpr std::span<const view_axis> axes_of(slice_of s) const { return part<view_axis>(axes, s); }
   constexpr std::span<const tile_reach> reaches_of(slice_of s) const { return part<tile_reach>(reaches, s); }
+  // The extents of input number `i` that tell symbols their values.
+  constexpr const shape& declared_input(std::size_t i) const {
+    return declared_inputs.empty() ? buffers[static_cast<std::size_t>(inputs[i])].type.dims : declared_inputs[i];
+  }
   // The stages of a recipe: how many, and number i of them.
   static constexpr std::size_t stages_of(const recipe& r) { return std::size_t{r.earlier.count} + 1; }
   constexpr const recipe& stage_of(const recipe& r, std::size_t i) const {
@@ -222,6 +229,7 @@ inline symbol_table table_of(const plan_view& plan) {
   t.symbols.append(plan.symbols.begin(), plan.symbols.end());
   t.atoms.append(plan.atoms.begin(), plan.atoms.end());
   t.polynomials.append(plan.polynomials.begin(), plan.polynomials.end());
+  t.assumptions.append(plan.assumptions.begin(), plan.assumptions.end());
   return t;
 }
 

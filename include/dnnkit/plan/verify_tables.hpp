@@ -26,6 +26,7 @@ class table_check {
     for (std::int32_t b : p_.inputs) check_buffer_number(b);
     for (std::int32_t b : p_.results) check_buffer_number(b);
     for (const symbol_source& s : p_.sources) check_source(s);
+    check_declared_inputs();
     for (const local_shape& s : p_.shapes) check(s);
     for (const movement_step& m : p_.movement) check_movement(m);
     for (const recipe& r : p_.recipes) check_kernel(r);
@@ -65,6 +66,16 @@ class table_check {
   }
   void check_buffer_number(std::int32_t b) {
     if (b < 0 || static_cast<std::size_t>(b) >= p_.buffers.size()) fail("a number that is no buffer's");
+  }
+
+  void check_declared_inputs() {
+    if (p_.declared_inputs.empty() || !error_.empty()) return;
+    if (p_.declared_inputs.size() != p_.inputs.size()) return fail("declared extents of some inputs alone");
+    for (std::size_t i = 0; i < p_.inputs.size(); ++i) {
+      if (p_.declared_inputs[i].size() != p_.buffers[static_cast<std::size_t>(p_.inputs[i])].type.dims.size())
+        return fail("declared extents of another rank than the input");
+      for (dim d : p_.declared_inputs[i]) check_dim(d);
+    }
   }
 
   void check_buffer(const buffer& b) {

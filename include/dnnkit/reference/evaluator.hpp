@@ -169,7 +169,8 @@ class evaluation {
                   std::to_string(inputs.size()));
     symbols_ = symbol_values(graph_.symbols);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      symbols_.bind(graph_.at(graph_.inputs[i]).type.dims, inputs[i]->dims, input_name(i));
+      symbols_.bind(graph_.declared_input(i), inputs[i]->dims, input_name(i));
+    symbols_.check_assumed();
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       check(graph_.at(graph_.inputs[i]).type, *inputs[i], input_name(i));
       held_[static_cast<std::size_t>(graph_.inputs[i])] = inputs[i];

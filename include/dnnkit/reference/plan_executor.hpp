@@ -56,8 +56,9 @@ class plan_execution {
     symbol_values symbols(run_.table);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const buffer& b = plan.buffers[static_cast<std::size_t>(plan.inputs[i])];
-      symbols.bind(b.type.dims, inputs[i]->dims, "input " + name_of(b));
+      symbols.bind(plan.declared_input(i), inputs[i]->dims, "input " + name_of(b));
     }
+    symbols.check_assumed();
     run_.symbols = symbols.all();
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const buffer& b = plan.buffers[static_cast<std::size_t>(plan.inputs[i])];

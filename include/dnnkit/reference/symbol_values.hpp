@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/tensor/check_assumptions.hpp"
 #include "dnnkit/tensor/shape.hpp"
 
 namespace dnnkit {
@@ -41,6 +42,14 @@ class symbol_values {
         throw error("symbol has two values", culprit, std::to_string(*value), std::to_string(*found));
       value = found;
     }
+  }
+
+  // To be called when all inputs have been bound: symbols that follow from what is assumed get their values. Throws
+  // dnnkit::error where extents that are assumed to be equal are not.
+  void check_assumed() {
+    if (table_->assumptions.empty()) return;
+    detail::find_assumed(*table_, values_);
+    detail::check_assumptions(*table_, all());
   }
 
   // d itself unless it is an expression, and then its value. Throws dnnkit::error naming a symbol that has none.

@@ -12,6 +12,7 @@
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/plan/plan.hpp"
+#include "dnnkit/tensor/check_assumptions.hpp"
 
 namespace dnnkit {
 
@@ -32,15 +33,18 @@ inline std::size_t symbol_named(const plan_view& plan, std::string_view symbol) 
   throw error("no such symbol", "bind", known.empty() ? "none" : known, std::string(symbol));
 }
 
-// One value for each symbol of the plan, in its order. Throws dnnkit::error for a symbol that is unknown, missing,
-// given twice or out of its bounds.
-inline std::vector<std::int64_t> values_of_symbols(const plan_view& plan, std::span<const binding> bindings) {
+// One value for each symbol of the plan, whose table is `table`, in its order; one that follows from what is assumed
+// may be left out. Throws dnnkit::error for a symbol that is unknown, missing, given twice or out of its bounds, and
+// for extents that are assumed to be equal and are not.
+inline std::vector<std::int64_t> values_of_symbols(const plan_view& plan, const symbol_table& table,
+                                                   std::span<const binding> bindings) {
   std::vector<std::optional<std::int64_t>> given(plan.symbols.size());
   for (const binding& b : bindings) {
     std::optional<std::int64_t>& value = given[symbol_named(plan, b.symbol)];
     if (value) throw error("symbol is given two values", "symbol '" + std::string(b.symbol) + "'");
     value = b.value;
   }
+  find_assumed(table, given);
   std::vector<std::int64_t> values;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const symbol& s = plan.symbols[i];
@@ -51,6 +55,7 @@ inline std::vector<std::int64_t> values_of_symbols(const plan_view& plan, std::s
                   value ? std::to_string(*value) : std::string{});
     values.push_back(*value);
   }
+  check_assumptions(table, values);
   return values;
 }
 
@@ -79,15 +84,7 @@ class extents_check {
     where += tensor;
     if (where.starts_with(", ")) where.erase(0, 2);
     throw error("an extent would be negative: what is computed does not fit its input", where,
-                table_.print(d).str() + " of 0 or more", std::to_string(evaluate(d)) + values_in(d));
-  }
-  // " where H = 3"
-  std::string values_in(dim d) const {
-    std::string text;
-    for (std::size_t i = 0; i < plan_.symbols.size(); ++i)
-      if (table_.uses(d, i))
-        text += (text.empty() ? " where " : " and ") + plan_.symbols[i].name.str() + " = " + std::to_string(values_[i]);
-    return text;
+                table_.print(d).str() + " of 0 or more", std::to_string(evaluate(d)) + values_in(table_, d, values_));
   }
   // "Conv 'conv1'": the operator a kernel is built around; "kernel 'add'" when there is none.
   std::string operator_of(const step& s) const {

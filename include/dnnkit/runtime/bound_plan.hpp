@@ -52,7 +52,7 @@ class plan_binder {
   // What follows from these values, with pointers into `arena`, which is replaced when it is too small; if anything is
   // thrown, it is as it was.
   bound_plan bind(std::span<const binding> bindings, aligned_memory& arena) {
-    t_.values = values_of_symbols(plan_, bindings);
+    t_.values = values_of_symbols(plan_, table_, bindings);
     extents_check(plan_, table_, t_.values).run();
     find_extents();
     find_idle_steps();

@@ -82,7 +82,7 @@ class cl_execution {
   }
 
   void bind(std::span<const binding> bindings) const {
-    static_cast<void>(detail::values_of_symbols(plan_, bindings));  // plans have none
+    static_cast<void>(detail::values_of_symbols(plan_, table_of(plan_), bindings));  // plans have none
   }
   void bind_to(std::span<const detail::extent_list> inputs) const {
     for (std::size_t i = 0; i < inputs.size(); ++i) check_extents(i, inputs[i]);

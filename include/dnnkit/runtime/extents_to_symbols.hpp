@@ -32,6 +32,7 @@ class extents_to_symbols {
       for (std::size_t i = 0; i < inputs.size(); ++i)
         for (std::size_t k = 0; k < inputs[i].size(); ++k) learnt = learn(i, inputs[i], k) || learnt;
     }
+    find_assumed(table_, values_);
     std::vector<binding> bindings;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (!values_[i])
@@ -41,7 +42,7 @@ class extents_to_symbols {
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       static_vector<std::int64_t, max_rank> dims;
-      for (dim d : buffer_of_port(plan_, i).type.dims) dims.push_back(*value_of(d));
+      for (dim d : plan_.declared_input(i)) dims.push_back(*value_of(d));
       check_extents(plan_, i, dims, inputs[i]);
     }
     return bindings;
@@ -49,7 +50,7 @@ class extents_to_symbols {
 
  private:
   bool learn(std::size_t input, const extent_list& found, std::size_t k) {
-    const shape& dims = buffer_of_port(plan_, input).type.dims;
+    const shape& dims = plan_.declared_input(input);
     if (found.size() > dims.size() + 1)
       throw error("range has too many extents", name_of_port(plan_, input), "at most " + std::to_string(dims.size()),
                   std::to_string(found.size()));
@@ -77,14 +78,7 @@ class extents_to_symbols {
   }
 
   // When all symbols in it are known.
-  std::optional<std::int64_t> value_of(dim d) const {
-    std::vector<std::int64_t> present;
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (!values_[i] && table_.uses(d, i)) return std::nullopt;
-      present.push_back(values_[i].value_or(0));
-    }
-    return table_.evaluate(d, present.data());
-  }
+  std::optional<std::int64_t> value_of(dim d) const { return detail::value_of(table_, d, values_); }
 
   const plan_view& plan_;
   const symbol_table& table_;

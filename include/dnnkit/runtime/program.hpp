@@ -178,7 +178,7 @@ template <class Net> class network_program {
     std::vector<program_symbols::input> shapes;
     for (std::size_t i = 0; i < inputs; ++i)
       shapes.push_back({"--input " + name_of(plan.inputs[i]) + "=" + files_[i].tensor().name, describe(plan.inputs[i]),
-                        at(plan.inputs[i]).type.dims, files_[i].tensor().shape});
+                        plan.declared_input(i), files_[i].tensor().shape});
     const symbol_table table = table_of(plan);
     values_ = program_symbols(table, arguments_.sizes, shapes).values();
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/tensor/check_assumptions.hpp"
 #include "dnnkit/tensor/shape.hpp"
 #include "dnnkit/weights/stored_tensor.hpp"
 
@@ -35,6 +36,7 @@ class program_symbols {
       : table_(table), inputs_(inputs), found_(table.symbols.size()) {
     for (const auto& [name, value] : given) take(name, value);
     for (const input& i : inputs) take(i);
+    take_assumed();
     for (std::size_t k = 0; k < found_.size(); ++k) {
       if (!found_[k].value)
         throw error("has no value, which no input's shape tells", symbol_text(k), "--dim " + name_of(k) + "=NUMBER",
@@ -118,6 +120,15 @@ class program_symbols {
                     table_.print(i.dims[d]).str() + " (" + i.text + ")", std::to_string(i.extents[d]));
       set(x->symbol, *value, i.where);
     }
+  }
+
+  // Those that assumptions give a value.
+  void take_assumed() {
+    std::vector<std::optional<std::int64_t>> values;
+    for (const finding& f : found_) values.push_back(f.value);
+    find_assumed(table_, values);
+    for (std::size_t k = 0; k < found_.size(); ++k)
+      if (!found_[k].value && values[k]) set(k, *values[k], "what is assumed");
   }
 
   void check(const input& i) const {

@@ -34,6 +34,9 @@ template <class Set> class model_writer {
     r.run();
     code_ = "struct " + name + " {\n  static constexpr void build(dnnkit::builder& g) {\n    namespace dk = dnnkit;\n";
     const std::size_t begin = code_.size();
+    for (const assumption& a : g_.symbols.assumptions)
+      line("g.assume(" + symbols_.code(a.left) + ", " + relation_code(a.is) + symbols_.code(a.right) + ", " +
+           string_literal(a.needed_by.view()) + ");");
     for (const function& f : r.functions()) write_function(f);
     write_main(r.expressions());
     code_.insert(begin, symbol_definitions());
@@ -71,8 +74,8 @@ template <class Set> class model_writer {
   }
   bool is_variable(std::size_t symbol) const {
     std::size_t inputs = 0;
-    for (value_id v : g_.inputs)
-      for (dim d : g_.at(v).type.dims) inputs += g_.symbols.uses(d, symbol);
+    for (std::size_t i = 0; i < g_.inputs.size(); ++i)
+      for (dim d : g_.declared_input(i)) inputs += g_.symbols.uses(d, symbol);
     return symbols_.is_used(symbol) || inputs != 1;
   }
   std::string input_dim(dim d) const {
@@ -80,6 +83,12 @@ template <class Set> class model_writer {
     return symbol && !is_variable(*symbol) ? "dk::sym" + symbol_code(*symbol) : symbols_.code(d);
   }
 
+  // An argument of assume(), which equality need not be.
+  static std::string relation_code(relation r) {
+    constexpr const char* names[] = {"", "dk::relation::different, ", "dk::relation::less, ",
+                                     "dk::relation::at_least, "};
+    return names[static_cast<std::size_t>(r)];
+  }
   // Part of a comment.
   std::string shape_text(value_id v) const { return comment_text(print(g_.symbols, g_.at(v).type.dims).view()); }
 
@@ -123,7 +132,7 @@ template <class Set> class model_writer {
       const value_id v = g_.inputs[i];
       w.bind(v, names[i]);
       std::string dims;
-      for (dim d : g_.at(v).type.dims) dims += (dims.empty() ? "" : ", ") + input_dim(d);
+      for (dim d : g_.declared_input(i)) dims += (dims.empty() ? "" : ", ") + input_dim(d);
       line("const auto " + names[i] + " = g.input(" + string_literal(g_.name_of(v)) + ", " +
            dtype_literal(g_.at(v).type.type) + ", {" + dims + "});");
     }

@@ -7,81 +7,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 
-#include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/tensor/equation.hpp"
+#include "dnnkit/tensor/polynomial.hpp"
 #include "dnnkit/tensor/symbol.hpp"
 
 namespace dnnkit {
 
-struct dim {
-  dim() = default;  // unknown when value-initialised, dim{}; trivial, so that compilers make arrays of dims at no cost
-  // -1 means unknown. A known extent is not negative: std::invalid_argument, a compile error in a constant expression.
-  constexpr dim(std::int64_t extent) : code(~extent) {
-    if (extent < -1) throw std::invalid_argument("dnnkit: a dimension is negative");
-  }
-
-  static constexpr dim unknown() { return dim{}; }
-  static constexpr dim of_code(std::int64_t code) {
-    dim d{};
-    d.code = code;
-    return d;
-  }
-  static constexpr dim of_expression(std::size_t index) { return of_code(static_cast<std::int64_t>(index) + 1); }
-
-  constexpr bool is_known() const { return code < 0; }
-  constexpr bool is_unknown() const { return code == 0; }
-  constexpr bool is_expression() const { return code > 0; }
-  constexpr std::int64_t value() const { return ~code; }
-  constexpr std::size_t expression() const { return static_cast<std::size_t>(code - 1); }
-  friend constexpr bool operator==(dim a, dim b) { return a.code == b.code; }
-  friend constexpr bool operator==(dim a, std::int64_t extent) { return a.code == ~extent; }  // -1: unknown
-
-  std::int64_t code;  // 0: unknown; below: the complement of a known extent; above: 1 + the number of an expression
-};
-
-// What cannot be written as a sum of products of smaller things.
-enum class atom_kind : std::uint8_t { symbol, floor_div, mod, min, max };
-struct atom {
-  atom_kind kind{};
-  dim a, b;  // symbol: a = index of the symbol
-  friend constexpr bool operator==(const atom&, const atom&) = default;
-};
-
-// coefficient * product of atoms (indices ascending)
-struct monomial {
-  std::int64_t coefficient = 0;
-  static_vector<std::uint16_t, 6> factors;
-  friend constexpr bool operator==(const monomial&, const monomial&) = default;
-};
-
-// Sum of monomials, ordered by their factors; the constant term, if any, comes first. Empty is zero.
-using polynomial = static_vector<monomial, 12>;
-
-// factor * symbol + offset, factor > 0: what an input's extent may be for the symbol's value to follow from it.
-struct linear_dim {
-  std::size_t symbol = 0;
-  std::int64_t factor = 1, offset = 0;
-
-  // The symbol's value where the dimension is `extent`; nothing when there is none.
-  constexpr std::optional<std::int64_t> solve(std::int64_t extent) const {
-    std::int64_t rest = 0;
-    if (__builtin_sub_overflow(extent, offset, &rest) || rest % factor != 0) return std::nullopt;
-    return rest / factor;
-  }
-};
-
-// Two dimensions that must be equal for a graph to be legal; `follows`: they are, wherever the rest of it is legal.
-struct equation {
-  dim left, right;
-  bool follows = false;
-};
-
 class symbol_table {
+  using maybe = detail::polynomials::sum;
+
  public:
   // Expressions come from files: one that would have more atoms than this, written out, is unknown. So walking one
   // takes little time and little of the stack.
@@ -90,27 +30,86 @@ class symbol_table {
   vector<symbol> symbols;
   vector<atom> atoms;
   vector<polynomial> polynomials;
+  vector<assumption> assumptions;  // in the order in which they were made
   // While `collects_equations`, what could be equal for some values of the symbols, and must be, is noted here instead
-  // of refused (an importer solves the equations: SoD2's backward transfer).
+  // of assumed (an importer solves the equations: SoD2's backward transfer).
   vector<equation> equations;
   bool collects_equations = false;
 
-  // Whether a and b may be taken for equal: they are noted as an equation.
+  // Whether a and b may be taken for equal: they are noted as an equation, or assumed to be.
   constexpr bool note_equation(dim a, dim b, bool follows = false) {
-    if (!collects_equations) return false;
-    const bounds r = range(sub(a, b));
-    if (r.min > 0 || r.max < 0) return false;
+    if (!collects_equations) return !follows && assume(a, b);
+    if (!may_be_equal(a, b)) return false;
     equations.push_back({a, b, follows});
     return true;
+  }
+  // Takes a and b for equal from here on, unless they are already, or one is unknown; false where they never are. What
+  // is computed from now on has the replacement; settled() puts it into what was computed before.
+  constexpr bool assume(dim a, dim b, std::string_view needed_by = {}) {
+    const dim x = settled(a), y = settled(b);
+    if (x == y || x.is_unknown() || y.is_unknown()) return true;
+    if (const std::optional<bool> known = assumed(x, relation::equal, y)) return *known;
+    if (!may_be_equal(x, y)) return false;
+    assumption made{a, b, relation::equal, text(needed_by)};
+    find_replacement(made, sub(x, y));
+    assumptions.push_back(made);
+    if (!made.replaces()) return true;
+    for (assumption& old : assumptions)
+      if (old.replaces()) old.by = settled(old.by);
+    for (assumption& old : assumptions)
+      if (old.replaces() && mentions_replaced(old.by)) old.replaced = assumption::nothing;
+    return true;
+  }
+  // The same of any relation.
+  constexpr bool assume(dim a, relation is, dim b, std::string_view needed_by = {}) {
+    if (is == relation::equal) return assume(a, b, needed_by);
+    if (const dim d = sub(a, b); !d.is_unknown())
+      if (const std::optional<bool> known = certain(range(d), is)) return *known;
+    if (const std::optional<bool> known = assumed(a, is, b)) return *known;
+    assumptions.push_back({a, b, is, text(needed_by)});
+    return true;
+  }
+  // Whether it is assumed, or the opposite of it.
+  [[nodiscard]] constexpr std::optional<bool> assumed(dim a, relation is, dim b) {
+    const dim x = settled(a), y = settled(b);
+    const bool either_way = is == relation::equal || is == relation::different;
+    for (const assumption& known : assumptions) {
+      const dim left = settled(known.left), right = settled(known.right);
+      if (!((left == x && right == y) || (either_way && left == y && right == x))) continue;
+      if (known.is == is || known.is == opposite(is)) return known.is == is;
+    }
+    return std::nullopt;
+  }
+  // `d` with what assumptions replace.
+  [[nodiscard]] constexpr dim settled(dim d) {
+    if (!mentions_replaced(d)) return d;
+    return with_atoms(polynomials[d.expression()], [&](std::uint16_t f) { return settled_atom(f); });
+  }
+  // Forgets what is assumed but follows from what the other assumptions replace.
+  constexpr void drop_implied() {
+    vector<assumption> kept;
+    for (const assumption& a : assumptions)
+      if (a.replaces() || a.is != relation::equal || !(settled(a.left) == settled(a.right))) kept.push_back(a);
+    if (kept.count != assumptions.count) assumptions = static_cast<vector<assumption>&&>(kept);
+  }
+  // The assumption that replaces symbol `i`; null where none does.
+  [[nodiscard]] constexpr const assumption* replacement_of(std::size_t i) const {
+    for (const assumption& a : assumptions)
+      if (a.replaces())
+        if (const atom& x = atoms[static_cast<std::size_t>(a.replaced)];
+            x.kind == atom_kind::symbol && x.a == dim(static_cast<std::int64_t>(i)))
+          return &a;
+    return nullptr;
   }
 
   // The dimension named `name`; the same name always gives the same dimension, with the bounds of its first mention.
   // Unknown where there are more symbols and expressions than can be numbered.
   [[nodiscard]] constexpr dim symbol_named(std::string_view name, bounds limits) {
-    for (std::size_t i = 0; i < symbols.size(); ++i)
-      if (symbols[i].name.view() == name) return from_atom({atom_kind::symbol, static_cast<std::int64_t>(i), 0});
-    symbols.push_back({text(name), limits});
-    return from_atom({atom_kind::symbol, static_cast<std::int64_t>(symbols.size() - 1), 0});
+    std::size_t i = 0;
+    while (i < symbols.size() && symbols[i].name.view() != name) ++i;
+    if (i == symbols.size()) symbols.push_back({text(name), limits});
+    const std::size_t number = number_of({atom_kind::symbol, static_cast<std::int64_t>(i), 0});
+    return number == no_number ? dim::unknown() : interned(polynomial{single(number)});
   }
 
   // The results below are `unknown` if an operand is, and where they fit neither 64 bits nor the capacity of a
@@ -130,7 +129,7 @@ class symbol_table {
       return __builtin_mul_overflow(a.value(), b.value(), &n) ? dim::unknown() : dim(n);
     if (a == dim(0) || b == dim(0)) return 0;
     if (a.is_unknown() || b.is_unknown()) return dim::unknown();
-    return intern(product(terms(a), terms(b)));
+    return intern(detail::polynomials::product(terms(a), terms(b)));
   }
 
   // floor(a / b), b > 0. Whole multiples of b leave the floor, floor((b q + r) / b) = q + floor(r / b), and of known b
@@ -140,10 +139,10 @@ class symbol_table {
     if (a.is_unknown() || b.is_unknown() || b == dim(0)) return dim::unknown();
     if (a.is_known() && b.is_known()) return a.value() / b.value();
     maybe quotient, rest;
-    if (b.is_known()) divide_coefficients(terms(a), b.value(), quotient, rest);
+    if (b.is_known()) detail::polynomials::divide_coefficients(terms(a), b.value(), quotient, rest);
     else split(a, b, quotient, rest);
     if (!quotient.ok || !rest.ok) return dim::unknown();
-    if (b.is_known() && is_constant(rest.p)) return intern(quotient);  // 0 <= rest < b
+    if (b.is_known() && detail::polynomials::is_constant(rest.p)) return intern(quotient);  // 0 <= rest < b
     if (rest.p.empty()) return intern(quotient);
     dim numerator = intern(rest), denominator = b;
     if (b.is_known()) unnest(numerator, denominator, rest.p);
@@ -172,7 +171,7 @@ class symbol_table {
     if (!exact_div(a, b).is_unknown()) return 0;
     if (!b.is_known()) return from_atom({atom_kind::mod, a, b});
     maybe quotient, rest;
-    divide_coefficients(terms(a), b.value(), quotient, rest);
+    detail::polynomials::divide_coefficients(terms(a), b.value(), quotient, rest);
     const dim r = intern(rest);
     return r.is_known() || r.is_unknown() ? r : from_atom({atom_kind::mod, r, b});
   }
@@ -198,7 +197,7 @@ class symbol_table {
     bounds total{0, 0};
     for (const monomial& m : polynomials[d.expression()]) {
       bounds term{m.coefficient, m.coefficient};
-      for (std::uint16_t f : m.factors) term = times(term, range(atoms[f]));
+      for (std::uint16_t f : m.factors) term = detail::interval_product(term, range(atoms[f]));
       total = {detail::saturating_add(total.min, term.min), detail::saturating_add(total.max, term.max)};
     }
     return total;
@@ -225,14 +224,8 @@ class symbol_table {
   }
   // Whether the value of `d` depends on symbol `i`.
   [[nodiscard]] constexpr bool uses(dim d, std::size_t i) const {
-    if (!d.is_expression()) return false;
-    for (const monomial& m : polynomials[d.expression()])
-      for (std::uint16_t f : m.factors) {
-        const atom& a = atoms[f];
-        if (a.kind == atom_kind::symbol ? a.a == dim(static_cast<std::int64_t>(i)) : uses(a.a, i) || uses(a.b, i))
-          return true;
-      }
-    return false;
+    const dim number = static_cast<std::int64_t>(i);
+    return mentions(d, [&](std::uint16_t f) { return atoms[f].kind == atom_kind::symbol && atoms[f].a == number; });
   }
 
   [[nodiscard]] constexpr text print(dim d) const {
@@ -242,47 +235,101 @@ class symbol_table {
   }
 
  private:
-  // A polynomial under construction; ok = false: a coefficient left 64 bits or there were too many terms or factors.
-  struct maybe {
-    polynomial p;
-    bool ok = true;
-
-    constexpr void add(const monomial& m) {
-      std::size_t i = 0;
-      while (i < p.size() && compare(p[i], m) < 0) ++i;
-      if (i < p.size() && compare(p[i], m) == 0) {
-        ok = ok && !__builtin_add_overflow(p[i].coefficient, m.coefficient, &p[i].coefficient);
-        if (p[i].coefficient == 0) p.erase(i);
-      } else if (m.coefficient != 0) {
-        if (p.size() == polynomial::capacity()) ok = false;
-        else p.insert(i, m);
-      }
-    }
-    constexpr void add(const polynomial& q) {
-      for (const monomial& m : q) add(m);
-    }
-    // adds factor * q
-    constexpr void add(const monomial& factor, const polynomial& q) {
-      for (const monomial& m : q) {
-        monomial n;
-        if (multiply(factor, m, n)) add(n);
-        else ok = false;
-      }
-    }
-  };
-
   constexpr polynomial terms(dim d) const {
     if (!d.is_known()) return polynomials[d.expression()];
     return d.value() == 0 ? polynomial{} : polynomial{monomial{d.value(), {}}};
   }
-  static constexpr bool is_constant(const polynomial& p) {
-    return p.empty() || (p.size() == 1 && p[0].factors.empty());
+  constexpr bool may_be_equal(dim a, dim b) {
+    const bounds r = range(sub(a, b));
+    return r.min <= 0 && r.max >= 0;
+  }
+  constexpr const assumption* replacement_of_atom(std::uint16_t number) const {
+    for (const assumption& a : assumptions)
+      if (a.replaced == static_cast<std::int32_t>(number)) return &a;
+    return nullptr;
+  }
+  constexpr bool mentions_replaced(dim d) const {
+    return assumptions.count != 0 && mentions(d, [&](std::uint16_t f) { return replacement_of_atom(f) != nullptr; });
+  }
+  // Does test(number) hold of an atom in d, or in one of those?
+  constexpr bool mentions(dim d, const auto& test) const {
+    if (!d.is_expression()) return false;
+    for (const monomial& m : polynomials[d.expression()])
+      for (std::uint16_t f : m.factors) {
+        const atom& x = atoms[f];
+        if (test(f) || (x.kind != atom_kind::symbol && (mentions(x.a, test) || mentions(x.b, test)))) return true;
+      }
+    return false;
+  }
+  constexpr dim settled_atom(std::uint16_t number) {
+    if (const assumption* const a = replacement_of_atom(number)) return a->by;
+    const atom x = atoms[number];
+    if (x.kind == atom_kind::symbol) return interned(polynomial{single(number)});
+    const dim a = settled(x.a), b = settled(x.b);
+    if (x.kind == atom_kind::floor_div) return floor_div(a, b);
+    if (x.kind == atom_kind::mod) return mod(a, b);
+    return x.kind == atom_kind::min ? min(a, b) : max(a, b);
+  }
+  // p with what `image` gives for the number of each atom.
+  constexpr dim with_atoms(polynomial p, const auto& image) {
+    dim sum = 0;
+    for (const monomial& m : p) {
+      dim term = add(dim(0), m.coefficient);
+      for (std::uint16_t f : m.factors) term = mul(term, image(f));
+      sum = add(sum, term);
+    }
+    return sum;
+  }
+  // p without the number and the atoms, none of which is 0, that all its terms have.
+  constexpr polynomial without_common_factors(polynomial p) const {
+    std::int64_t divisor = 0;
+    for (const monomial& m : p) divisor = std::gcd(divisor, m.coefficient);
+    for (monomial& m : p) m.coefficient /= divisor;
+    for (std::size_t k = p[0].factors.size(); k-- > 0;) {
+      monomial common = single(p[0].factors[k]), rest;
+      bool everywhere = range(atoms[p[0].factors[k]]).min >= 1;
+      for (const monomial& m : p) everywhere = everywhere && detail::polynomials::divide(m, common, rest);
+      for (monomial& m : p)
+        if (everywhere && detail::polynomials::divide(m, common, rest)) m = rest;
+    }
+    return p;
+  }
+  // `difference` is 0. Of the atoms that stand alone in a term, times 1 or -1, and occur nowhere else, the one made
+  // last is replaced. A symbol only gives way where nothing else can, so that inputs' extents stay what they are.
+  constexpr void find_replacement(assumption& made, dim difference) {
+    if (!difference.is_expression()) return;
+    const polynomial p = without_common_factors(polynomials[difference.expression()]);
+    difference = interned(p);
+    for (const bool symbols_too : {false, true})
+      for (std::size_t i = p.size(); i-- > 0 && !made.replaces();) {
+        const monomial& m = p[i];
+        if (m.factors.size() != 1 || (m.coefficient != 1 && m.coefficient != -1)) continue;
+        const std::uint16_t number = m.factors[0];
+        if ((atoms[number].kind == atom_kind::symbol) != symbols_too) continue;
+        const dim alone = interned(polynomial{single(number)});
+        const dim rest = m.coefficient == 1 ? sub(alone, difference) : add(difference, alone);
+        if (rest.is_unknown() || mentions(rest, [&](std::uint16_t f) { return f == number; })) continue;
+        if (symbols_too && range(rest).min < 0) continue;
+        made.replaced = static_cast<std::int32_t>(number);
+        made.by = rest;
+      }
   }
 
   constexpr dim intern(const maybe& m) { return m.ok ? intern(m.p) : dim::unknown(); }
   constexpr dim intern(const polynomial& p) {
+    if (assumptions.count != 0)
+      for (const monomial& m : p)
+        for (std::uint16_t f : m.factors)
+          if (replacement_of_atom(f) != nullptr)
+            return with_atoms(p, [&](std::uint16_t x) {
+              const assumption* const a = replacement_of_atom(x);
+              return a != nullptr ? a->by : interned(polynomial{single(x)});
+            });
+    return interned(p);
+  }
+  constexpr dim interned(const polynomial& p) {
     if (p.empty()) return 0;
-    if (is_constant(p) && p[0].coefficient >= 0) return p[0].coefficient;
+    if (detail::polynomials::is_constant(p) && p[0].coefficient >= 0) return p[0].coefficient;
     for (std::size_t i = 0; i < polynomials.size(); ++i)
       if (polynomials[i] == p) return dim::of_expression(i);
     polynomials.push_back(p);
@@ -302,18 +349,26 @@ class symbol_table {
     return true;
   }
 
-  constexpr dim from_atom(const atom& a) {
+  static constexpr std::size_t no_number = static_cast<std::size_t>(-1);
+  constexpr std::size_t number_of(const atom& a) {
     std::size_t i = 0;
     while (i < atoms.size() && !(atoms[i] == a)) ++i;
     if (i == atoms.size()) {
       std::size_t left = most_atoms_written_out - 1;
-      if (i > std::numeric_limits<std::uint16_t>::max()) return dim::unknown();
-      if (a.kind != atom_kind::symbol && !(is_short(a.a, left) && is_short(a.b, left))) return dim::unknown();
+      if (i > std::numeric_limits<std::uint16_t>::max()) return no_number;
+      if (a.kind != atom_kind::symbol && !(is_short(a.a, left) && is_short(a.b, left))) return no_number;
       atoms.push_back(a);
     }
+    return i;
+  }
+  static constexpr monomial single(std::size_t number) {
     monomial m{1, {}};
-    m.factors.push_back(static_cast<std::uint16_t>(i));
-    return intern(polynomial{m});
+    m.factors.push_back(static_cast<std::uint16_t>(number));
+    return m;
+  }
+  constexpr dim from_atom(const atom& a) {
+    const std::size_t number = number_of(a);
+    return number == no_number ? dim::unknown() : intern(polynomial{single(number)});
   }
 
   // a + sign * b
@@ -338,43 +393,6 @@ class symbol_table {
     return a.code < b.code ? from_atom({kind, a, b}) : from_atom({kind, b, a});
   }
 
-  // Lexicographic, the largest atom deciding first, so that m < n implies m k < n k: what division relies on.
-  static constexpr int compare(const monomial& a, const monomial& b) {
-    std::size_t i = a.factors.size(), j = b.factors.size();
-    while (i > 0 && j > 0)
-      if (--i, --j; a.factors[i] != b.factors[j]) return a.factors[i] < b.factors[j] ? -1 : 1;
-    return i == j ? 0 : (i < j ? -1 : 1);
-  }
-
-  static constexpr maybe product(const polynomial& a, const polynomial& b) {
-    maybe r;
-    for (const monomial& m : a) r.add(m, b);
-    return r;
-  }
-
-  static constexpr bool multiply(const monomial& a, const monomial& b, monomial& r) {
-    r = {};
-    if (__builtin_mul_overflow(a.coefficient, b.coefficient, &r.coefficient)) return false;
-    if (a.factors.size() + b.factors.size() > r.factors.capacity()) return false;
-    std::size_t i = 0, j = 0;
-    while (i < a.factors.size() || j < b.factors.size()) {
-      const bool from_a = j == b.factors.size() || (i < a.factors.size() && a.factors[i] <= b.factors[j]);
-      r.factors.push_back(from_a ? a.factors[i++] : b.factors[j++]);
-    }
-    return true;
-  }
-
-  // m / by, coefficient and factors; false when by does not divide m.
-  static constexpr bool divide(const monomial& m, const monomial& by, monomial& quotient) {
-    if (by.coefficient == 0 || m.coefficient % by.coefficient != 0) return false;
-    quotient = {m.coefficient / by.coefficient, {}};
-    std::size_t j = 0;
-    for (std::uint16_t f : m.factors)
-      if (j < by.factors.size() && by.factors[j] == f) ++j;
-      else quotient.factors.push_back(f);
-    return j == by.factors.size();
-  }
-
   // a = b * quotient + rest: polynomial division by the leading (last) monomial of b.
   constexpr void split(dim a, dim b, maybe& quotient, maybe& rest) const {
     const polynomial divisor = terms(b);
@@ -382,7 +400,7 @@ class symbol_table {
     left.add(terms(a));
     while (!left.p.empty() && left.ok) {
       monomial q;
-      if (divide(left.p.back(), divisor.back(), q)) {
+      if (detail::polynomials::divide(left.p.back(), divisor.back(), q)) {
         quotient.add(q);
         q.coefficient = -q.coefficient;
         left.add(q, divisor);
@@ -392,15 +410,6 @@ class symbol_table {
       }
     }
     rest.ok = rest.ok && left.ok;
-  }
-
-  // a = b * quotient + rest with every coefficient of rest in 0 ... b-1.
-  static constexpr void divide_coefficients(const polynomial& a, std::int64_t b, maybe& quotient, maybe& rest) {
-    for (const monomial& m : a) {
-      const std::int64_t q = detail::floor_quotient(m.coefficient, b);
-      quotient.add(monomial{q, m.factors});
-      rest.add(monomial{m.coefficient - q * b, m.factors});
-    }
   }
 
   // floor((floor(x / c) + k) / b) as one division, when `rest` is a floor by a known c plus a constant k.
@@ -432,14 +441,6 @@ class symbol_table {
       default:
         return a < b ? b : a;
     }
-  }
-
-  static constexpr bounds times(bounds x, bounds y) {
-    const std::int64_t p[] = {detail::saturating_mul(x.min, y.min), detail::saturating_mul(x.min, y.max),
-                              detail::saturating_mul(x.max, y.min), detail::saturating_mul(x.max, y.max)};
-    bounds r{p[0], p[0]};
-    for (std::int64_t v : p) r = {v < r.min ? v : r.min, v > r.max ? v : r.max};
-    return r;
   }
 
   constexpr bounds range(const atom& x) const {

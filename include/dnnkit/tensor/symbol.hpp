@@ -32,6 +32,17 @@ struct bounds {
   friend constexpr bool operator==(const bounds&, const bounds&) = default;
 };
 
+namespace detail {
+// The values of x * y.
+constexpr bounds interval_product(bounds x, bounds y) {
+  const std::int64_t p[] = {saturating_mul(x.min, y.min), saturating_mul(x.min, y.max), saturating_mul(x.max, y.min),
+                            saturating_mul(x.max, y.max)};
+  bounds r{p[0], p[0]};
+  for (std::int64_t v : p) r = {v < r.min ? v : r.min, v > r.max ? v : r.max};
+  return r;
+}
+}  // namespace detail
+
 struct symbol {
   text name;
   bounds limits;

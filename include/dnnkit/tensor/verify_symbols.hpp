@@ -48,6 +48,13 @@ constexpr text symbols_error(const symbol_table& t) {
     if (a.kind != atom_kind::symbol && !(is_made_before(t, a.a, i) && is_made_before(t, a.b, i)))
       return "an expression refers to itself";
   }
+  for (const assumption& a : t.assumptions) {
+    const bool exists = is_dim_of(t, a.left) && is_dim_of(t, a.right) && is_dim_of(t, a.by) &&
+                        a.replaced < static_cast<std::int64_t>(t.atoms.size());
+    if (!exists || a.left.is_unknown() || a.right.is_unknown() ||
+        (a.replaces() && (a.replaced < 0 || a.by.is_unknown())))
+      return "an assumption is about a dimension that does not exist";
+  }
   return {};
 }
 

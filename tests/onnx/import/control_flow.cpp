@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "dnnkit/graph/verify.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/onnx_models.hpp"
 
 using namespace dnnkit;
@@ -48,6 +50,99 @@ TEST_CASE("a known condition leaves its branch") {
   const auto r = import(m, options);
   REQUIRE(problems(r) == "");
   CHECK(operators(r.graph) == "Abs Relu");
+}
+
+namespace {
+
+// PyTorch's squeeze of an axis, whose extent is the input's T divided by `parts`: the rank depends on it.
+graph_of with_squeeze(std::int64_t parts, bool needs_squeezed) {
+  graph_of then_branch, else_branch, g;
+  then_branch.node("Squeeze", {"h", "axis"}, {"t"}).output("t");
+  else_branch.node("Identity", {"h"}, {"e"}).output("e");
+  g.input("x", f32, {"N", "T", 2}).output("y").constant("axis", {1}).constant("one", {1}).scalar("first", 0);
+  g.initializer(reals("w", {1, 2, 3, 4}, {2, 2}));
+  g.node("Unsqueeze", {"x", "axis"}, {"u"})
+      .node("MaxPool", {"u"}, {"p"}, {integers("kernel_shape", {parts, 1}), integers("strides", {parts, 1})})
+      .node("Squeeze", {"p", "axis"}, {"h"});
+  g.node("Shape", {"h"}, {"shape"}).node("Gather", {"shape", "axis"}, {"t"}).node("Equal", {"t", "one"}, {"c"});
+  g.node("If", {"c"}, {"r"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)}, "squeeze");
+  if (needs_squeezed) g.node("Gemm", {"r", "w"}, {"y"});  // which takes matrices
+  else g.node("Transpose", {"r"}, {"y"}, {integers("perm", {0, 2, 1})});
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("branches of different ranks: the one that the model needs is taken, and assumed to be") {
+  const auto squeezed = model_of(with_squeeze(4, true));
+  const auto r = import(squeezed);
+  REQUIRE(problems(r) == "");
+  CHECK(operators(r.graph).find("If") == std::string::npos);
+  CHECK(shape_of_input(r.graph) == "[N, T, 2]");
+  CHECK(shape_of_output(r.graph) == "[N, 2]");
+  REQUIRE(r.graph.symbols.assumptions.size() == 1);
+  CHECK(verify(r.graph) == "");
+  const auto of_length = [](const onnx::import_result& result, std::int64_t t) {
+    return run(result, std::vector<host_tensor>{host_tensor(f32, {3, t, 2})})[0].dims;
+  };
+  CHECK(of_length(r, 5) == std::vector<std::int64_t>{3, 2});
+  CHECK(error_of([&] { return of_length(r, 8); }) ==
+        "If 'squeeze': extents that it needs to be equal differ, expected floor_div(T, 4) = 2 where T = 8, found 1");
+
+  const auto whole = model_of(with_squeeze(4, false));
+  const auto s = import(whole);
+  REQUIRE(problems(s) == "");
+  CHECK(shape_of_output(s.graph) == "[N, 2, floor_div(T, 4)]");
+  CHECK(of_length(s, 8) == std::vector<std::int64_t>{3, 2, 2});
+  CHECK(error_of([&] { return of_length(s, 5); }).find("If 'squeeze': extents are not as it needs them") == 0);
+
+  onnx::import_options options;
+  options.sizes.emplace("T", 9);  // decides it
+  const auto known = import(whole, options);
+  REQUIRE(problems(known) == "");
+  CHECK(known.graph.symbols.assumptions.empty());
+}
+
+TEST_CASE("a condition that elements decide does not tell the rank, unless they are given") {
+  graph_of then_branch, else_branch, g;
+  then_branch.node("Squeeze", {"x", "axis"}, {"t"}).output("t");
+  else_branch.node("Identity", {"x"}, {"e"}).output("e");
+  g.input("x", f32, {1, 2}).input("rate", i64, {}).output("y").constant("axis", {0}).scalar("wanted", 16000);
+  g.node("Equal", {"rate", "wanted"}, {"c"});
+  g.node("If", {"c"}, {"r"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)}, "choice");
+  g.node("Relu", {"r"}, {"y"});
+  const auto m = model_of(g);
+  const auto r = import(m);
+  CHECK(problems(r) ==
+        "If 'choice': branches that give tensors of different types or ranks are not supported: give the "
+        "values of the inputs that decide\n");
+  CHECK(r.inputs_to_bind == std::vector<std::string>{"rate"});
+  for (const std::int64_t rate : {8000, 16000}) {
+    onnx::import_options options;
+    options.bind.emplace("rate", host_tensor::of_integers(i64, {}, {rate}));
+    const auto known = import(m, options);
+    REQUIRE(problems(known) == "");
+    CHECK(shape_of_output(known.graph) == (rate == 16000 ? "[2]" : "[1, 2]"));
+  }
+}
+
+TEST_CASE("what only one branch needs: the inputs that decide are asked for, and leave the other branch out") {
+  graph_of then_branch, else_branch, g;
+  then_branch.node("Add", {"x", "four"}, {"t"}).output("t");
+  else_branch.node("Add", {"x", "three"}, {"e"}).output("e");
+  g.input("x", f32, {"N"}).input("rate", i64, {}).output("y").scalar("wanted", 16000);
+  g.initializer(reals("four", {1, 2, 3, 4}, {4})).initializer(reals("three", {5, 6, 7}, {3}));
+  g.node("Equal", {"rate", "wanted"}, {"c"});
+  g.node("If", {"c"}, {"r"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)});
+  g.node("Neg", {"r"}, {"y"});
+  const auto m = model_of(g);
+  CHECK(import(m).inputs_to_bind == std::vector<std::string>{"rate"});
+  onnx::import_options options;
+  options.bind.emplace("rate", host_tensor::of_integers(i64, {}, {8000}));
+  const auto r = import(m, options);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_input(r.graph) == "[3]");
+  CHECK(run(r, std::vector<host_tensor>{host_tensor({3}, {1, 1, 1})})[0].reals == std::vector<double>{-6, -7, -8});
 }
 
 // The numbers are ONNX Runtime's.

@@ -116,6 +116,41 @@ TEST_CASE("extents used as data become a tensor") {
   }
 }
 
+TEST_CASE("ranges of sizes: bounds in floats, halves, backwards, steps that are sizes") {
+  const auto ranged = [](float start, float delta, std::int64_t length) {
+    graph_of g;
+    g.input("x", f32, {"L", 2})
+        .output("y")
+        .initializer(reals("start", {start}, {}))
+        .initializer(reals("by", {delta}, {}));
+    g.node("Shape", {"x"}, {"shape"}).scalar("zero", 0).node("Gather", {"shape", "zero"}, {"l"});
+    g.node("Cast", {"l"}, {"real"}, {integer("to", 1)});
+    if (delta > 0) g.node("Range", {"start", "real", "by"}, {"y"});
+    else g.node("Range", {"real", "start", "by"}, {"y"});
+    const auto m = model_of(g);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    const host_tensor y = run(r, std::vector<host_tensor>{host_tensor(f32, {length, 2})})[0];
+    const double first = delta > 0 ? start : static_cast<double>(length);
+    for (std::size_t i = 0; i < y.reals.size(); ++i)
+      CHECK(y.reals[i] == first + static_cast<double>(i) * static_cast<double>(delta));
+    return shape_of_output(r.graph) + " " + std::to_string(y.reals.size());
+  };
+  CHECK(ranged(0, 1, 7) == "[L] 7");
+  CHECK(ranged(0.5, 1, 7) == "[L] 7");
+  CHECK(ranged(0, 0.5, 7) == "[2*L] 14");
+  CHECK(ranged(3, 2, 8) == "[max(0, floor_div(L, 2)-1)] 3");
+  CHECK(ranged(-1, -1, 7) == "[L+1] 8");
+  CHECK(ranged(0, -3, 7) == "[floor_div(L+2, 3)] 3");
+  graph_of g;
+  g.input("x", f32, {"L", "N"}).output("y").scalar("zero", 0).scalar("one", 1);
+  g.node("Shape", {"x"}, {"shape"}).node("Gather", {"shape", "zero"}, {"l"}).node("Gather", {"shape", "one"}, {"n"});
+  g.node("Range", {"zero", "l", "n"}, {"y"});
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  CHECK(run(r, std::vector<host_tensor>{host_tensor(f32, {7, 3})})[0].integers == std::vector<std::int64_t>{0, 3, 6});
+}
+
 TEST_CASE("what was computed in 32-bit floats: rounded fractions") {
   CHECK(reshaped(
             {1, "L", 4},

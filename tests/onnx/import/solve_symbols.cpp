@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "dnnkit/graph/verify.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/onnx_models.hpp"
 
 using namespace dnnkit;
@@ -169,13 +171,59 @@ TEST_CASE("thousands of symbols are solved in a few rounds") {
   CHECK(r.graph.symbols.symbols.size() == 2);
 }
 
-TEST_CASE("what cannot be solved is said") {
+TEST_CASE("what cannot be solved is assumed, and checked when the symbols have values") {
   graph_of g;
   g.input("x", f32, {"H"}).input("z", f32, {"W"}).output("y");
   g.node("Concat", {"x", "x"}, {"a"}, {integer("axis", 0)})
       .node("Concat", {"z", "z", "z"}, {"b"}, {integer("axis", 0)});
   g.node("Add", {"a", "b"}, {"y"});
-  CHECK(problems(import(g)).find("extents that must be equal cannot be shown to be: 2*H and 3*W") != std::string::npos);
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  REQUIRE(r.graph.symbols.assumptions.size() == 1);
+  CHECK(r.graph.symbols.assumptions[0].needed_by == "Add 'y'");
+  const auto sum = [&](std::vector<double> x, std::vector<double> z) {
+    const auto tensor = [](std::vector<double> list) {
+      const auto n = static_cast<std::int64_t>(list.size());
+      return host_tensor({n}, std::move(list));
+    };
+    return run(r, std::vector<host_tensor>{tensor(std::move(x)), tensor(std::move(z))})[0].reals;
+  };
+  CHECK(sum({1, 2, 3}, {10, 20}) == std::vector<double>{11, 22, 13, 21, 12, 23});
+  CHECK(error_of([&] {
+          return sum({1, 2}, {1, 2});
+        }) ==
+        "Add 'y': extents that it needs to be equal differ, expected 2*H = 4 where H = 2, found 3*W = 6 where W = 2");
+}
+
+TEST_CASE("what is assumed simplifies what comes behind it") {  // as a text recogniser needs its height to be 48
+  graph_of g;
+  g.input("x", f32, {"N", 2, "?", "?"}).output("y").initializer(reals("w", std::vector<float>(6, 1), {2, 3}));
+  g.node("MaxPool", {"x"}, {"a"}, {integers("kernel_shape", {48, 1}), integers("strides", {48, 1})})
+      .node("Squeeze", {"a"}, {"b"}, {integers("axes", {2})})
+      .node("Transpose", {"b"}, {"c"}, {integers("perm", {0, 2, 1})})
+      .node("MatMul", {"c", "w"}, {"y"});
+  const auto m = model_of(g, 11);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_input(r.graph) == "[N, 2, x.2, x.3]");
+  CHECK(shape_of_output(r.graph) == "[N, x.3, 3]");
+  CHECK(verify(r.graph) == "");
+  const auto rows = [&](std::int64_t h) {
+    return run(r, std::vector<host_tensor>{host_tensor(f32, {1, 2, h, 7})})[0].dims;
+  };
+  CHECK(rows(48) == std::vector<std::int64_t>{1, 7, 3});
+  CHECK(rows(50) == std::vector<std::int64_t>{1, 7, 3});
+  CHECK(error_of([&] { return rows(96); }).find("extents that it needs to be equal differ") != std::string::npos);
+}
+
+TEST_CASE("extents of -1 and 0, and those whose name says that they have none, are symbols of their own") {
+  graph_of g;
+  g.input("x", f32, {-1, 0, "?", "None"}).output("y").node("Relu", {"x"}, {"y"});
+  const auto r = import(g);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_input(r.graph) == "[x.0, x.1, x.2, x.3]");
+  CHECK(run(r, std::vector<host_tensor>{host_tensor(f32, {2, 0, 3, 1})})[0].dims ==
+        std::vector<std::int64_t>{2, 0, 3, 1});
 }
 
 TEST_CASE("each symbol that a solution mentions is solved once") {

@@ -53,16 +53,53 @@ inline bool are_same(const known_elements& a, const known_elements& b) {
   return true;
 }
 
+// Can a Combine choose between the values of two branches?
+inline bool are_joinable(const std::vector<value_reference>& a, const std::vector<value_reference>& b) {
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+    if (a[i] && b[i] && (a[i]->type.type != b[i]->type.type || a[i]->type.dims.size() != b[i]->type.dims.size()))
+      return false;
+  return true;
+}
+
 // Walk: imports the nodes of a body, walk.run_body(scope, body, arguments), and gives its outputs; null for those that
 // could not be imported.
+//
+// Where a condition that is not known compares extents, and one branch alone can be imported or what they give cannot
+// be joined, one is chosen and the condition assumed: walk.choose() notes it for the next walk, which finds it at once,
+// so that the other branch leaves nothing behind. The branch for extents that are equal is the first choice: exporters
+// write a squeeze so.
 template <class Walk> std::vector<value_reference> import_if(Walk& walk, scope& names, node_context& c) {
   const onnx::graph& taken = body_of(c, "then_branch");
   const onnx::graph& other = body_of(c, "else_branch");
   const known_elements* condition = c.known(0);
-  if (condition != nullptr && condition->items.size() == 1 && condition->items[0].is_number())
-    return walk.run_body(names, condition->items[0].number != 0 ? taken : other, {}, "");
+  const known_element* const decided =
+      condition != nullptr && condition->items.size() == 1 ? &condition->items[0] : nullptr;
+  if (decided != nullptr && decided->is_number())
+    return walk.run_body(names, decided->number != 0 ? taken : other, {}, "");
+  const bool compares = decided != nullptr && decided->is_comparison();
+  if (compares)
+    if (const std::optional<bool> chosen = walk.choice_at(names, c.node)) {
+      const relation is = *chosen ? decided->compared_by() : opposite(decided->compared_by());
+      const bool possible = is == relation::equal ? c.table().note_equation(decided->expression, decided->denominator)
+                                                  : c.table().assume(decided->expression, is, decided->denominator);
+      node_context::require(possible, "the branch that can be imported is never taken");
+      return walk.run_body(names, *chosen ? taken : other, {}, "");
+    }
   const tensor decides = c.in(0);
-  const auto a = walk.run_body(names, taken, {}, ""), b = walk.run_body(names, other, {}, "");
+  const auto needs = [&] { return c.table().equations.size() + c.table().assumptions.size(); };
+  const std::size_t failures = walk.failures(), needs_before = needs();
+  const auto a = walk.run_body(names, taken, {}, "");
+  const std::size_t failures_of_first = walk.failures() - failures;
+  const auto b = walk.run_body(names, other, {}, "");
+  const bool first_fails = failures_of_first != 0, second_fails = walk.failures() != failures + failures_of_first;
+  if (compares && (first_fails != second_fails || !are_joinable(a, b))) {
+    const bool equal_is_first = decided->compared_by() != relation::different;
+    const bool choice = first_fails != second_fails ? second_fails : equal_is_first;
+    walk.choose(names, c.node, choice);
+    return choice ? a : b;
+  }
+  if (needs() != needs_before || walk.failures() != failures)
+    c.state.wants_bound(c.value(0));  // with it, only what one of the branches needs is asked for
   std::vector<value_reference> results;
   for (std::size_t i = 0; i < c.node.outputs.size(); ++i) {
     if (i >= a.size() || i >= b.size()) node_context::refuse("has more outputs than its branches");
@@ -73,7 +110,8 @@ template <class Walk> std::vector<value_reference> import_if(Walk& walk, scope& 
     const tensor x = c.state.materialise(*a[i]), y = c.state.materialise(*b[i]);
     const known_elements* const known_of[] = {c.state.elements(*a[i], false), c.state.elements(*b[i], false)};
     if (x.type() != y.type() || x.dims().size() != y.dims().size())
-      node_context::refuse("branches that give tensors of different types or ranks are not supported");
+      node_context::refuse(std::string("branches that give tensors of different types or ranks are not supported") +
+                           (c.state.wants_bound(c.value(0)) ? ": give the values of the inputs that decide" : ""));
     tensor one = decides;
     if (one.rank() > x.rank()) one = c.apply(op::reshape{shape{}}, {one});
     results.push_back(value_of(c.apply(op::combine{}, {one, x, y})));

@@ -65,11 +65,11 @@ inline void keep_aspect_ratio(node_context& c, op::resize& r) {
   }
 }
 
-// The scales, or the sizes where a scale is written as size / extent.
+// The scales, or the sizes where some scale depends on extents: it gives a whole number of positions, then.
 inline void scale_by(node_context& c, op::resize& r, std::size_t input) {
   const known_elements& k = c.elements(input, "the scales");
   const bool sizes =
-      std::any_of(k.items.begin(), k.items.end(), [](const known_element& e) { return e.is_fraction(); });
+      std::any_of(k.items.begin(), k.items.end(), [](const known_element& e) { return !e.is_numeric(); });
   if (!sizes) {
     r.scales =
         to_float_list(for_all_axes(c, c.reals(input, "the scales"), std::vector<double>(c.rank(0), 1.0)), "scales");
@@ -80,11 +80,12 @@ inline void scale_by(node_context& c, op::resize& r, std::size_t input) {
                         "scales that are quotients of extents must be given for all axes");
   for (std::size_t d = 0; d < count; ++d) {
     const known_element& e = k.at(d);
-    const dim n = c.dims(0)[d];
-    const bool same =
-        e.is_fraction() ? e.denominator == n : e == known_element::of_real(1) || e == known_element::of_number(1);
-    node_context::require(same, "a scale that depends on extents must be a size divided by the input's extent");
-    r.sizes.push_back(e.is_fraction() ? e.expression : n);
+    const dim whole = e.is_fraction() ? e.expression : c.arithmetic.to_dim(e);
+    const dim size =
+        whole.is_unknown() ? whole : c.table().exact_div(c.table().mul(c.dims(0)[d], whole), e.denominator);
+    node_context::require(!size.is_unknown(),
+                          "a scale that depends on extents must be a size divided by the input's extent");
+    r.sizes.push_back(size);
   }
 }
 

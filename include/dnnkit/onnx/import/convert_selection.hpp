@@ -38,10 +38,10 @@ inline void convert_range(node_context& c) {
     const double n = std::ceil((limit.as_real() - start.as_real()) / delta.as_real());
     node_context::require(n < 0x1p31, "the range has too many elements");
     count = n > 0 ? static_cast<std::int64_t>(n) : 0;
-  } else if (delta.is_number() && delta.number > 0) {
-    symbol_table& t = c.table();
-    const dim n = c.arithmetic.to_dim(c.arithmetic.sub(limit, start));
-    if (!n.is_unknown()) count = t.max(t.ceil_div(n, dim(delta.number)), dim(0));
+  } else {  // as a quotient of whole numbers: what ranges of sizes are bounded by is no other
+    const known_element steps = c.arithmetic.div(c.arithmetic.sub(limit, start), delta, false);
+    const dim n = c.arithmetic.to_dim(c.arithmetic.rounded(steps, true));
+    if (!n.is_unknown()) count = c.table().max(n, dim(0));
   }
   node_context::require(!count.is_unknown(), "the number of elements is not known");
   c.out(0, c.apply(op::range{count}, {c.in(0), c.in(2)}));

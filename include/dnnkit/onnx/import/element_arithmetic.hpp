@@ -56,17 +56,21 @@ class element_arithmetic {
   known_element div(const known_element& a, const known_element& b, bool integers) const {
     if (integers && !are_reals(a, b)) return to_element(quotient(whole(a), whole(b)));
     if (a.is_numeric() && b.is_numeric()) return known_element::of_real(a.as_real() / b.as_real());
-    const dim x = to_dim(a), y = to_dim(b);
+    if (b.is_numeric() && b.as_real() < 0) return div(negative(a), negative(b), integers);
+    dim x = to_dim(a), y = to_dim(b), under_x = 1, under_y = 1;
+    if (!split(a, x, under_x) || !split(b, y, under_y)) return {};
+    x = table_.mul(x, under_y);
+    y = table_.mul(y, under_x);
     if (x.is_unknown() || y.is_unknown() || table_.range(y).min < 1) return {};
     const dim exact = table_.exact_div(x, y);
     return exact.is_unknown() ? fraction(x, y) : to_element(exact);
   }
+  known_element negative(const known_element& e) const { return sub(known_element::of_number(0), e); }
   bool is_natural(dim d) const { return dnnkit::is_natural(table_, d); }
   // The whole number below (or, if `up`, above) a fraction. A quotient of whole numbers that is none lies so far from
   // the next one that rounding to 32-bit floats cannot reach it.
   known_element rounded(const known_element& e, bool up) const {
     if (!e.is_fraction()) return e.is_expression() || e.is_number() ? e : known_element{};
-    if (!e.denominator.is_known()) return {};
     return to_element(up ? table_.ceil_div(e.expression, e.denominator)
                          : table_.floor_div(e.expression, e.denominator));
   }
@@ -89,6 +93,22 @@ class element_arithmetic {
     return to_element(maximum(whole(a), whole(b)));
   }
 
+  // 1 or 0 where it is certain how a and b are related, else the comparison of two expressions, or not known.
+  known_element compared(const known_element& a, relation is, const known_element& b) const {
+    const bool by_equality = is == relation::equal || is == relation::different;
+    const std::optional<bool> known = by_equality ? equal(a, b) : less(a, b);
+    const bool negated = is == relation::different || is == relation::at_least;
+    if (known) return known_element::of_number(*known != negated ? 1 : 0);
+    const dim x = whole(a).in(table_), y = whole(b).in(table_);
+    if (x.is_unknown() || y.is_unknown()) return {};
+    if (const std::optional<bool> assumed = table_.assumed(x, is, y)) return known_element::of_number(*assumed ? 1 : 0);
+    return known_element::of_comparison(x, is, y);
+  }
+  known_element negation(const known_element& e) const {
+    if (e.is_number()) return known_element::of_number(e.number == 0 ? 1 : 0);
+    if (!e.is_comparison()) return {};
+    return known_element::of_comparison(e.expression, opposite(e.compared_by()), e.denominator);
+  }
   // Whether a == b, or a < b; nothing when that depends on the symbols' values.
   std::optional<bool> equal(const known_element& a, const known_element& b) const {
     if (are_reals(a, b)) return a.as_real() == b.as_real();
@@ -101,6 +121,7 @@ class element_arithmetic {
 
   // As ONNX's Cast converts an element of `from` to `to`.
   known_element cast(const known_element& e, dtype from, dtype to) const {
+    if (e.is_comparison()) return to == boolean ? e : known_element{};
     if (e.is_expression()) {
       if (to == boolean) {
         const std::optional<bool> zero = equal(e, known_element::of_number(0));
@@ -126,6 +147,7 @@ class element_arithmetic {
  private:
   // Two elements one of which is a fraction in halves, quarters, eighths or sixteenths, such as 0.5 or L / 4: sums and
   // products with these are exact in 32-bit floats, too.
+  static constexpr std::int64_t most_parts = 16;
   struct two_fractions {
     dim a, under_a, b, under_b;
   };
@@ -133,18 +155,20 @@ class element_arithmetic {
     if (a.is_number() && b.is_number()) return std::nullopt;
     two_fractions r{to_dim(a), 1, to_dim(b), 1};
     if (!split(a, r.a, r.under_a) || !split(b, r.b, r.under_b)) return std::nullopt;
+    for (const dim under : {r.under_a, r.under_b})
+      if (!under.is_known() || most_parts % under.value() != 0) return std::nullopt;
     return r.under_a == dim(1) && r.under_b == dim(1) ? std::nullopt : std::optional(r);
   }
+  // e = over / under, where `over` is e as a whole number so far, if it is one.
   bool split(const known_element& e, dim& over, dim& under) const {
-    constexpr std::int64_t most = 16;
     if (e.is_fraction()) {
       over = e.expression;
       under = e.denominator;
     } else if (e.is_real() && over.is_unknown() && std::fabs(e.real) < 0x1p20) {
-      over = to_dim(known_element::of_real(e.real * most));
-      under = most;
+      over = to_dim(known_element::of_real(e.real * most_parts));
+      under = most_parts;
     }
-    return !over.is_unknown() && under.is_known() && most % under.value() == 0;
+    return !over.is_unknown();
   }
   known_element fraction(dim over, dim under) const {
     if (over.is_unknown() || under.is_unknown()) return {};

@@ -16,10 +16,10 @@
 namespace dnnkit::onnx {
 
 // One element: an integer (or bool, 0 or 1), an expression over symbols, a real number, the quotient of two
-// expressions, or not known. Elements of floating-point tensors may be any of these: 3 and L stand for 3.0 and the
-// whole number that L has at run time.
+// expressions, a truth value that says how two expressions are related, or not known. Elements of floating-point
+// tensors may be any of these: 3 and L stand for 3.0 and the whole number that L has at run time.
 struct known_element {
-  enum class state : std::uint8_t { unknown, number, expression, real, fraction };
+  enum class state : std::uint8_t { unknown, number, expression, real, fraction, comparison };
 
   static known_element of_number(std::int64_t n) { return {state::number, n, {}, 0, 1}; }
   static known_element of_real(double x) { return {state::real, 0, {}, x, 1}; }
@@ -31,25 +31,33 @@ struct known_element {
     return {state::fraction, 0, numerator, 0, denominator};
   }
 
+  // 1 where `a` has this relation to `b`, else 0.
+  static known_element of_comparison(dim a, relation is, dim b) {
+    return {state::comparison, static_cast<std::int64_t>(is), a, 0, b};
+  }
+
   bool is_unknown() const { return kind == state::unknown; }
   bool is_number() const { return kind == state::number; }
   bool is_expression() const { return kind == state::expression; }
   bool is_real() const { return kind == state::real; }
   bool is_fraction() const { return kind == state::fraction; }
+  bool is_comparison() const { return kind == state::comparison; }
   bool is_numeric() const { return is_number() || is_real(); }
+  relation compared_by() const { return static_cast<relation>(number); }  // of a comparison
   double as_real() const { return is_real() ? real : static_cast<double>(number); }
   friend bool operator==(const known_element& a, const known_element& b) {
     if (a.kind != b.kind) return false;
     if (a.is_number()) return a.number == b.number;
     if (a.is_real()) return a.real == b.real;
+    if (a.is_comparison() && a.number != b.number) return false;
     return a.expression == b.expression && a.denominator == b.denominator;
   }
 
   state kind = state::unknown;
   std::int64_t number = 0;
-  dim expression = dim::unknown();  // of a fraction, the numerator
+  dim expression = dim::unknown();  // of a fraction, the numerator; of a comparison, its left side
   double real = 0;
-  dim denominator = 1;  // at least 1
+  dim denominator = 1;  // at least 1; of a comparison, its right side
 };
 
 // More elements than this are data, not something a shape depends on.

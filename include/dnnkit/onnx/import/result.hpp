@@ -2,9 +2,11 @@
 // What an import takes besides the model, and what it gives: a graph, or everything that stands in the way of one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,13 +21,20 @@
 
 namespace dnnkit::onnx {
 
-// Is the extent declared as a number? -1, which some exporters write, is one that is not known, as for ONNX Runtime.
-inline bool is_number(const dimension& x) { return x.value && *x.value != -1; }
+// Is the extent declared as a number? -1 and 0, which some exporters write, stand for one that is not known.
+inline bool is_number(const dimension& x) { return x.value && *x.value != -1 && *x.value != 0; }
+
+// Does the model name the extent? Extents of one name are equal; these are no names, but what exporters write for every
+// extent that is not known.
+inline bool is_named(const dimension& x) {
+  constexpr std::string_view placeholders[] = {"", "?", "-1", "0", "None"};
+  return std::find(std::begin(placeholders), std::end(placeholders), x.symbol) == std::end(placeholders);
+}
 
 // The symbol that extent d of an input is, whose shape the model declares: the one the model names, or one of its own.
 inline std::string name_of_extent(const value_info& input, std::size_t d) {
-  const std::string_view given = (*input.shape)[d].symbol;
-  return given.empty() ? std::string(input.name) + "." + std::to_string(d) : std::string(given);
+  const dimension& x = (*input.shape)[d];
+  return is_named(x) ? std::string(x.symbol) : std::string(input.name) + "." + std::to_string(d);
 }
 
 // Gives the elements of a tensor stored in the model; raises dnnkit::error when they cannot be read.

@@ -241,37 +241,14 @@ inline bool evaluate_on_known_elements(node_context& c) {
          return s.elementwise(1, {},
                               [&](const auto& x) { return s.arithmetic().sub(known_element::of_number(0), *x[0]); });
        }},
-      {"Equal",
-       [](shape_evaluation& s) {
-         return s.compare([&](const auto& a, const auto& b) { return s.arithmetic().equal(a, b); });
-       }},
-      {"Less",
-       [](shape_evaluation& s) {
-         return s.compare([&](const auto& a, const auto& b) { return s.arithmetic().less(a, b); });
-       }},
-      {"Greater",
-       [](shape_evaluation& s) {
-         return s.compare([&](const auto& a, const auto& b) { return s.arithmetic().less(b, a); });
-       }},
-      {"LessOrEqual",
-       [](shape_evaluation& s) {
-         return s.compare([&](const auto& a, const auto& b) {
-           const std::optional<bool> more = s.arithmetic().less(b, a);
-           return more ? std::optional(!*more) : std::nullopt;
-         });
-       }},
-      {"GreaterOrEqual",
-       [](shape_evaluation& s) {
-         return s.compare([&](const auto& a, const auto& b) {
-           const std::optional<bool> less = s.arithmetic().less(a, b);
-           return less ? std::optional(!*less) : std::nullopt;
-         });
-       }},
+      {"Equal", [](shape_evaluation& s) { return s.compare(relation::equal); }},
+      {"Less", [](shape_evaluation& s) { return s.compare(relation::less); }},
+      {"Greater", [](shape_evaluation& s) { return s.compare(relation::less, true); }},
+      {"LessOrEqual", [](shape_evaluation& s) { return s.compare(relation::at_least, true); }},
+      {"GreaterOrEqual", [](shape_evaluation& s) { return s.compare(relation::at_least); }},
       {"Not",
        [](shape_evaluation& s) {
-         return s.elementwise(1, boolean, [](const auto& x) {
-           return x[0]->is_number() ? known_element::of_number(x[0]->number == 0) : known_element{};
-         });
+         return s.elementwise(1, boolean, [&](const auto& x) { return s.arithmetic().negation(*x[0]); });
        }},
       {"And", [](shape_evaluation& s) { return detail::evaluate_logic(s, [](bool a, bool b) { return a && b; }); }},
       {"Or", [](shape_evaluation& s) { return detail::evaluate_logic(s, [](bool a, bool b) { return a || b; }); }},

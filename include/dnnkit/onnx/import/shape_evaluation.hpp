@@ -93,11 +93,9 @@ class shape_evaluation {
       return r;
     });
   }
-  bool compare(const std::function<std::optional<bool>(const known_element&, const known_element&)>& f) {
-    return elementwise(2, boolean, [&](const auto& x) {
-      const std::optional<bool> r = f(*x[0], *x[1]);
-      return r ? known_element::of_number(*r) : known_element{};
-    });
+  // Input 0 with input 1, or if `swapped` the other way round.
+  bool compare(relation is, bool swapped = false) {
+    return elementwise(2, boolean, [&](const auto& x) { return a_.compared(*x[swapped], is, *x[!swapped]); });
   }
 
   // --- elements in another order: element n of the output is that of `source` at offset f(n)

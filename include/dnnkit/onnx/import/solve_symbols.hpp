@@ -78,6 +78,7 @@ class solved_symbols {
  public:
   explicit solved_symbols(const symbol_solutions& solutions) : solutions_(solutions) {}
 
+  bool has(const std::string& name) const { return solutions_.contains(name); }
   dim of(symbol_table& table, const std::string& name) {
     const auto found = solutions_.find(name);
     if (found == solutions_.end()) return table.symbol_named(name, {1, bounds{}.max});

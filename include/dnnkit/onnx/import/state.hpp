@@ -207,6 +207,8 @@ class import_state {
     if (!k.countable(count))
       throw refusal{"values computed from extents, of an extent that is not known, are used as data"};
     if (count > max_rank) throw refusal{"more than 8 values computed from extents are used as data"};
+    if (std::any_of(k.items.begin(), k.items.end(), [](const known_element& e) { return e.is_comparison(); }))
+      return comparisons(k, count);
     op::dims values, denominators;
     bool fractions = false;
     for (std::size_t i = 0; i < count; ++i) {
@@ -222,6 +224,35 @@ class import_state {
     if (fractions) t = b.apply(op::div{}, {t, b.apply(op::cast{k.type}, {b.apply(denominators, {})})});
     if (k.dims.size() != 1) t = b.apply(op::reshape{k.dims}, {t});
     return t;
+  }
+
+  // Truth values, some of which depend on symbols.
+  tensor comparisons(const known_elements& k, std::size_t count) {
+    builder& b = target();
+    vector<tensor> parts;
+    for (std::size_t i = 0; i < count; ++i) {
+      const known_element& e = k.at(i);
+      if (!e.is_comparison()) {
+        parts.push_back(constant({boolean, {1}, {e}}));
+        continue;
+      }
+      const tensor x = b.apply(op::dims{{e.expression}}, {}), y = b.apply(op::dims{{e.denominator}}, {});
+      switch (e.compared_by()) {
+        case relation::equal:
+          parts.push_back(b.apply(op::equal{}, {x, y}));
+          break;
+        case relation::different:
+          parts.push_back(b.apply(op::logical_not{}, {b.apply(op::equal{}, {x, y})}));
+          break;
+        case relation::less:
+          parts.push_back(b.apply(op::less{}, {x, y}));
+          break;
+        case relation::at_least:
+          parts.push_back(b.apply(op::greater_or_equal{}, {x, y}));
+      }
+    }
+    const tensor all = count == 1 ? parts[0] : b.apply(op::concat{0}, parts);
+    return k.dims.size() == 1 ? all : b.apply(op::reshape{k.dims}, {all});
   }
 
   // One weight for each tensor of the file.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The importer behind import.hpp: nodes are walked in order, what only computes shapes is computed, the rest is
-// converted; everything that cannot be is listed. Repeated until no more is learnt of the symbols (SoD2, section 4.1,
-// Algorithm 1).
+// One walk over a model's nodes in order: what only computes shapes is computed, the rest is converted; everything that
+// cannot be is listed.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/import/control_flow.hpp"
 #include "dnnkit/onnx/import/converters.hpp"
 #include "dnnkit/onnx/import/flex_attention.hpp"
@@ -34,12 +33,17 @@ namespace dnnkit::onnx {
 
 namespace detail {
 
+// Which branches were chosen of Ifs whose conditions symbols decide, by the names of the nodes.
+using branch_choices = std::map<std::string, bool>;
+
 // One walk over a model, with what is known of its symbols so far.
 class import_walk {
  public:
-  import_walk(const onnx::model& m, const import_options& options, const symbol_solutions& solutions)
-      : state_(m, options), solutions_(solutions) {
-    state_.graph.value().symbols.collects_equations = true;
+  // Extents that must be equal are noted as equations, or else assumed to be.
+  import_walk(const onnx::model& m, const import_options& options, const symbol_solutions& solutions,
+              branch_choices& choices, bool assumes)
+      : state_(m, options), solutions_(solutions), choices_(choices) {
+    state_.graph.value().symbols.collects_equations = !assumes;
   }
 
   void run() {
@@ -53,6 +57,8 @@ class import_walk {
   }
 
   import_state& state() { return state_; }
+  // Were branches chosen? Then what is in the graph may depend on others, and a further walk is needed.
+  bool has_chosen() const { return has_chosen_; }
 
   static std::vector<std::string_view> operators() {
     std::vector<std::string_view> names = converted_operators();
@@ -167,7 +173,9 @@ class import_walk {
           throw refusal{"the value given for '" + name + "' is negative or too large"};
         t.dims.push_back(size->second);
       } else {
-        t.dims.push_back(solutions_.of(state_.graph.value().symbols, name));
+        symbol_table& symbols = state_.graph.value().symbols;
+        if (x.value == 0 && !solutions_.has(name)) static_cast<void>(symbols.symbol_named(name, {}));  // may be 0
+        t.dims.push_back(solutions_.of(symbols, name));
         if (t.dims.back().is_unknown()) throw refusal{"extent '" + name + "': the model has too many symbols"};
       }
     }
@@ -235,7 +243,7 @@ class import_walk {
   }
 
   void import_node(scope& names, const onnx::node& n) {
-    const std::size_t failures = failures_;
+    const std::size_t failures = failures_, assumed = state_.graph.value().symbols.assumptions.size();
     std::vector<value_reference> results;
     if (are_too_many(1)) {
       if (!std::exchange(said_too_many_, true)) report(n, names, too_many());
@@ -248,6 +256,8 @@ class import_walk {
     } catch (const std::length_error&) {
       report(n, names, "a list is longer than supported");
     } catch (const std::invalid_argument&) { report(n, names, "an extent is negative"); }
+    state_.graph.value().name_assumptions(assumed, text(n.op_type)
+                                                       << " '" << (names.prefix + std::string(name_of(n))) << "'");
     if (failures_ != failures) results.clear();
     mark_narrow(names, n, results);
     results.resize(n.outputs.size());
@@ -386,6 +396,16 @@ class import_walk {
   }
 
  public:
+  std::optional<bool> choice_at(const scope& names, const onnx::node& n) const {
+    const auto found = choices_.find(names.prefix + std::string(name_of(n)));
+    return found == choices_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void choose(const scope& names, const onnx::node& n, bool taken) {
+    choices_.insert_or_assign(names.prefix + std::string(name_of(n)), taken);
+    has_chosen_ = true;
+  }
+  std::size_t failures() const { return failures_; }
+
   // One pass through a body that sees `names`; `round` tells the names of its nodes from those of other passes.
   std::vector<value_reference> run_body(const scope& names, const onnx::graph& body,
                                         const std::vector<value_reference>& arguments, const std::string& round) {
@@ -421,78 +441,14 @@ class import_walk {
 
   import_state state_;
   solved_symbols solutions_;
+  branch_choices& choices_;
+  bool has_chosen_ = false;
   std::size_t nodes_ = 0;
   std::size_t failures_ = 0;  // problems that were met, whether they were said or not
   std::set<std::pair<const onnx::node*, std::string>> said_;
   std::set<const onnx::function*> failed_;
   bool said_too_many_ = false;
 };
-
-// What is wrong with the names of the sizes given: those that are no extent of an input.
-inline std::vector<import_problem> unknown_sizes(const onnx::model& m, const import_options& options) {
-  std::set<std::string, std::less<>> known;
-  for (const value_info& i : m.graph.inputs)
-    for (std::size_t d = 0; i.shape && d < i.shape->size(); ++d)
-      if (!is_number((*i.shape)[d])) known.insert(name_of_extent(i, d));
-  std::string names;
-  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + dnnkit::detail::quoted(name);
-  std::vector<import_problem> problems;
-  for (const auto& [name, size] : options.sizes)
-    if (!known.contains(name))
-      problems.push_back({"", "",
-                          "no extent of an input is called " + dnnkit::detail::quoted(name) + ", to which " +
-                              std::to_string(size) + " was given; " +
-                              (names.empty() ? "all of them are numbers" : "those that are no numbers: " + names)});
-  return problems;
-}
-
-template <class Walk> import_result importer<Walk>::run(const onnx::model& m, import_options options) {
-  const std::vector<import_problem> unknown = unknown_sizes(m, options);
-  for (const value_info& i : m.graph.inputs)  // symbols that are extents of inputs whose values are known
-    if (const auto bound = options.bind.find(i.name); bound != options.bind.end() && i.shape)
-      for (std::size_t d = 0; d < i.shape->size() && d < bound->second.dims.size(); ++d)
-        if (!is_number((*i.shape)[d])) options.sizes.emplace(name_of_extent(i, d), bound->second.dims[d]);
-  symbol_solutions solutions;
-  constexpr std::size_t most_rounds = 256;
-  for (std::size_t round = 0;; ++round) {
-    Walk walk(m, options, solutions);
-    walk.run();
-    import_state& s = walk.state();
-    symbol_table& table = s.graph.value().symbols;
-    bool learnt = false;
-    std::vector<equation> open;
-    symbol_solver solver(table, solutions);
-    for (const equation& e : table.equations) {
-      if (solver.holds(e) || solver.mentions_solved(e)) continue;
-      if (solver.solve(e)) learnt = true;
-      else if (!e.follows) open.push_back(e);
-    }
-    if (learnt && round < most_rounds) continue;
-    if (learnt) s.problems.add({"", "", "extents that must be equal lead to ever new ones"});
-    for (const equation& e : open)
-      s.problems.add({"", "",
-                      "extents that must be equal cannot be shown to be: " + table.print(e.left).str() + " and " +
-                          table.print(e.right).str()});
-    import_result result;
-    result.problems = unknown;
-    result.problems.insert(result.problems.end(), s.problems.first.begin(), s.problems.first.end());
-    result.problems_left_out = s.problems.left_out;
-    result.inputs_to_bind.assign(s.inputs_to_bind.begin(), s.inputs_to_bind.end());
-    if (!result.ok()) return result;
-    table.collects_equations = false;
-    table.equations.clear();
-    for (const auto& [name, v] : s.tensors)
-      if (v->data.present()) result.tensors.emplace(name, v->data.id());
-    result.weights = std::move(s.weights);
-    result.graph = std::move(s.graph.value());
-    return result;
-  }
-}
-
-template <class Walk> std::vector<std::string_view> importer<Walk>::operators() { return Walk::operators(); }
-template <class Walk> std::vector<std::string_view> importer<Walk>::microsoft_operators() {
-  return detail::microsoft_operators();
-}
 
 }  // namespace detail
 
