@@ -91,10 +91,11 @@ struct options {
   bool wants(const std::string& name) const { return name.find(filter) != std::string::npos; }
 };
 
-// Times work(first, last) over [0, units), prints one JSON line. flops: of the whole range.
+// Times work(first, last) over [0, units), prints one JSON line. flops: of the whole range; peak: a sample of how many
+// 1e9 of them the core can do a second.
 template <class Work>
 void report(const options& o, const std::string& name, const std::string& shape, std::ptrdiff_t units, double flops,
-            Work&& work) {
+            Work&& work, double (*peak_sample)() = &bench::peak_sample) {
   const int threads = static_cast<int>(std::min<std::ptrdiff_t>(o.threads, units));
   bool stop = false;
   std::barrier<> start(threads), done(threads);

@@ -19,10 +19,11 @@ template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g) {
 template plan::plan_draft logged_plan_for<targets::sse2>(dnnkit::graph);
 template plan::plan_draft logged_plan_for<targets::avx2>(dnnkit::graph);
 template plan::plan_draft logged_plan_for<targets::avx512>(dnnkit::graph);
+template plan::plan_draft logged_plan_for<targets::avx512_vnni>(dnnkit::graph);
 template plan::plan_draft logged_plan_for<targets::neon>(dnnkit::graph);
 
 namespace {
-constexpr std::string_view all_names = "sse2, avx2, avx512 and neon";
+constexpr std::string_view all_names = "sse2, avx2, avx512, avx512_vnni and neon";
 }
 
 std::vector<instruction_set> sets_named(const std::string& list) {

@@ -8,7 +8,7 @@ read -ra program <<<"$1"
 shift
 
 fail() { printf 'failed: %s\n' "$*" >&2; exit 1; }
-isa_of() { sed -E 's/.*_kernels_([a-z0-9]+)\.o$/\1/' <<<"$1"; }
+isa_of() { sed -E 's/.*_kernels_([a-z0-9_]+)\.o$/\1/' <<<"$1"; }
 
 for object in "$@"; do
   isa=$(isa_of "$object")
@@ -17,7 +17,7 @@ for object in "$@"; do
     fail "$object shows other programs more than one function of $isa: $seen"
   names=$(nm --demangle "$object")
   grep -q "dnnkit::cpu::$isa::" <<<"$names" || fail "$object has no kernels of $isa"
-  for other in sse2 avx2 avx512 neon portable; do
+  for other in sse2 avx2 avx512 avx512_vnni neon portable; do
     [ "$other" = "$isa" ] || ! grep -E "dnnkit::(targets|cpu)::$other\b" <<<"$names" || fail "$object has names of $other"
   done
 done

@@ -28,14 +28,19 @@ struct cpu_facts {
   std::int64_t l3_bytes = 16 * 1024 * 1024;                              // the core's share
   double l1_width = 40, l2_width = 30, l3_width = 12, memory_width = 5;  // bytes a cycle
   double loads = 2;                                                      // of vectors, a cycle
+  // Adding four products of bytes to each lane of a vector takes as long as so many multiply-adds of floats.
+  double products_of_bytes = 4;
   cost_coefficients costs{};
 };
 
-template <int VectorBytes, int VectorRegisters> struct vector_target {
-  static constexpr bool channels_last = true;
+// BytesAtOnce: has it an instruction that adds four products of bytes to each 32-bit lane?
+template <int VectorBytes, int VectorRegisters, bool BytesAtOnce = false> struct vector_target {
+  static constexpr bool channels_last = true, bytes_at_once = BytesAtOnce;
   static constexpr int vector_bytes = VectorBytes, vector_registers = VectorRegisters;
   static constexpr std::int64_t float_lanes = VectorBytes / 4;  // 32-bit elements in a vector register
-  static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4, .vector_registers = VectorRegisters};
+  static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4,
+                                   .vector_registers = VectorRegisters,
+                                   .products_of_bytes = BytesAtOnce ? 1.0 : 4.0};
 };
 
 // Instruction sets: what programs, the tool and CMake call them, and the flags with which a compiler makes units of
@@ -53,6 +58,11 @@ struct avx2 : vector_target<32, 16> {
 struct avx512 : vector_target<64, 32> {
   static constexpr std::string_view name = "avx512",
                                     flags = "-march=x86-64 -mavx2 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq";
+};
+// With VNNI, whose instructions take products of bytes.
+struct avx512_vnni : vector_target<64, 32, true> {
+  static constexpr std::string_view name = "avx512_vnni",
+                                    flags = "-march=x86-64 -mavx2 -mfma -mavx512vl -mavx512bw -mavx512dq -mavx512vnni";
 };
 struct neon : vector_target<16, 32> {
   static constexpr std::string_view name = "neon", flags = "-march=armv8-a";

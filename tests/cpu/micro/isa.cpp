@@ -42,6 +42,7 @@ TEST_CASE("the processor has what this program is compiled for") {
   // AVX-512 comes with AVX2, and no processor has both SSE2 and NEON
   using namespace dnnkit::targets;
   if (dnnkit::cpu::processor_has<avx512>()) CHECK(dnnkit::cpu::processor_has<avx2>());
+  if (dnnkit::cpu::processor_has<avx512_vnni>()) CHECK(dnnkit::cpu::processor_has<avx512>());
   CHECK(dnnkit::cpu::processor_has<sse2>() != dnnkit::cpu::processor_has<neon>());
 }
 

@@ -14,7 +14,11 @@
 
 #include "dnnkit/cost/target.hpp"
 
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512VNNI__)
+#define DNNKIT_TARGET avx512_vnni
+#define DNNKIT_INSTRUCTIONS "dnnkit/cpu/micro/isa_avx512_vnni.hpp"
+#elif defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #define DNNKIT_TARGET avx512
 #define DNNKIT_INSTRUCTIONS "dnnkit/cpu/micro/isa_avx512.hpp"
 #elif defined(__AVX2__)
@@ -45,9 +49,11 @@ template <class Target> bool processor_has() noexcept {
   if constexpr (std::is_same_v<Target, targets::sse2>) return __builtin_cpu_supports("sse2") != 0;
   [[maybe_unused]] const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if constexpr (std::is_same_v<Target, targets::avx2>) return avx2;
-  if constexpr (std::is_same_v<Target, targets::avx512>)
-    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+  [[maybe_unused]] const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+                                       __builtin_cpu_supports("avx512dq");
+  if constexpr (std::is_same_v<Target, targets::avx512>) return avx512;
+  if constexpr (std::is_same_v<Target, targets::avx512_vnni>) return avx512 && __builtin_cpu_supports("avx512vnni");
 #elif defined(__aarch64__)
   if constexpr (std::is_same_v<Target, targets::neon>) return true;  // which AArch64 always has
 #endif

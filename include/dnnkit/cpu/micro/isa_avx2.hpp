@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What AVX2 has beside what vector types express: min, max, square root, rounding, masked loads and stores.
+// What AVX2 has beside what vector types express: min, max, square root, rounding, sums of two products of 16-bit
+// numbers, masked loads and stores.
 #pragma once
 
 #include <immintrin.h>
 
+#include <cstdint>
+
 #include "dnnkit/cpu/micro/isa_sse2.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET::isa {
+
+using ints_8 [[gnu::vector_size(32)]] = std::int32_t;
 
 template <rounding R> [[gnu::always_inline]] inline __m128 round_to(__m128 a) noexcept {
   return _mm_round_ps(a, static_cast<int>(R) | _MM_FROUND_NO_EXC);
@@ -17,6 +22,10 @@ template <rounding R> [[gnu::always_inline]] inline __m256 round_to(__m256 a) no
 [[gnu::always_inline]] inline __m256 minimum(__m256 a, __m256 b) noexcept { return _mm256_min_ps(b, a); }
 [[gnu::always_inline]] inline __m256 maximum(__m256 a, __m256 b) noexcept { return _mm256_max_ps(b, a); }
 [[gnu::always_inline]] inline __m256 square_root(__m256 a) noexcept { return _mm256_sqrt_ps(a); }
+
+[[gnu::always_inline]] inline ints_8 products_of_pairs(ints_8 a, ints_8 b) noexcept {
+  return reinterpret_cast<ints_8>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
 
 // All ones in the first n of eight 32-bit lanes.
 [[gnu::always_inline]] inline __m256i first_lanes(int n) noexcept {

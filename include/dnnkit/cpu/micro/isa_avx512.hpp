@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 // What AVX-512 has beside what vector types express: min, max, square root, rounding, multiplication by powers of two,
-// estimates of reciprocals, masked loads and stores.
+// estimates of reciprocals, sums of two products of 16-bit numbers, masked loads and stores.
 #pragma once
 
 #include <immintrin.h>
 
+#include <cstdint>
+
 #include "dnnkit/cpu/micro/isa_avx2.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET::isa {
+
+using ints_16 [[gnu::vector_size(64)]] = std::int32_t;
 
 // The zero-masking forms, because GCC 12 warns of an uninitialised operand inside the plain ones; both become one
 // instruction.
@@ -37,6 +41,9 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 [[gnu::always_inline]] inline __m256 reciprocal_estimate(__m256 a) noexcept { return _mm256_maskz_rcp14_ps(0xff, a); }
 [[gnu::always_inline]] inline __m512 reciprocal_estimate(__m512 a) noexcept {
   return _mm512_maskz_rcp14_ps(all_lanes, a);
+}
+[[gnu::always_inline]] inline ints_16 products_of_pairs(ints_16 a, ints_16 b) noexcept {
+  return reinterpret_cast<ints_16>(_mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 }
 [[gnu::always_inline]] inline __m512 load_first(const float* p, int n, __m512) noexcept {
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What NEON has beside what vector types express: square root, rounding, loads and stores of the first few lanes. Its
-// min and max are not those of std:: where an operand is not a number.
+// What NEON has beside what vector types express: square root, rounding, sums of two products of 16-bit numbers, loads
+// and stores of the first few lanes. Its min and max are not those of std:: where an operand is not a number.
 #pragma once
 
 #include <arm_neon.h>
@@ -16,6 +16,11 @@ template <rounding R> [[gnu::always_inline]] inline float32x4_t round_to(float32
   else if constexpr (R == rounding::up) return vrndpq_f32(a);
   else if constexpr (R == rounding::to_zero) return vrndq_f32(a);
   else return vrndnq_f32(a);
+}
+
+[[gnu::always_inline]] inline int32x4_t products_of_pairs(int32x4_t a, int32x4_t b) noexcept {
+  const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
+  return vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
 }
 
 [[gnu::always_inline]] inline float32x4_t load_first(const float* p, int n, float32x4_t) noexcept {

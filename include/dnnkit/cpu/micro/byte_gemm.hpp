@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// C[M,N] = A[M,K] x B[K,N] of bytes in 32-bit integers, exact (sums wrap around), with A read in place (rows row_stride
+// bytes apart) and B packed once into panels; an epilogue takes C.
+#pragma once
+
+#include <cstdint>
+
+#include "dnnkit/cpu/micro/byte_tile.hpp"
+#include "dnnkit/cpu/micro/pack.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+// The widest panel of B for a reduction over k bytes, in vectors (see gemm_panel_vectors).
+constexpr int byte_panel_vectors(const cpu_facts& facts, index_t k) noexcept {
+  return best_width(facts,
+                    {.rows = 1024,
+                     .vectors = 48,
+                     .depth = static_cast<double>(ceil_div(k, bytes_a_step)),
+                     .rows_collide = rows_collide(facts, k)},
+                    tile_vectors(facts));
+}
+
+// Steps of four bytes that runs of `run` bytes take.
+constexpr index_t byte_steps(index_t runs, index_t run) noexcept { return runs * ceil_div(run, bytes_a_step); }
+
+// Writes panels of the (runs * run) x n matrix value(run, k in the run, column), signed bytes, to out, which holds
+// byte_steps(runs, run) * bytes_a_step elements for each of Panels::padded(n) columns. Panel p starts where its first
+// column would.
+template <class Panels, class Value>
+void pack_byte_panels(index_t runs, index_t run, index_t n, Value&& value, packed_byte* out) {
+  const index_t steps = byte_steps(1, run);
+  for (index_t p = 0; p < Panels::count(n); ++p)
+    Panels::visit(p, [&](auto vectors, index_t first) {
+      packed_byte* at = out + runs * steps * bytes_a_step * first;
+      for (index_t r = 0; r < runs; ++r)
+        for (index_t s = 0; s < steps; ++s)
+          for (index_t j = 0; j < vectors(); ++j, at += packed_step)
+            for (index_t k = 0; k < bytes_a_step; ++k)
+              for (index_t lane = 0; lane < float_lanes; ++lane) {
+                const index_t row = s * bytes_a_step + k, column = first + j * float_lanes + lane;
+                at[place_in_step(k, lane)] =
+                    row < run && column < n ? static_cast<packed_byte>(value(r, row, column)) : packed_byte(0);
+              }
+    });
+}
+
+// Extents are constant<N> or index_t. Describes the product; holds no data.
+//
+//   byte_gemm<byte_sign::is_unsigned, constant<128>, constant<768>, constant<3072>> g{};
+//   g.pack([&](index_t k, index_t n) { return weight[k * 768 + n]; }, packed);   // once
+//   g.run(a, packed, 0, g.units(),
+//         [&](index_t m, index_t n) { return int_vec(0); },
+//         [&](auto acc, index_t m, index_t n, auto lanes) { acc.store(c + m * 768 + n, lanes); });
+//
+// Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known M) or four
+// (run-time M).
+template <byte_sign Sign, class M, class N, class K, class RowStride = K,
+          int MaxVectors = byte_panel_vectors(targets::native::facts, value_or<K>(1))>
+struct byte_gemm {
+  [[no_unique_address]] M m{};
+  [[no_unique_address]] N n{};
+  [[no_unique_address]] K k{};
+  [[no_unique_address]] RowStride row_stride{};
+
+  using panel_layout = panels<MaxVectors, N>;
+
+  // Columns of storage, the length of what is kept beside B, an element a column.
+  constexpr index_t columns() const noexcept { return panel_layout::padded(n); }
+  // Elements of the packed B.
+  constexpr index_t packed_size() const noexcept { return byte_steps(1, k) * bytes_a_step * columns(); }
+
+  // value(k, n) yields an element of B, from -128 to 127.
+  template <class Value> void pack(Value&& value, packed_byte* packed) const {
+    pack_byte_panels<panel_layout>(
+        1, k, n, [&](index_t, index_t row, index_t column) { return value(row, column); }, packed);
+  }
+
+  // Independent pieces of work; any partition of [0, units()) into ranges may run in any order or at once.
+  constexpr index_t units() const noexcept { return panel_layout::count(n) * blocks(); }
+
+  // Computes the units [first, last). start(m, n) is what the sums of row m and columns n, ... begin with, as an
+  // int_vec; epilogue(int_vec acc, index_t m, index_t n, lanes): lanes is constant<float_lanes> or a smaller index_t,
+  // the number of valid lanes.
+  template <class Start, class Epilogue>
+  void run(const std::uint8_t* a, const packed_byte* packed, index_t first, index_t last, Start&& start,
+           Epilogue&& epilogue) const {
+    const index_t count = panel_layout::count(n);
+    for (index_t u = first; u < last; ++u) run_panel(a, packed, u / count, u % count, start, epilogue);
+  }
+
+ private:
+  // Blocks of rows such that a block of A takes half of L2; more of them when there are too few panels to divide the
+  // work.
+  constexpr index_t blocks() const noexcept {
+    if (m == 0 || n == 0) return 0;
+    const index_t by_cache = ceil_div(m * k, l2_bytes / 2);
+    const index_t to_divide = std::min(ceil_div(16, panel_layout::count(n)), ceil_div(m, 32));
+    return std::max({index_t{1}, by_cache, to_divide});
+  }
+
+  template <class Start, class Epilogue>
+  [[gnu::always_inline]] void run_panel(const std::uint8_t* a, const packed_byte* packed, index_t block, index_t p,
+                                        Start& start, Epilogue& epilogue) const {
+    panel_layout::visit(p, [&](auto vectors, index_t column) {
+      constexpr int width = static_cast<int>(decltype(vectors)::value);
+      constexpr index_t row_of_panel = width * packed_step * static_cast<index_t>(sizeof(packed_byte));  // bytes
+      const split<tile_rows(width), M> rows(m);
+      const index_t begin = rows.count() * block / blocks(), end = rows.count() * (block + 1) / blocks();
+      const index_t steps = byte_steps(1, k);
+      const packed_byte* b = packed + steps * bytes_a_step * column;
+      const auto* next = reinterpret_cast<const char*>(b) + steps * row_of_panel;
+      for (index_t t = begin; t < end; ++t)
+        rows.visit(t, [&](auto height, index_t row) {
+          const index_t share = ceil_div(row_of_panel, end - begin);
+          run_tile<static_cast<int>(decltype(height)::value), width>(
+              a + row * row_stride, b, row, column, {next + (t - begin) * share * steps, share}, start, epilogue);
+        });
+    });
+  }
+
+  // A function of its own: with more around it, GCC runs out of registers in some of them.
+  template <int Rows, int Vectors, class Start, class Epilogue>
+  [[gnu::noinline]] void run_tile(const std::uint8_t* a, const packed_byte* b, index_t row, index_t column,
+                                  fetch_ahead ahead, Start& start, Epilogue& epilogue) const {
+    byte_tile<Sign, Rows, Vectors>(
+        a, row_stride, b, byte_walk{.depth = {}, .height = {}, .width = {}, .run = k}, ahead,
+        [&](int i, int j) { return start(row + i, column + j * float_lanes); },
+        [&](int i, int j, int_vec acc) {
+          constexpr bool full = is_constant<N> && value_or<N>(1) % float_lanes == 0;
+          const index_t at = column + j * float_lanes;
+          if (is_constant<N> && j + 1 < Vectors) epilogue(acc, row + i, at, constant<float_lanes>{});
+          else with_lanes<full>(n - at, [&](auto lanes) { epilogue(acc, row + i, at, lanes); });
+        });
+  }
+};
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET
