@@ -42,7 +42,7 @@ template <class Pass> struct wrong_sign {
 
 // Two kernels of which the second reads what the first stores run in the wrong order.
 struct wrong_order {
-  using fusion = dk::passes::plan_fusion<dk::passes::profile_rule>;
+  using fusion = dk::passes::plan_fusion<dk::passes::profile_rule, dk::passes::bytes_rule>;
   static constexpr std::string_view name = fusion::name;
   static void run(schedule& s) {
     fusion::run(s);
@@ -177,7 +177,7 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
 
 TEST_CASE("passes in another order are right, or refused by name") {
   using rewriting = dk::rewriting_of<dk::default_pipeline>;
-  using fusion = plan_fusion<profile_rule>;
+  using fusion = plan_fusion<profile_rule, dk::passes::bytes_rule>;
   const auto refused_by = [](std::uint64_t seed, auto planning) {
     dk::builder b;
     random_graph(b, seed, {.least_operators = 2, .most_operators = 14, .chains = true}).build();

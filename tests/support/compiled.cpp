@@ -47,6 +47,8 @@ template <class F> void with_type(dk::dtype type, F f) {
   if (type == dk::f32) f(float{});
   else if (type == dk::i64) f(std::int64_t{});
   else if (type == dk::i32) f(std::int32_t{});
+  else if (type == dk::u8) f(std::uint8_t{});
+  else if (type == dk::i8) f(std::int8_t{});
   else if (type == dk::boolean) f(bool{});
   else throw dk::error("element type is not supported", "compiled test", {}, std::string(dk::name(type)));
 }

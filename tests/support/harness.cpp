@@ -61,7 +61,9 @@ dk::host_tensor random_tensor(dk::dtype type, const std::vector<std::int64_t>& d
   dk::host_tensor t(type, dims);
   const bool positive = name.starts_with("variance") || name.ends_with("running_var");
   for (double& x : t.reals) x = dk::round_to(type, positive ? r.real(0.5, 1.5) : r.real(-1, 1));
-  for (std::int64_t& x : t.integers) x = type == dk::boolean ? r.between(0, 1) : r.between(-5, 5);
+  const std::int64_t least = type == dk::boolean || type == dk::u8 ? 0 : type == dk::i8 ? -128 : -5;
+  const std::int64_t most = type == dk::boolean ? 1 : type == dk::u8 ? 255 : type == dk::i8 ? 127 : 5;
+  for (std::int64_t& x : t.integers) x = r.between(least, most);
   return t;
 }
 
@@ -160,6 +162,7 @@ std::vector<std::byte> safetensors_bytes(const weight_map& weights) {
       if (t.type == dk::f32) put(t.get<float>(i));
       else if (t.type == dk::i64) put(t.integers[i]);
       else if (t.type == dk::boolean) put(t.get<bool>(i));
+      else if (t.type == dk::u8 || t.type == dk::i8) put(static_cast<std::uint8_t>(t.integers[i]));
       else throw dk::error("element type is not supported", name, {}, t.describe());
     }
     tensors.push_back({name, t.type, t.dims, bytes});

@@ -24,7 +24,8 @@ struct test_data {
 };
 
 // Random inputs, weights and values of symbols (within their bounds, up to 8 above the least). Floats lie in [-1, 1),
-// those of tensors named "variance..." or "...running_var" in [0.5, 1.5), integers in -5 ... 5.
+// those of tensors named "variance..." or "...running_var" in [0.5, 1.5), bytes in all their range, other integers in
+// -5 ... 5.
 test_data random_data(const dnnkit::graph& g, std::uint64_t seed);
 
 // The graph's outputs by the reference evaluator.

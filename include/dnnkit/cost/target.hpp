@@ -2,9 +2,11 @@
 // Targets: types with the facts that passes and the cost model ask for. Which one a unit of a program is compiled for
 // is asked in cpu/micro/isa.hpp alone.
 //
-//   channels_last   do its kernels gain from activations that are stored channels last, with room for a border
-//                   (pass/select_layouts.hpp)? Then it has float_lanes. Else all values are row-major.
-//   facts           of a processor: what the cost model is told
+//   channels_last     do its kernels gain from activations that are stored channels last, with room for a border
+//                     (pass/select_layouts.hpp)? Then it has float_lanes. Else all values are row-major.
+//   multiplies_bytes  has it kernels for products of 8-bit integers, so that products of dequantised numbers become
+//                     such (pass/quantised_products.hpp)?
+//   facts             of a processor: what the cost model is told
 //
 // Whatever depends on the target has it in its name, as a template argument: compile<Model, Target>. A model is then
 // another network for each target, and the linker takes neither's code for that of the other.
@@ -35,7 +37,7 @@ struct cpu_facts {
 
 // BytesAtOnce: has it an instruction that adds four products of bytes to each 32-bit lane?
 template <int VectorBytes, int VectorRegisters, bool BytesAtOnce = false> struct vector_target {
-  static constexpr bool channels_last = true, bytes_at_once = BytesAtOnce;
+  static constexpr bool channels_last = true, multiplies_bytes = true, bytes_at_once = BytesAtOnce;
   static constexpr int vector_bytes = VectorBytes, vector_registers = VectorRegisters;
   static constexpr std::int64_t float_lanes = VectorBytes / 4;  // 32-bit elements in a vector register
   static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4,

@@ -5,6 +5,8 @@
 
 #include "dnnkit/cpu/families/attention.hpp"
 #include "dnnkit/cpu/families/by_point.hpp"
+#include "dnnkit/cpu/families/byte_convolution.hpp"
+#include "dnnkit/cpu/families/byte_matrix_product.hpp"
 #include "dnnkit/cpu/families/concat_parts.hpp"
 #include "dnnkit/cpu/families/conv_nchw.hpp"
 #include "dnnkit/cpu/families/conv_nhwc.hpp"
@@ -20,8 +22,9 @@
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 inline constexpr auto default_families =
-    family_list<elementwise_map, conv_nhwc, conv_depthwise, conv_nchw, matrix_product, row_passes, pool_nhwc,
-                concat_parts, attention_tiles, row_stages, recurrent_steps, by_point, whole_operator>{};
+    family_list<elementwise_map, conv_nhwc, conv_depthwise, conv_nchw, matrix_product, byte_matrix_product,
+                byte_convolution, row_passes, pool_nhwc, concat_parts, attention_tiles, row_stages, recurrent_steps,
+                by_point, whole_operator>{};
 
 // Those of a model.
 template <class Model> constexpr auto families_of_model() {

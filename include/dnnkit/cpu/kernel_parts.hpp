@@ -25,7 +25,9 @@ namespace dnnkit::cpu {
 
 // About how long the compiler takes for a stage of a kernel, in tenths of a second (g++ 12 -O3), by its anchor.
 constexpr std::size_t compile_cost(const operator_tag& anchor) {
-  if (anchor.id == id_of<op::conv> || anchor.id == id_of<op::matmul>) return 4;
+  if (anchor.id == id_of<op::conv> || anchor.id == id_of<op::matmul> || anchor.id == id_of<op::conv_integer> ||
+      anchor.id == id_of<op::matmul_integer>)
+    return 4;
   if (anchor.id == id_of<op::lstm> || anchor.id == id_of<op::gru> || anchor.id == id_of<op::rnn>) return 8;
   return anchor.kind == form::row || anchor.id == id_of<op::max_pool> || anchor.id == id_of<op::average_pool> ? 2 : 1;
 }

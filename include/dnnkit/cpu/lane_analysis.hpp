@@ -3,19 +3,58 @@
 // run.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 
 #include "dnnkit/cost/target.hpp"
+#include "dnnkit/op/arithmetic.hpp"
+#include "dnnkit/op/cast.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::cpu {
 
+// Integers that kernels keep in vectors, a 32-bit lane each.
+constexpr bool has_integer_lanes(dtype t) { return t == dtype::i32 || t == dtype::u8 || t == dtype::i8; }
 // Types whose elements kernels keep in vectors.
-constexpr bool has_lanes(dtype t) { return t == dtype::f32 || t == dtype::boolean; }
+constexpr bool has_lanes(dtype t) { return t == dtype::f32 || t == dtype::boolean || has_integer_lanes(t); }
+// Of these, the ones whose vectors are loaded and stored at once where they lie next to each other.
+constexpr bool loads_as_vector(dtype t) { return t == dtype::f32 || has_integer_lanes(t); }
+
+// Are there vectors of what a node computes of integers, or as such? Of floats as bytes the lowest bits of 32 are those
+// of 64, which a Cast is defined by; of 32 bits they are not.
+constexpr bool computes_integer_lanes(const kernel_spec& spec, operand_ref r) {
+  const plan::recipe_node& n = spec.node(r.index);
+  bool integers = has_integer_lanes(n.type);
+  for (operand_ref in : spec.inputs_of(r)) integers = integers || has_integer_lanes(spec.type_of(in));
+  if (!integers) return true;
+  if (n.op.id == id_of<op::cast>) return n.type != dtype::i32 || spec.type_of(spec.inputs_of(r)[0]) != dtype::f32;
+  for (operator_id id : {id_of<op::add>, id_of<op::sub>, id_of<op::mul>, id_of<op::min>, id_of<op::max>})
+    if (n.op.id == id) return true;
+  return false;
+}
+
+// Is a float cut to a range of 32-bit integers, as in min(max(x, -128), 127)? It may still be no number.
+constexpr bool is_bounded(const kernel_spec& spec, operand_ref r) {
+  bool below = false, above = false;
+  while (r.from == source::node && !(below && above)) {
+    const plan::recipe_node& n = spec.node(r.index);
+    const bool least = n.op.id == id_of<op::max>, most = n.op.id == id_of<op::min>;
+    const auto inputs = spec.inputs_of(r);
+    if (n.type != dtype::f32 || (!least && !most) || inputs[1].from != source::constant) return false;
+    const double bound = std::bit_cast<double>(spec.constant(inputs[1].index).code);
+    if (!(bound > -0x1p31 && bound < 0x1p31)) return false;
+    above = above || most;
+    below = below || least;
+    r = inputs[0];
+  }
+  return below && above;
+}
 
 // Can a value be computed in vectors: it, and all that it is computed from?
 constexpr bool vectorizes(const kernel_spec& spec, operand_ref r) {
-  return spec.all_in_tree(r, [&](operand_ref x) { return has_lanes(spec.type_of(x)); });
+  return spec.all_in_tree(r, [&](operand_ref x) {
+    return has_lanes(spec.type_of(x)) && (x.from != source::node || computes_integer_lanes(spec, x));
+  });
 }
 constexpr bool outputs_vectorize(const kernel_spec& spec) {
   for (std::size_t o = 0; o < spec.outputs(); ++o)
@@ -41,7 +80,7 @@ constexpr bool moves(const recipe_output&) { return false; }
 // stride there is 1, else none. Unknown extents count as a typical one.
 constexpr double elements_along(const kernel_spec& spec, const auto& view, std::size_t d) {
   const lane_stride s = spec.stride_along(view.axes, d);
-  if (view.type != dtype::f32 || !s.single || s.stride != 1 || detail::moves(view)) return 0;
+  if (!loads_as_vector(view.type) || !s.single || s.stride != 1 || detail::moves(view)) return 0;
   double n = 1;
   for (const view_axis& a : spec.plan().axes_of(view.axes))
     if (a.stride != 0) n *= static_cast<double>(known_or_typical(a.size));

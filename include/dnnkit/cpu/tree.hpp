@@ -40,12 +40,8 @@ template <int Lanes>
 requires(Lanes > 1) struct lanes_of<dtype::f32, Lanes> {
   using type = vec<float, Lanes>;
 };
-template <int Lanes>
-requires(Lanes > 1) struct lanes_of<dtype::i32, Lanes> {
-  using type = vec<std::int32_t, Lanes>;
-};
-template <int Lanes>
-requires(Lanes > 1) struct lanes_of<dtype::boolean, Lanes> {
+template <dtype D, int Lanes>
+requires(Lanes > 1 && (has_integer_lanes(D) || D == dtype::boolean)) struct lanes_of<D, Lanes> {
   using type = vec<std::int32_t, Lanes>;
 };
 template <dtype D, int Lanes> using lanes = typename lanes_of<D, Lanes>::type;
@@ -68,9 +64,35 @@ template <class To, class From> [[gnu::always_inline]] constexpr To converted(Fr
   } else return static_cast<To>(x);
 }
 
+// Lanes of elements of type From as lanes of type To, which as_stored() may still have to make fit. Floats become bytes
+// only: outside 32 bits the lowest 8 of the nearest number of 64 are zero, but for those above all of them. Bounded
+// ones are known to lie within 32 bits, if they are numbers; what is none becomes one whose lowest bits are zero.
+template <dtype To, dtype From, bool Bounded = false, class T> [[gnu::always_inline]] inline auto converted_lanes(T x) {
+  if constexpr (To == From) {
+    return x;
+  } else if constexpr (To == dtype::boolean) {
+    return x != T(0);
+  } else if constexpr (From == dtype::boolean) {
+    if constexpr (To == dtype::f32) return select(x, vec<float, T::lanes>(1), vec<float, T::lanes>(0));
+    else return x & T(1);
+  } else if constexpr (To == dtype::f32) {
+    return convert<float>(x);
+  } else if constexpr (From == dtype::f32) {
+    static_assert(To == dtype::u8 || To == dtype::i8);
+    using integers = vec<std::int32_t, T::lanes>;
+    if constexpr (Bounded) return convert<std::int32_t>(x);
+    const auto fits = (x < T(0x1p31f)) & (x > T(-0x1p31f));
+    return select(fits, convert<std::int32_t>(select(fits, x, T(0))), integers(x >= T(0x1p63f)));
+  } else {
+    return x;
+  }
+}
+
 // x as an element of type D keeps it.
 template <dtype D, class T> [[gnu::always_inline]] constexpr T as_stored(T x) {
   if constexpr (std::is_same_v<T, computed<D>> && !std::is_same_v<T, element<D>>) return static_cast<T>(element<D>(x));
+  else if constexpr (!std::is_arithmetic_v<T> && D == dtype::u8) return x & T(255);
+  else if constexpr (!std::is_arithmetic_v<T> && D == dtype::i8) return (x << 24) >> 24;
   else return x;
 }
 
@@ -127,6 +149,21 @@ template <class Net, std::size_t R> struct tree {
       }
     }
   }
+  // Elements that lie next to each other, of which the first n are there; the others are zero.
+  template <class Vector, class T> [[gnu::always_inline]] static Vector load_next(const T* p, auto n) {
+    constexpr bool all = is_constant<decltype(n)>;
+    if constexpr (std::is_same_v<T, typename Vector::value_type> && all) return Vector::load(p);
+    else if constexpr (std::is_same_v<T, typename Vector::value_type>) return Vector::load(p, n);
+    else if constexpr (all) return load_as<Vector>(p);
+    else return load_as<Vector>(p, n);
+  }
+  template <class T> [[gnu::always_inline]] static void store_next(auto x, T* p, auto n) {
+    constexpr bool all = is_constant<decltype(n)>;
+    if constexpr (std::is_same_v<T, typename decltype(x)::value_type> && all) x.store(p);
+    else if constexpr (std::is_same_v<T, typename decltype(x)::value_type>) x.store(p, n);
+    else if constexpr (all) store_as(x, p);
+    else store_as(x, p, n);
+  }
   // Lanes elements from coordinates c on along axis Along, of which the first n are there; the others are zero.
   template <std::size_t L, int Lanes, std::size_t Along>
   [[gnu::always_inline]] static auto load_lanes(const kernel_call& call, const coordinates& c, auto n) {
@@ -140,10 +177,8 @@ template <class Net, std::size_t R> struct tree {
         const auto x = load_element<L>(call, c);
         if constexpr (l.type == dtype::boolean) return vector(x ? -1 : 0);
         else return vector(x);
-      } else if constexpr (l.type == dtype::f32 && l.movement.count == 0 && s.single && s.stride == 1) {
-        const float* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
-        if constexpr (is_constant<decltype(n)>) return vector::load(p);
-        else return vector::load(p, n);
+      } else if constexpr (loads_as_vector(l.type) && l.movement.count == 0 && s.single && s.stride == 1) {
+        return load_next<vector>(pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c), n);
       } else if constexpr (l.type == dtype::f32 && l.movement.count == 0 && s.single) {
         const float* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
         return vector::gather(p, extent_value<s.stride>(call), n);
@@ -239,8 +274,12 @@ template <class Net, std::size_t R> struct tree {
       constexpr Op op = decode<Op>(Net::plan.attributes.data() + x.attributes.first);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         using result = std::remove_reference_t<decltype(std::get<K>(frame))>;
-        std::get<K>(frame) =
-            as_stored<x.type>(converted<result>(op.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...)));
+        const auto y = op.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...);
+        constexpr operand_ref operand = Net::plan.refs[x.inputs.first];  // of a Cast
+        if constexpr (!std::is_arithmetic_v<result> && x.op.id == id_of<op::cast>)
+          std::get<K>(frame) =
+              as_stored<x.type>(converted_lanes<x.type, spec.type_of(operand), is_bounded(spec, operand)>(y));
+        else std::get<K>(frame) = as_stored<x.type>(converted<result>(y));
       }
       (std::make_index_sequence<x.inputs.count>{});
     }
@@ -278,10 +317,8 @@ template <class Net, std::size_t R> struct tree {
       base[view_address<Net, o.axes, o.offset>(call, c)] = static_cast<element<o.type>>(x);
     } else {
       constexpr lane_stride s = stride_along(Net::plan, o.axes, Along);
-      if constexpr (o.type == dtype::f32 && s.single && s.stride == 1) {
-        float* p = base + view_address<Net, o.axes, o.offset>(call, c);
-        if constexpr (is_constant<decltype(n)>) x.store(p);
-        else x.store(p, n);
+      if constexpr (loads_as_vector(o.type) && s.single && s.stride == 1) {
+        store_next(x, base + view_address<Net, o.axes, o.offset>(call, c), n);
       } else if constexpr (s.single) {
         auto* p = base + view_address<Net, o.axes, o.offset>(call, c);
         const index_t step = extent_value<s.stride>(call);
@@ -329,10 +366,10 @@ template <class Net, std::size_t R> struct tree {
       return row.single && lane.single && (lane.stride == 0 || lane.stride == 1);
     }
     static constexpr bool load_steps(const recipe_load& l) {
-      return l.type == dtype::f32 && l.movement.count == 0 && steps(l.axes);
+      return loads_as_vector(l.type) && l.movement.count == 0 && steps(l.axes);
     }
     static constexpr bool output_steps(const recipe_output& o) {
-      return o.type == dtype::f32 && steps(o.axes) && stride_along(Net::plan, o.axes, Along).stride == 1;
+      return loads_as_vector(o.type) && steps(o.axes) && stride_along(Net::plan, o.axes, Along).stride == 1;
     }
     template <std::size_t L> [[gnu::always_inline]] void set_load() {
       constexpr recipe_load l = access::template load<L>;
@@ -344,8 +381,8 @@ template <class Net, std::size_t R> struct tree {
     template <std::size_t O> [[gnu::always_inline]] void set_output() {
       constexpr recipe_output o = access::template output<O>;
       if constexpr (output_steps(o)) {
-        outputs_[O] =
-            reinterpret_cast<float*>(call_.operands[o.operand]) + view_address<Net, o.axes, o.offset>(call_, origin_);
+        outputs_[O] = reinterpret_cast<element<o.type>*>(call_.operands[o.operand]) +
+                      view_address<Net, o.axes, o.offset>(call_, origin_);
         output_row_[O] = extent_value<stride_along(Net::plan, o.axes, Rows).stride>(call_);
       }
     }
@@ -365,20 +402,18 @@ template <class Net, std::size_t R> struct tree {
         if constexpr (!load_steps(l)) {
           return load_lanes<L, Lanes, Along>(t.call_, here(), n);
         } else {
-          using vector = vec<float, Lanes>;
-          const float* p = t.loads_[L] + i * t.load_row_[L];
+          using vector = cpu::lanes<l.type, Lanes>;
+          const auto* p = static_cast<const element<l.type>*>(t.loads_[L]) + i * t.load_row_[L];
           if constexpr (stride_along(Net::plan, l.axes, Along).stride == 0) return vector(*p);
-          else if constexpr (is_constant<decltype(n)>) return vector::load(p + lane);
-          else return vector::load(p + lane, n);
+          else return load_next<vector>(p + lane, n);
         }
       }
       template <std::size_t O> [[gnu::always_inline]] void store(auto n, auto x) const {
         if constexpr (!output_steps(access::template output<O>)) {
           tree::store<O, Lanes, Along>(t.call_, here(), n, x);
         } else {
-          float* p = t.outputs_[O] + i * t.output_row_[O] + lane;
-          if constexpr (is_constant<decltype(n)>) x.store(p);
-          else x.store(p, n);
+          using stored = element<access::template output<O>.type>;
+          store_next(x, static_cast<stored*>(t.outputs_[O]) + i * t.output_row_[O] + lane, n);
         }
       }
     };
@@ -386,9 +421,9 @@ template <class Net, std::size_t R> struct tree {
     static constexpr std::size_t load_count = self.loads.count == 0 ? 1 : self.loads.count;
     const kernel_call& call_;
     coordinates origin_;
-    std::array<const float*, load_count> loads_{};
+    std::array<const void*, load_count> loads_{};
     std::array<index_t, load_count> load_row_{};
-    std::array<float*, self.outputs.count> outputs_{};
+    std::array<void*, self.outputs.count> outputs_{};
     std::array<index_t, self.outputs.count> output_row_{};
   };
 };

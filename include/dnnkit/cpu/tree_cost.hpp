@@ -50,7 +50,7 @@ class tree_cost {
     if (lanes_ == 1) return of_.load + place;
     const bool plain = l.movement.count == 0 && s.single;
     if (plain && s.stride == 0) return of_.load + place;
-    if (plain && l.type == dtype::f32 && s.stride == 1) return of_.load + place;
+    if (plain && loads_as_vector(l.type) && s.stride == 1) return of_.load + place;
     if (plain && l.type == dtype::f32) return place + lanes_ * of_.gathered;
     return lanes_ * (of_.gathered + place);
   }
@@ -58,7 +58,7 @@ class tree_cost {
     const lane_stride s = spec_.stride_along(o.axes, along_);
     const double place = divisions(o.axes) * of_.divided;
     if (lanes_ == 1) return of_.store + place;
-    if (s.single && s.stride == 1 && o.type == dtype::f32) return of_.store + place;
+    if (s.single && s.stride == 1 && loads_as_vector(o.type)) return of_.store + place;
     return lanes_ * (of_.scattered + (s.single ? 0 : place));
   }
   // Coordinates that a view takes apart, axis by axis.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Quantised arithmetic with ONNX's exact integer semantics: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear,
-// MatMulInteger, ConvInteger, QLinearMatMul, QLinearConv, all said in terms of casts, differences and products of i32.
+// Quantised arithmetic with ONNX's exact integer semantics: MatMulInteger and ConvInteger, which kernels know, and
+// QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, QLinearMatMul, QLinearConv, said in terms of these, casts
+// and arithmetic.
 #pragma once
 
 #include <array>
@@ -82,19 +83,35 @@ constexpr bool require_blocks(inference& c, std::size_t i, std::int64_t axis, st
   return true;
 }
 
-// saturate(round(x / scale) + zero point); halves go to the even neighbour
-template <class T> constexpr T quantised(T x, T scale, T zero_point, dtype to, std::int64_t axis) {
+// saturate(round(x) + zero point); halves go to the even neighbour
+template <class T> constexpr T rounded_to(T x, T zero_point, dtype to, std::int64_t axis) {
   const integer_range range = range_of(to);
-  T y = dnnkit::round(x / along_axis(scale, x, axis));
+  T y = dnnkit::round(x);
   if (zero_point.present()) y = y + dnnkit::cast(along_axis(zero_point, x, axis), {.to = x.type()});
   auto& owner = x.owner();
   y = dnnkit::min(dnnkit::max(y, owner.scalar(range.least, x.type())), owner.scalar(range.most, x.type()));
   return dnnkit::cast(y, {.to = to});
 }
+// saturate(round(x / scale) + zero point)
+template <class T> constexpr T quantised(T x, T scale, T zero_point, dtype to, std::int64_t axis) {
+  return rounded_to(x / along_axis(scale, x, axis), zero_point, to, axis);
+}
 // x - zero point as i32; per position of `axis` where the zero point says so
 template <class T> constexpr T centred(T x, T zero_point, std::int64_t axis) {
   const T wide = dnnkit::cast(x, {.to = i32});
   return zero_point.present() ? wide - dnnkit::cast(along_axis(zero_point, x, axis), {.to = i32}) : wide;
+}
+// The same of an element at a time: x(coordinates), less the zero point (input `number`) of position i of `axis`.
+template <class C, class X, class Z>
+constexpr auto centred_elements(const C& c, X x, Z zero_point, std::size_t number, std::size_t axis) {
+  using wide = std::conditional_t<(sizeof(x(coordinates{})) < sizeof(std::int64_t)), std::int32_t, std::int64_t>;
+  bool one = true;
+  if constexpr (is_present<Z>) one = input_count(c, number) == 1;
+  return [x, zero_point, one, axis](const coordinates& i) {
+    auto n = static_cast<wide>(x(i));
+    if constexpr (is_present<Z>) n -= static_cast<wide>(zero_point(one ? coordinates{} : coordinates{i[axis]}));
+    return n;
+  };
 }
 template <class T> constexpr T input_or_none(const vector<T>& in, std::size_t i) { return i < in.size() ? in[i] : T{}; }
 
@@ -106,6 +123,12 @@ constexpr bool require_parameter(inference& c, std::size_t i, std::size_t x, std
   return c.normalise_axis(axis, c.rank(x)) && c.require_rank(i, 1, 1) &&
          c.require_equal(count, "the number of scales or zero points", c.in(x)[static_cast<std::size_t>(axis)],
                          "the extent of the axis");
+}
+// What is read of such an input for a position of output axis `of`.
+constexpr footprint reads_parameter(const inference& c, std::size_t i, std::size_t of) {
+  footprint f = footprint::all(c.rank(i));
+  if (c.rank(i) == 1 && !(c.in(i)[0] == dim(1))) f.axes[0] = needs::same(of);
+  return f;
 }
 constexpr bool require_quantised(inference& c, std::size_t i) {
   return c.require(is_quantised(c.type(i)), "quantised elements must be i8, u8, i16 or u16");
@@ -229,8 +252,9 @@ struct dynamic_quantize_linear {
 struct matmul_integer {
   static constexpr std::string_view name = "MatMulInteger";
   static constexpr std::string_view operands = "a, b, a_zero_point, b_zero_point";
-  static constexpr form kind = form::composite;
+  static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 4, optional_inputs = 2;
+  static constexpr element_kinds accepts = element_kinds::integral;
   static constexpr std::array<element, 4> elements = detail::own_types<4>;
   static constexpr traits properties = detail::quantised_product;
 
@@ -239,34 +263,54 @@ struct matmul_integer {
     if (detail::require_parameter(c, 2, 0, -2) && detail::require_parameter(c, 3, 1, -1))
       detail::infer_product(c, matmul{}, 0, 1, i32);
   }
-  template <class T> static constexpr T expand(const vector<T>& in) {
-    return dnnkit::matmul(detail::centred(in[0], detail::input_or_none(in, 2), -2),
-                          detail::centred(in[1], detail::input_or_none(in, 3), -1));
+  static constexpr footprint reads(const inference& c, std::size_t input) {
+    if (input < 2) return matmul{}.reads(c, input);
+    const std::size_t rank = c.outputs()[0].dims.size(), behind = input == 2 && c.rank(1) > 1 ? 2 : 1;
+    return detail::reads_parameter(c, input, rank - behind);
   }
+  template <class C, class A, class B, class Za = absent, class Zb = absent>
+  constexpr auto at(const C& c, const coordinates& o, A a, B b, Za a_zero = {}, Zb b_zero = {}) const {
+    return matmul{}.at(c, o, detail::centred_elements(c, a, a_zero, 2, c.rank(0) < 2 ? 0 : c.rank(0) - 2),
+                       detail::centred_elements(c, b, b_zero, 3, c.rank(1) - 1));
+  }
+  constexpr dim flops(const inference& c) const { return matmul{}.flops(c); }
 };
 
-// X, W, optional zero points of X (one) and of W (one, or one an output channel) -> the convolution as i32.
+// X, W, optional zero points of X (one) and of W (one, or one an output channel) -> the convolution as i32. Around X
+// lies its zero point.
 struct conv_integer {
   int_list kernel_shape = {}, strides = {}, pads = {}, dilations = {};
   std::int64_t group = 1;
 
   static constexpr std::string_view name = "ConvInteger";
   static constexpr std::string_view operands = "x, weight, x_zero_point, weight_zero_point";
-  static constexpr form kind = form::composite;
+  static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 4, optional_inputs = 2;
+  static constexpr element_kinds accepts = element_kinds::integral;
   static constexpr std::array<element, 4> elements = detail::own_types<4>;
-  static constexpr traits properties = detail::quantised_product;
+  static constexpr traits properties{.map = mapping::many_to_many, .contiguous_axis = 1};
   static constexpr void attributes(auto& self, auto&& visit) { conv::attributes(self, visit); }
+
+  // The same of any numbers.
+  constexpr conv plain() const { return {kernel_shape, strides, pads, dilations, group}; }
 
   constexpr void infer(inference& c) const {
     if (!detail::require_quantised(c, 0) || !detail::require_quantised(c, 1)) return;
     if (detail::require_parameter(c, 2, 0, 1) && detail::require_parameter(c, 3, 1, 0))
-      detail::infer_product(c, conv{kernel_shape, strides, pads, dilations, group}, 0, 1, i32);
+      detail::infer_product(c, plain(), 0, 1, i32);
   }
-  template <class T> constexpr T expand(const vector<T>& in) const {
-    return dnnkit::conv(detail::centred(in[0], detail::input_or_none(in, 2), 1),
-                        detail::centred(in[1], detail::input_or_none(in, 3), 0),
-                        {kernel_shape, strides, pads, dilations, group});
+  constexpr footprint reads(const inference& c, std::size_t input) const {
+    return input < 2 ? plain().reads(c, input) : detail::reads_parameter(c, input, 1);
+  }
+  template <class C, class X, class W, class Zx = absent, class Zw = absent>
+  constexpr auto at(const C& c, const coordinates& o, X x, W weight, Zx x_zero = {}, Zw weight_zero = {}) const {
+    return plain().at(c, o, detail::centred_elements(c, x, x_zero, 2, 1),
+                      detail::centred_elements(c, weight, weight_zero, 3, 0));
+  }
+  constexpr dim flops(const inference& c) const {
+    extent products = c.number(1);
+    for (std::size_t i = 1; i < c.rank(1); ++i) products = products * c.size(1, i);
+    return extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * products * 2;
   }
 };
 
@@ -288,9 +332,11 @@ struct qlinear_matmul {
     detail::infer_product(c, matmul{}, 0, 3, c.type(7));
   }
   template <class T> static constexpr T expand(const vector<T>& in) {
-    const T product = dnnkit::matmul(detail::centred(in[0], in[2], -2), detail::centred(in[3], in[5], -1));
+    const T product = in[0].owner().apply(matmul_integer{}, {in[0], in[3], in[2], in[5]});
+    // one number for each column, as ONNX Runtime has it, or each element
     const T scale = detail::along_axis(in[1], in[0], -2) * detail::along_axis(in[4], in[3], -1);
-    return detail::quantised(dnnkit::cast(product, {.to = in[1].type()}) * scale, in[6], in[7], in[7].type(), -2);
+    const T units = scale / detail::along_axis(in[6], product, -2);
+    return detail::rounded_to(dnnkit::cast(product, {.to = in[1].type()}) * units, in[7], in[7].type(), -2);
   }
 };
 
@@ -317,12 +363,12 @@ struct qlinear_conv {
     detail::infer_product(c, conv{kernel_shape, strides, pads, dilations, group}, 0, 3, c.type(7));
   }
   template <class T> constexpr T expand(const vector<T>& in) const {
-    const T x = detail::centred(in[0], in[2], 1), w = detail::centred(in[3], in[5], 0);
-    const conv attributes{kernel_shape, strides, pads, dilations, group};
-    const T bias = detail::input_or_none(in, 8);
-    const T sum = bias.present() ? dnnkit::conv(x, w, bias, attributes) : dnnkit::conv(x, w, attributes);
+    const conv_integer attributes{kernel_shape, strides, pads, dilations, group};
+    T sum = in[0].owner().apply(attributes, {in[0], in[3], in[2], in[5]});
+    if (const T bias = detail::input_or_none(in, 8); bias.present()) sum = sum + detail::along_axis(bias, sum, 1);
     const T scale = detail::along_axis(in[4], sum, 1) * detail::along_axis(in[1], sum, 1);
-    return detail::quantised(dnnkit::cast(sum, {.to = in[1].type()}) * scale, in[6], in[7], in[7].type(), 1);
+    const T units = scale / detail::along_axis(in[6], sum, 1);  // for each channel, as ONNX Runtime has it
+    return detail::rounded_to(dnnkit::cast(sum, {.to = in[1].type()}) * units, in[7], in[7].type(), 1);
   }
 };
 

@@ -35,7 +35,7 @@ constexpr element_kinds kind_of(dtype t) {
 }
 
 // What one input holds: the type it shares with the other inputs that say so, truth values, positions (i64 or i32), or
-// (composite operators only) a type of its own, which inference checks.
+// a type of its own, which inference checks.
 enum class element : std::uint8_t { common, logical, index, own };
 
 // More inputs than any operator that is not variadic takes.

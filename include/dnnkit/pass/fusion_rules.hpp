@@ -31,6 +31,48 @@ struct profile_rule {
   }
 };
 
+// A quantised tensor is stored as the bytes that it is, and not as the wider numbers that a reader makes of them, if it
+// has several readers, or one for which that is all that happens to it before it is stored: pools, say, and other
+// kernels with an anchor of their own. What is added to another tensor may be so in the kernel that it comes from.
+struct bytes_rule {
+  static constexpr std::string_view name = "bytes";
+  static constexpr verdict decide(const fusion_edge& edge, mapping, mapping, verdict v) {
+    const graph& g = edge.g;
+    if (edge.first.op->kind != form::elementwise || !is_byte(g, edge.first) || is_byte(g, edge.second)) return v;
+    if (number_of_readers(g, edge.first) > 1) return verdict::never;
+    for (const node* at = &edge.second; at->op->kind == form::elementwise; at = reader(g, *at)) {
+      if (joins_tensors(g, *at)) return v;
+      if (number_of_readers(g, *at) != 1) return verdict::never;
+    }
+    return verdict::never;
+  }
+
+ private:
+  static constexpr bool is_byte(const graph& g, const node& n) {
+    const dtype t = g.at(n.output).type.type;
+    return t == dtype::u8 || t == dtype::i8;
+  }
+  static constexpr std::size_t number_of_readers(const graph& g, const node& n) {
+    std::size_t readers = 0;
+    for (std::size_t k = 0; k < g.operands.count; ++k) readers += g.operands.items[k] == n.output ? 1 : 0;
+    return readers;
+  }
+  // The node that reads n, which is one.
+  static constexpr const node* reader(const graph& g, const node& n) {
+    for (std::size_t k = 0; k < g.nodes.count; ++k)
+      for (std::size_t i = 0; i < g.nodes.items[k].inputs.count; ++i)
+        if (g.input_of(g.nodes.items[k], i) == n.output) return &g.nodes.items[k];
+    return &n;
+  }
+  // Does it compute its result of several tensors of that shape?
+  static constexpr bool joins_tensors(const graph& g, const node& n) {
+    std::size_t tensors = 0;
+    for (std::size_t i = 0; i < n.inputs.count; ++i)
+      if (const value_id v = g.input_of(n, i); v != none && g.at(v).type.dims == g.at(n.output).type.dims) ++tensors;
+    return tensors > 1;
+  }
+};
+
 // What stands against fusing an edge, and which rule of the user's says so.
 struct objection {
   fusion_reason reason = fusion_reason::nothing;

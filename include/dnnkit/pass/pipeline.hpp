@@ -25,9 +25,11 @@
 #include "dnnkit/pass/make_plan.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
 #include "dnnkit/pass/propagate_values.hpp"
+#include "dnnkit/pass/quantised_products.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
+#include "dnnkit/pass/share_reductions.hpp"
 #include "dnnkit/pass/unmerge_rows.hpp"
 #include "dnnkit/pass/write_log.hpp"
 
@@ -152,7 +154,9 @@ template <class Pipeline> using planning_of = typename detail::filtered<Pipeline
 template <class... Rules>
 using pipeline_with_rules =
     pipeline<passes::propagate_values,              // while what is left out has not been expanded
+             passes::quantised_products,            // while dequantisations can be told from arithmetic
              passes::expand_composites,             // later passes see simple operators only
+             passes::share_reductions,              // which composites have each for itself
              passes::apply_laws,                    // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
              passes::unmerge_rows,                  // while normalisations stand beside their Reshapes
@@ -161,7 +165,7 @@ using pipeline_with_rules =
              passes::break_long_views,              // behind whatever makes movement operators
              passes::separate_outputs,              // last of these: it also drops what no output depends on
              passes::check_extents,                 // a plan has no room for extents that elements decide
-             passes::plan_fusion<passes::profile_rule, Rules...>,
+             passes::plan_fusion<passes::profile_rule, passes::bytes_rule, Rules...>,
              passes::select_layouts,  // whose subject is what kernels hand to each other
              passes::join_stages,     // which asks families of kernels about recipes, and these have layouts
              passes::make_plan,

@@ -96,6 +96,9 @@ class kernel_spec {
   constexpr const recipe_load& load(std::size_t l) const { return plan_->loads[self_->loads.first + l]; }
   constexpr std::size_t nodes() const { return self_->nodes.count; }
   constexpr const recipe_node& node(std::size_t k) const { return plan_->nodes[self_->nodes.first + k]; }
+  constexpr const recipe_constant& constant(std::size_t i) const {
+    return plan_->recipe_constants[self_->constants.first + i];
+  }
   constexpr std::size_t outputs() const { return self_->outputs.count; }
   constexpr const recipe_output& output(std::size_t o) const { return plan_->outputs[self_->outputs.first + o]; }
   constexpr std::span<const operand_ref> inputs_of(operand_ref node_ref) const {

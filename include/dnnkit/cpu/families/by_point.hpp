@@ -42,9 +42,9 @@ struct by_point {
   }
   // Elements that one of the output is computed from, about.
   static constexpr double operations(const kernel_spec& spec) {
-    if (spec.is_anchor<op::conv>())
+    if (spec.is_anchor<op::conv>() || spec.is_anchor<op::conv_integer>())
       return spec.elements_of(1) / static_cast<double>(known_or_typical(spec.extent_of(1, 0)));
-    if (spec.is_anchor<op::matmul>())
+    if (spec.is_anchor<op::matmul>() || spec.is_anchor<op::matmul_integer>())
       return static_cast<double>(known_or_typical(spec.extent_of(0, spec.rank_of(0) - 1)));
     if (spec.is_anchor<op::max_pool>()) return static_cast<double>(spec.anchor<op::max_pool>().over().taps());
     if (spec.is_anchor<op::average_pool>()) return static_cast<double>(spec.anchor<op::average_pool>().over().taps());

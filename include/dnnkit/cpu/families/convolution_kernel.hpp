@@ -47,9 +47,9 @@ template <class Net, std::size_t R> struct convolution_kernel {
   static constexpr bool padded = spec.padded();
 
   // Where the first tap of the first output reads an input stored so.
-  static const float* first_tap(const kernel_call& call) {
+  static auto first_tap(const kernel_call& call) {
     constexpr local_extent offset = source_load.offset;
-    const float* in = values::template pointer<input.index>(call) + extent_value<offset>(call);
+    auto in = values::template pointer<input.index>(call) + extent_value<offset>(call);
     if constexpr (padded) {
       if constexpr (has_axis(0)) in -= before(0) * stride_of<position(0) + 2>(call);
       if constexpr (has_axis(1)) in -= before(1) * stride_of<position(1) + 2>(call);

@@ -118,19 +118,25 @@ struct byte_gemm {
     });
   }
 
+  // What a tile that begins there hands its sums to.
+  template <class Epilogue> struct finished_at {
+    Epilogue& epilogue;
+    index_t row, column;
+    [[gnu::always_inline]] void finish(int i, int j, auto lanes, int_vec sum) const {
+      epilogue(sum, row + i, column + j * float_lanes, lanes);
+    }
+  };
+
   // A function of its own: with more around it, GCC runs out of registers in some of them.
   template <int Rows, int Vectors, class Start, class Epilogue>
   [[gnu::noinline]] void run_tile(const std::uint8_t* a, const packed_byte* b, index_t row, index_t column,
                                   fetch_ahead ahead, Start& start, Epilogue& epilogue) const {
+    int_vec sums[Rows][Vectors];
     byte_tile<Sign, Rows, Vectors>(
         a, row_stride, b, byte_walk{.depth = {}, .height = {}, .width = {}, .run = k}, ahead,
-        [&](int i, int j) { return start(row + i, column + j * float_lanes); },
-        [&](int i, int j, int_vec acc) {
-          constexpr bool full = is_constant<N> && value_or<N>(1) % float_lanes == 0;
-          const index_t at = column + j * float_lanes;
-          if (is_constant<N> && j + 1 < Vectors) epilogue(acc, row + i, at, constant<float_lanes>{});
-          else with_lanes<full>(n - at, [&](auto lanes) { epilogue(acc, row + i, at, lanes); });
-        });
+        [&](int i, int j) { return start(row + i, column + j * float_lanes); }, sums);
+    constexpr bool full = is_constant<N> && value_or<N>(1) % float_lanes == 0;
+    finish_tile<full>(&sums[0][0], Rows, Vectors, n - column, finished_at<Epilogue>{epilogue, row, column});
   }
 };
 

@@ -42,14 +42,11 @@ struct byte_loop {
   index_t step = 0;
 };
 // The reduction, outermost loop first: each iteration of `width` takes `run` consecutive bytes of each row of A, the
-// last step padded with zeros in B.
+// last step padded with zeros in B. All of it is done `times` times over the same A.
 struct byte_walk {
   byte_loop depth, height, width;
   index_t run = 0;
-
-  constexpr index_t steps() const noexcept {
-    return depth.count * height.count * width.count * ceil_div(run, bytes_a_step);
-  }
+  index_t times = 1;
 };
 
 namespace detail {
@@ -113,12 +110,13 @@ template <byte_sign Sign, int Rows, int Vectors>
 
 }  // namespace detail
 
-// start(i, j) yields the first value of accumulator [i][j]; finish(i, j, int_vec) receives the last one. Rows of A are
-// row_stride bytes apart; b has walk.steps() steps of Vectors * packed_step elements. Sums wrap around. Reads the bytes
-// of the reduction and no others.
-template <byte_sign Sign, int Rows, int Vectors, class Fetch, class Start, class Finish>
+// start(i, j) yields the first value of accumulator [i][j]; `sums` receives the last ones. Rows of A are row_stride
+// bytes apart; b has Vectors * packed_step elements for each step of the walk. Sums wrap around. Of A, the bytes of the
+// reduction are read and no others.
+template <byte_sign Sign, int Rows, int Vectors, class Fetch, class Start>
 [[gnu::always_inline]] inline void byte_tile(const std::uint8_t* a, index_t row_stride, const packed_byte* b,
-                                             const byte_walk& walk, Fetch ahead, Start&& start, Finish&& finish) {
+                                             const byte_walk& walk, Fetch ahead, Start&& start,
+                                             int_vec (&sums)[Rows][Vectors]) {
   constexpr index_t step_b = Vectors * packed_step;
   detail::native_ints acc[Rows][Vectors];
 #pragma GCC unroll 32
@@ -126,10 +124,11 @@ template <byte_sign Sign, int Rows, int Vectors, class Fetch, class Start, class
 #pragma GCC unroll 16
     for (int j = 0; j < Vectors; ++j) acc[i][j] = start(i, j).v;
 
-  for (index_t d = 0; d < walk.depth.count; ++d)
+  for (index_t d = 0; d < walk.times * walk.depth.count; ++d)
     for (index_t h = 0; h < walk.height.count; ++h)
       for (index_t w = 0; w < walk.width.count; ++w) {
-        const std::uint8_t* ak = a + d * walk.depth.step + h * walk.height.step + w * walk.width.step;
+        const std::uint8_t* ak =
+            a + d % walk.depth.count * walk.depth.step + h * walk.height.step + w * walk.width.step;
         for (index_t steps = walk.run / bytes_a_step; steps > 0; --steps) {
           detail::keep_in_register(steps);
           ahead.next();
@@ -158,7 +157,19 @@ template <byte_sign Sign, int Rows, int Vectors, class Fetch, class Start, class
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 16
-    for (int j = 0; j < Vectors; ++j) finish(i, j, int_vec(acc[i][j]));
+    for (int j = 0; j < Vectors; ++j) sums[i][j] = acc[i][j];
+}
+
+// Hands the sums of a tile on, to.finish(row, vector, lanes, sum), as far as there are columns: lanes is
+// constant<float_lanes> or a smaller index_t. In a loop, and in a function that all tiles of a kernel share: what
+// becomes of sums - scales, rounding, another type - takes many more instructions than a step. Full promises that all
+// lanes of all vectors are wanted.
+template <bool Full, class To>
+[[gnu::noinline]] void finish_tile(const int_vec* sums, int rows, int vectors, index_t columns, const To& to) {
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < vectors; ++j, ++sums)
+      with_lanes<Full>(
+          columns - j * float_lanes, [&](auto lanes) __attribute__((always_inline)) { to.finish(i, j, lanes, *sums); });
 }
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

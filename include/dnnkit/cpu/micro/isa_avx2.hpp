@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What AVX2 has beside what vector types express: min, max, square root, rounding, sums of two products of 16-bit
-// numbers, masked loads and stores.
+// numbers, bytes as lanes, masked loads and stores.
 #pragma once
 
 #include <immintrin.h>
@@ -25,6 +25,19 @@ template <rounding R> [[gnu::always_inline]] inline __m256 round_to(__m256 a) no
 
 [[gnu::always_inline]] inline ints_8 products_of_pairs(ints_8 a, ints_8 b) noexcept {
   return reinterpret_cast<ints_8>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+
+[[gnu::always_inline]] inline ints_8 lanes_of_bytes(const std::uint8_t* p, ints_8) noexcept {
+  return reinterpret_cast<ints_8>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+}
+[[gnu::always_inline]] inline ints_8 lanes_of_bytes(const std::int8_t* p, ints_8) noexcept {
+  return reinterpret_cast<ints_8>(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+}
+[[gnu::always_inline]] inline void low_bytes(ints_8 v, std::uint8_t* p) noexcept {
+  const __m256i first = _mm256_set1_epi32(0x0c080400);  // in each half
+  const __m256i x = _mm256_shuffle_epi8(reinterpret_cast<__m256i>(v), first);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(p),
+                   _mm_unpacklo_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1)));
 }
 
 // All ones in the first n of eight 32-bit lanes.

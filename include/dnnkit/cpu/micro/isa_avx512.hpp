@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What AVX-512 has beside what vector types express: min, max, square root, rounding, multiplication by powers of two,
-// estimates of reciprocals, sums of two products of 16-bit numbers, masked loads and stores.
+// estimates of reciprocals, sums of two products of 16-bit numbers, bytes as lanes, masked loads and stores.
 #pragma once
 
 #include <immintrin.h>
@@ -44,6 +44,17 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 }
 [[gnu::always_inline]] inline ints_16 products_of_pairs(ints_16 a, ints_16 b) noexcept {
   return reinterpret_cast<ints_16>(_mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+}
+[[gnu::always_inline]] inline ints_16 lanes_of_bytes(const std::uint8_t* p, ints_16) noexcept {
+  return reinterpret_cast<ints_16>(
+      _mm512_maskz_cvtepu8_epi32(all_lanes, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+}
+[[gnu::always_inline]] inline ints_16 lanes_of_bytes(const std::int8_t* p, ints_16) noexcept {
+  return reinterpret_cast<ints_16>(
+      _mm512_maskz_cvtepi8_epi32(all_lanes, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+}
+[[gnu::always_inline]] inline void low_bytes(ints_16 v, std::uint8_t* p) noexcept {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_maskz_cvtepi32_epi8(all_lanes, reinterpret_cast<__m512i>(v)));
 }
 [[gnu::always_inline]] inline __m512 load_first(const float* p, int n, __m512) noexcept {
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), p);

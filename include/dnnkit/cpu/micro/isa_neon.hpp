@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What NEON has beside what vector types express: square root, rounding, sums of two products of 16-bit numbers, loads
-// and stores of the first few lanes. Its min and max are not those of std:: where an operand is not a number.
+// What NEON has beside what vector types express: square root, rounding, sums of two products of 16-bit numbers, bytes
+// as lanes, loads and stores of the first few lanes. Its min and max are not those of std:: where an operand is not a
+// number.
 #pragma once
 
 #include <arm_neon.h>
+
+#include <cstdint>
+#include <cstring>
 
 #include "dnnkit/cpu/micro/isa_portable.hpp"
 
@@ -21,6 +25,23 @@ template <rounding R> [[gnu::always_inline]] inline float32x4_t round_to(float32
 [[gnu::always_inline]] inline int32x4_t products_of_pairs(int32x4_t a, int32x4_t b) noexcept {
   const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
   return vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
+}
+
+[[gnu::always_inline]] inline int32x4_t lanes_of_bytes(const std::uint8_t* p, int32x4_t) noexcept {
+  std::uint32_t four;
+  std::memcpy(&four, p, sizeof(four));
+  const uint16x8_t halves = vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four)));
+  return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(halves)));
+}
+[[gnu::always_inline]] inline int32x4_t lanes_of_bytes(const std::int8_t* p, int32x4_t) noexcept {
+  std::uint32_t four;
+  std::memcpy(&four, p, sizeof(four));
+  return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(four)))));
+}
+[[gnu::always_inline]] inline void low_bytes(int32x4_t v, std::uint8_t* p) noexcept {
+  const uint16x4_t halves = vmovn_u32(vreinterpretq_u32_s32(v));
+  const std::uint32_t four = vget_lane_u32(vreinterpret_u32_u8(vmovn_u16(vcombine_u16(halves, halves))), 0);
+  std::memcpy(p, &four, sizeof(four));
 }
 
 [[gnu::always_inline]] inline float32x4_t load_first(const float* p, int n, float32x4_t) noexcept {

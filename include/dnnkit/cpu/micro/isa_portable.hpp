@@ -3,6 +3,8 @@
 // the headers of others (isa_avx2.hpp, ...) overload for their vectors.
 #pragma once
 
+#include <cstdint>
+
 #include "dnnkit/cpu/micro/isa.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET::isa {
@@ -19,6 +21,9 @@ void times_power_of_two(no_vector, no_vector);
 void reciprocal_estimate(no_vector);
 void plus_products_of_bytes(no_vector, no_vector, no_vector);
 void products_of_pairs(no_vector, no_vector);
+void lanes_of_bytes(const std::uint8_t*, no_vector);
+void lanes_of_bytes(const std::int8_t*, no_vector);
+void low_bytes(no_vector, std::uint8_t*);
 void load_first(const float*, int, no_vector);
 void store_first(float*, no_vector, int);
 

@@ -246,6 +246,40 @@ template <class To, class From, int N> [[gnu::always_inline]] inline vec<To, N> 
   return typename vec<To, N>::native(__builtin_convertvector(a.v, typename vec<To, N>::native));
 }
 
+// N elements of another type from p as lanes, or the first n of them, the other lanes being zero; and lanes as elements
+// of another type, of which they keep the lowest bits.
+template <class Vec, class T> [[gnu::always_inline]] inline Vec load_as(const T* p) noexcept {
+  if constexpr (requires(typename Vec::native v) { v = isa::lanes_of_bytes(p, v); }) {
+    return typename Vec::native(isa::lanes_of_bytes(p, typename Vec::native{}));
+  } else {
+    typename detail::native_vector<T, Vec::lanes>::type x;
+    std::memcpy(&x, p, sizeof(x));
+    return typename Vec::native(__builtin_convertvector(x, typename Vec::native));
+  }
+}
+template <class Vec, class T> [[gnu::always_inline]] inline Vec load_as(const T* p, std::ptrdiff_t n) noexcept {
+  T x[Vec::lanes]{};
+  for (int i = 0; i < Vec::lanes; ++i)
+    if (i < n) x[i] = p[i];
+  return load_as<Vec>(x);
+}
+template <class T, class From, int N> [[gnu::always_inline]] inline void store_as(vec<From, N> v, T* p) noexcept {
+  constexpr bool bytes = sizeof(T) == 1 && sizeof(From) == 4;
+  if constexpr (bytes && requires(std::uint8_t * to) { isa::low_bytes(v.v, to); }) {
+    isa::low_bytes(v.v, reinterpret_cast<std::uint8_t*>(p));
+  } else {
+    const auto x = __builtin_convertvector(v.v, typename detail::native_vector<T, N>::type);
+    std::memcpy(p, &x, sizeof(x));
+  }
+}
+template <class T, class From, int N>
+[[gnu::always_inline]] inline void store_as(vec<From, N> v, T* p, std::ptrdiff_t n) noexcept {
+  T x[N];
+  store_as(v, x);
+  for (int i = 0; i < N; ++i)
+    if (i < n) p[i] = x[i];
+}
+
 using float_vec = vec<float, float_lanes>;
 
 // Operators of these names are objects in the enclosing namespace; functions here keep them from hiding those of vec.

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Direct convolution of bytes in 32-bit integers, exact, channels last: rows of a tile are neighbouring pixels of one
+// output row, at a constant stride in the input. Depthwise: a vector of channels, tap by tap.
+#pragma once
+
+#include <cstdint>
+
+#include "dnnkit/cpu/micro/byte_gemm.hpp"
+#include "dnnkit/cpu/micro/conv.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+// What both have in common. Extents are constant<N> or index_t; strides are in bytes; where taps read is as conv says.
+//
+// run(input, packed, first, last, start, epilogue): start(oc) is what the sums of channels oc, ... begin with, as an
+// int_vec; epilogue(n, y, x, oc) makes, for a tile that begins there, an object whose
+// finish(pixel, vector, lanes, int_vec) takes its sums; lanes is constant<float_lanes> or a smaller index_t.
+// Units are independent; any partition of [0, units()) into ranges may run in any order or at once.
+template <conv_attributes A, class Height, class Width, class RowStride, class PixelStride> struct byte_conv_geometry {
+  [[no_unique_address]] Height out_h{};
+  [[no_unique_address]] Width out_w{};
+  [[no_unique_address]] RowStride row_stride{};
+  [[no_unique_address]] PixelStride pixel_stride{};
+  index_t images = 1;
+  index_t image_stride = 0;
+  index_t out_d = 1;
+  index_t depth_stride = 0;
+
+  constexpr const std::uint8_t* line_of(const std::uint8_t* input, index_t n, index_t y) const noexcept {
+    return input + n / out_d * image_stride + n % out_d * (A.stride_d * depth_stride) + y * (A.stride_h * row_stride);
+  }
+};
+
+template <byte_sign Sign, conv_attributes A, class Height, class Width, class RowStride,
+          class PixelStride = constant<A.in_channels>>
+struct byte_conv : byte_conv_geometry<A, Height, Width, RowStride, PixelStride> {
+  static constexpr int panel_vectors = A.panel_vectors;
+  using panel_layout = panels<panel_vectors, constant<A.group_out()>>;
+
+  // Taps that follow each other in memory are one run: with all channels and no dilation, a kernel row.
+  static constexpr bool row_run =
+      A.dilation_w == 1 && is_constant<PixelStride> && value_or<PixelStride>(0) == A.group_in();
+  static constexpr index_t run_length = row_run ? A.kernel_w * A.group_in() : A.group_in();
+  static constexpr index_t runs = A.taps() * A.group_in() / run_length;
+  static constexpr index_t columns() noexcept { return panel_layout::padded(A.group_out()); }
+  static constexpr index_t group_size() noexcept { return byte_steps(runs, run_length) * bytes_a_step * columns(); }
+
+  // Weights that are less than -128 or more than 127, as those with a zero point may be, are sums of several: the
+  // convolution is then done as often over the same input. `times` says what its weights have been packed for.
+  index_t times = 1;
+
+  // Elements of packed weights.
+  static constexpr index_t packed_size(index_t times) noexcept { return A.groups * times * group_size(); }
+  // value(output channel, input channel within the group, tap, time) yields a weight, or a part of one: -128 to 127.
+  template <class Value> static void pack(index_t times, Value&& value, packed_byte* packed) {
+    for (index_t g = 0; g < A.groups; ++g)
+      pack_byte_panels<panel_layout>(
+          times * runs, run_length, A.group_out(),
+          [&](index_t run, index_t k, index_t column) {
+            const index_t r = run % runs, tap = row_run ? r * A.kernel_w + k / A.group_in() : r;
+            return value(g * A.group_out() + column, k % A.group_in(), tap, run / runs);
+          },
+          packed + g * times * group_size());
+  }
+
+  constexpr index_t units() const noexcept { return this->images * this->out_d * panel_count * this->out_h; }
+
+  template <class Start, class Epilogue>
+  void run(const std::uint8_t* input, const packed_byte* packed, index_t first, index_t last, Start&& start,
+           Epilogue&& epilogue) const {
+    const index_t height = this->out_h;
+    for (index_t u = first; u < last; ++u) {
+      const index_t y = u % height, rest = u / height, p = rest % panel_count, n = rest / panel_count;
+      const index_t group = p / panels_per_group;
+      panel_layout::visit(p % panels_per_group, [&](auto vectors, index_t column) {
+        constexpr int width = static_cast<int>(decltype(vectors)::value);
+        const split<tile_rows(width), Width> tiles(this->out_w);
+        const packed_byte* b =
+            packed + times * (group * group_size() + byte_steps(runs, run_length) * bytes_a_step * column);
+        const std::uint8_t* line = this->line_of(input, n, y) + group * A.group_in();
+        for (index_t t = 0; t < tiles.count(); ++t)
+          tiles.visit(t, [&](auto pixels, index_t x) {
+            run_tile<static_cast<int>(decltype(pixels)::value), width>(line + x * (A.stride_w * this->pixel_stride), b,
+                                                                       n, y, x, group, column, start, epilogue);
+          });
+      });
+    }
+  }
+
+ private:
+  static constexpr index_t panels_per_group = panel_layout::count(A.group_out());
+  static constexpr index_t panel_count = panels_per_group * A.groups;
+
+  constexpr byte_walk walk() const noexcept {
+    return {.depth = {A.kernel_d, A.dilation_d * this->depth_stride},
+            .height = {A.kernel_h, A.dilation_h * this->row_stride},
+            .width = {row_run ? 1 : A.kernel_w, A.dilation_w * this->pixel_stride},
+            .run = run_length,
+            .times = times};
+  }
+
+  // What is to come is near: nothing is fetched ahead.
+  struct fetch_nothing {
+    [[gnu::always_inline]] void next() noexcept {}
+  };
+
+  // A function of its own: with more around it, GCC runs out of registers in some of them.
+  template <int Pixels, int Vectors, class Start, class Epilogue>
+  [[gnu::noinline]] void run_tile(const std::uint8_t* a, const packed_byte* b, index_t n, index_t y, index_t x,
+                                  index_t group, index_t column, Start& start, Epilogue& epilogue) const {
+    const index_t channel = group * A.group_out() + column;
+    const auto to = epilogue(n, y, x, channel);
+    int_vec sums[Pixels][Vectors];
+    byte_tile<Sign, Pixels, Vectors>(
+        a, A.stride_w * this->pixel_stride, b, walk(), fetch_nothing{},
+        [&](int, int j) { return start(group * columns() + column + j * float_lanes); }, sums);
+    finish_tile<A.group_out() % float_lanes == 0>(&sums[0][0], Pixels, Vectors, A.group_out() - column, to);
+  }
+};
+
+// in_channels == out_channels == groups. Weights are packed as 32-bit lanes whose lower half they are: as are bytes
+// that have been made lanes, so that sums of products of pairs (cpu/micro/byte_tile.hpp) are products.
+template <byte_sign Sign, conv_attributes A, class Height, class Width, class RowStride,
+          class PixelStride = constant<A.in_channels>>
+struct byte_depthwise : byte_conv_geometry<A, Height, Width, RowStride, PixelStride> {
+  static_assert(A.groups == A.in_channels && A.out_channels == A.in_channels);
+  static constexpr index_t channel_vectors = ceil_div(A.out_channels, float_lanes);
+  static constexpr index_t columns() noexcept { return channel_vectors * float_lanes; }
+
+  // Lanes of packed weights.
+  static constexpr index_t packed_size() noexcept { return A.taps() * columns(); }
+  template <class Value> static void pack(Value&& value, std::int32_t* packed) {
+    for (index_t v = 0; v < channel_vectors; ++v)
+      for (index_t tap = 0; tap < A.taps(); ++tap)
+        for (index_t lane = 0; lane < float_lanes; ++lane) {
+          const index_t c = v * float_lanes + lane;
+          *packed++ = c < A.out_channels ? static_cast<std::int32_t>(value(c, index_t{0}, tap)) & 0xffff : 0;
+        }
+  }
+
+  constexpr index_t units() const noexcept { return this->images * this->out_d * this->out_h; }
+
+  template <class Start, class Epilogue>
+  void run(const std::uint8_t* input, const std::int32_t* packed, index_t first, index_t last, Start&& start,
+           Epilogue&& epilogue) const {
+    const split<pixel_limit, Width> tiles(this->out_w);
+    const index_t height = this->out_h;
+    for (index_t u = first; u < last; ++u) {
+      const index_t y = u % height, n = u / height;
+      const std::uint8_t* line = this->line_of(input, n, y);
+      for (index_t v = 0; v < channel_vectors; ++v)
+        for (index_t t = 0; t < tiles.count(); ++t)
+          tiles.visit(t, [&](auto size, index_t x) {
+            const std::uint8_t* a = line + x * (A.stride_w * this->pixel_stride) + v * float_lanes;
+            with_lanes<A.out_channels % float_lanes == 0>(A.out_channels - v * float_lanes, [&](auto lanes) {
+              run_tile<static_cast<int>(decltype(size)::value)>(a, packed + v * A.taps() * float_lanes,
+                                                                start(v * float_lanes),
+                                                                epilogue(n, y, x, v * float_lanes), lanes);
+            });
+          });
+    }
+  }
+
+ private:
+  static constexpr int pixel_limit = vector_registers == 32 ? 14 : 8;
+
+  [[gnu::always_inline]] static int_vec load(const std::uint8_t* p, auto lanes) noexcept {
+    using stored = std::conditional_t<Sign == byte_sign::is_signed, std::int8_t, std::uint8_t>;
+    const auto* const x = reinterpret_cast<const stored*>(p);
+    if constexpr (is_constant<decltype(lanes)>) return load_as<int_vec>(x);
+    else return load_as<int_vec>(x, lanes);
+  }
+
+  template <int Pixels, class Lanes>
+  [[gnu::always_inline]] void run_tile(const std::uint8_t* a, const std::int32_t* b, int_vec start, const auto& to,
+                                       Lanes lanes) const {
+    int_vec acc[Pixels];
+#pragma GCC unroll 16
+    for (int i = 0; i < Pixels; ++i) acc[i] = start;
+    for (index_t d = 0; d < A.kernel_d; ++d)
+      for (index_t h = 0; h < A.kernel_h; ++h) {
+        const std::uint8_t* pa = a + d * (A.dilation_d * this->depth_stride) + h * (A.dilation_h * this->row_stride);
+#pragma GCC unroll 8
+        for (index_t w = 0; w < A.kernel_w; ++w) {
+          const int_vec weight = int_vec::load(b);
+          b += float_lanes;
+#pragma GCC unroll 16
+          for (int i = 0; i < Pixels; ++i) {
+            const int_vec x = load(pa + (i * A.stride_w + w * A.dilation_w) * this->pixel_stride, lanes);
+            acc[i] += int_vec(detail::products_of_pairs(x.v, weight.v));
+          }
+        }
+      }
+    int_vec sums[Pixels];
+#pragma GCC unroll 16
+    for (int i = 0; i < Pixels; ++i) sums[i] = acc[i];
+    finish_tile<A.out_channels % float_lanes == 0>(sums, Pixels, 1, lanes, to);
+  }
+};
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Products of dequantised numbers become products of integers, and compute the same.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/pass/quantised_products.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/graph/verify.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/pass/separate_outputs.hpp"
+#include "dnnkit/reference/evaluator.hpp"
+
+namespace dk = dnnkit;
+using dk::f32, dk::i8, dk::u8;
+
+namespace {
+
+// Nodes of that name that are left of a model with an input of bytes; -1 when the model then computes something else.
+template <class Build> int nodes_left(std::string_view name, const std::vector<std::int64_t>& dims, Build build) {
+  dk::builder b;
+  dk::shape s;
+  for (const std::int64_t d : dims) s.push_back(d);
+  const dk::tensor q = dk::cast(b.input("q", f32, {dims[0], dims[1], dims[2], dims[3]}), {.to = u8});
+  b.output("y", build(b, dk::dequantize_linear(q, b.scalar(0.5), b.scalar(3, u8))));
+  const dk::graph after = dk::passes::separate_outputs::run(dk::passes::quantised_products::rewritten(b.value()));
+  if (!dk::verify(after).view().empty()) return -1;
+  dk::host_tensor x(f32, dims);
+  for (std::size_t i = 0; i < x.reals.size(); ++i) x.reals[i] = static_cast<double>(i * 37 % 256);
+  const auto expected = evaluate(b.value(), {x})[0].reals, found = evaluate(after, {x})[0].reals;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (std::abs(expected[i] - found[i]) > 1e-9 * (1 + std::abs(expected[i]))) return -1;
+  int n = 0;
+  for (const dk::node& y : after.nodes) n += y.op->name == name ? 1 : 0;
+  return n;
+}
+
+// Numbers of i8, with `scales` along `axis`.
+dk::tensor weight(dk::builder& b, dk::shape dims, const dk::vector<double>& scales, std::int64_t axis) {
+  std::size_t count = 1;
+  for (const dk::dim d : dims) count *= static_cast<std::size_t>(d.value());
+  dk::vector<double> x;
+  for (std::size_t i = 0; i < count; ++i) x.push_back(static_cast<double>(i * 29 % 255) - 127);
+  const dk::tensor w = dk::cast(b.constant(x, dims), {.to = i8});
+  const dk::shape of_scales{static_cast<std::int64_t>(scales.size())};
+  return dk::dequantize_linear(w, b.constant(scales, of_scales), {.axis = axis});
+}
+
+}  // namespace
+
+TEST_CASE("a convolution, with a scale for each channel, a bias, and quantised again") {
+  const auto real = [](dk::builder& b, dk::tensor x) {
+    return dk::conv(x, weight(b, {2, 3, 2, 2}, {0.25, 2}, 0), b.constant({1.5, -2}, {2}), {.pads = {1, 1, 0, 0}});
+  };
+  CHECK(nodes_left("Conv", {1, 3, 4, 4}, real) == 0);
+  CHECK(nodes_left("ConvInteger", {1, 3, 4, 4}, real) == 1);
+  const auto again = [&](dk::builder& b, dk::tensor x) {
+    const dk::tensor y = dk::quantize_linear(real(b, x), b.scalar(16), b.scalar(100, u8));
+    return dk::cast(y, {.to = f32});
+  };
+  CHECK(nodes_left("ConvInteger", {1, 3, 4, 4}, again) == 1);
+  CHECK(nodes_left("QuantizeLinear", {1, 3, 4, 4}, again) == 0);
+  CHECK(nodes_left("Conv", {1, 3, 4, 4}, again) == 0);
+}
+
+TEST_CASE("MatMul and Gemm, with scales of columns") {
+  CHECK(nodes_left("MatMulInteger", {1, 2, 3, 4}, [](dk::builder& b, dk::tensor x) {
+          return dk::matmul(x, weight(b, {4, 2}, {0.5, 0.125}, 1));
+        }) == 1);
+  CHECK(nodes_left("MatMulInteger", {3, 4, 1, 1}, [](dk::builder& b, dk::tensor x) {
+          return dk::gemm(dk::reshape(x, {3, 4}), weight(b, {2, 4}, {0.5, 0.125}, 0), b.constant({1, 2}, {2}),
+                          {.trans_b = true});
+        }) == 0);  // a movement operator stands between
+}
+
+TEST_CASE("what is scaled along the reduction stays real") {
+  const auto real = [](dk::builder& b, dk::tensor x) {
+    return dk::matmul(x, weight(b, {4, 2}, {0.5, 0.125, 1, 2}, 0));
+  };
+  CHECK(nodes_left("MatMulInteger", {1, 2, 3, 4}, real) == 0);
+  CHECK(nodes_left("MatMul", {1, 2, 3, 4}, real) == 1);
+}
