@@ -217,7 +217,7 @@ void for_each_change(dk::plan::plan_draft& plan, auto with_change) {
 TEST_CASE("whatever number of a plan is another one, the plan is refused or runs in its own buffers") {
   std::size_t changes = 0, refused = 0;
   constexpr std::size_t each = 13;  // a part of all changes, another one for each graph
-  for (std::uint64_t seed : harness::seeds(1, 2)) {
+  for (std::uint64_t seed : harness::seeds(1, 6)) {
     dk::builder b;
     random_graph(b, seed,
                  {.least_operators = 2, .most_operators = 6, .symbols = true, .branches = true, .chains = true})

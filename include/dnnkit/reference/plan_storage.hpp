@@ -32,13 +32,13 @@ class plan_storage {
 
   // Element number `element` of buffer b's storage becomes element i of `from`.
   void write(std::size_t b, std::int64_t element, const host_tensor& from, std::size_t i) {
-    const place p = place_of(b, element, "written");
+    const place p = place_of(b, element, from.type, "written");
     store_element(plan_.buffers[b].type.type, p.of->bytes.data() + p.at, from, i);
     for (std::size_t k = 0; k < p.size; ++k) p.of->owner[p.at + k] = static_cast<std::int32_t>(b);
   }
   // Element i of `to` becomes element number `element` of buffer b's storage.
   void read(std::size_t b, std::int64_t element, host_tensor& to, std::size_t i) {
-    const place p = place_of(b, element, "read");
+    const place p = place_of(b, element, to.type, "read");
     for (std::size_t k = 0; k < p.size; ++k)
       if (const std::int32_t owner = p.of->owner[p.at + k]; owner != static_cast<std::int32_t>(b))
         throw error(owner == none ? "is read before it is written" : "is read after it was overwritten",
@@ -75,11 +75,14 @@ class plan_storage {
     return name_of(b) + ", element " + std::to_string(element);
   }
 
-  place place_of(std::size_t b, std::int64_t element, const char* what) {
+  place place_of(std::size_t b, std::int64_t element, dtype type, const char* what) {
+    if (type != plan_.buffers[b].type.type)
+      throw error(std::string("an element of another type is ") + what, text_of(b, element),
+                  std::string(name(plan_.buffers[b].type.type)), std::string(name(type)));
     const auto size = static_cast<std::int64_t>(size_of(plan_.buffers[b].type.type));
     region& r = regions_[in_arena(b) ? 0 : b + 1];
     const std::int64_t offset = placed_.offsets[b];
-    if (element < 0 || element >= bytes_[b] / size || offset + (element + 1) * size > std::ssize(r.bytes))
+    if (element < 0 || element >= bytes_[b] / size || offset < 0 || offset + (element + 1) * size > std::ssize(r.bytes))
       throw error(std::string("an element outside it is ") + what, text_of(b, element),
                   std::to_string(bytes_[b] / size) + " elements");
     return {&r, static_cast<std::size_t>(offset + element * size), static_cast<std::size_t>(size)};

@@ -257,6 +257,9 @@ class step_execution {
     const auto refs = plan_.refs_of(n.inputs);
     if (n.op.id == id_of<op::combine>) {  // the branch that is not taken was not computed
       const host_tensor condition = value(refs[0], region);
+      if (condition.type != dtype::boolean || (condition.count() == 0 && host_tensor(n.type, region).count() != 0))
+        throw error("branches are chosen by what is no truth value", where());
+      if (condition.count() == 0) return host_tensor(n.type, region);
       return filled(value(refs[condition.get<bool>(0) ? 1 : 2], region), region);
     }
     std::vector<host_tensor> inputs;

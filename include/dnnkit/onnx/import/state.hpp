@@ -24,6 +24,8 @@
 #include "dnnkit/onnx/import/result.hpp"
 #include "dnnkit/op/arithmetic.hpp"
 #include "dnnkit/op/cast.hpp"
+#include "dnnkit/op/comparison.hpp"
+#include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/dims.hpp"
 #include "dnnkit/op/movement.hpp"
 
