@@ -64,6 +64,14 @@ inline void convert_reshape(node_context& c) {
     }
     inferred += dims[d].is_unknown();
   }
+  if (allow_zero && is_empty(dims) && !is_empty(c.dims(0))) {  // an extent of the input has to be 0, too
+    dim open;
+    std::size_t unknown = 0;
+    for (dim d : c.dims(0))
+      if (!d.is_known()) ++unknown, open = d;
+    node_context::require(unknown == 1 && c.table().note_equation(open, 0), "a tensor of elements becomes one without");
+    return c.out(0, empty_tensor(c, c.type(0), dims));
+  }
   if (is_empty(c.dims(0)) && is_known(c.dims(0))) {
     if (inferred == 1)
       for (dim& d : dims)
