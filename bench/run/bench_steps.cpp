@@ -26,7 +26,8 @@ struct bordered {
   }
 };
 
-using unfused = dk::without<dk::default_pipeline, dk::passes::plan_fusion<dk::passes::profile_rule>>;
+using fusion = dk::passes::plan_fusion<dk::passes::profile_rule, dk::passes::bytes_rule>;
+using unfused = dk::without<dk::default_pipeline, fusion>;
 
 template <class Net> void measure(const bench::options& o, const std::string& name) {
   if (!o.wants(name)) return;

@@ -277,7 +277,8 @@ auto one_of_each(std::int64_t n) {
     const dk::tensor scores = dk::matmul(heads("q"), dk::transpose(heads("k"), {.perm = {0, 1, 3, 2}}));
     g.output("attended", dk::matmul(dk::softmax(scores), heads("v")));
     g.output("summed", dk::cum_sum(rows, {.axis = 1}));
-    const dk::tensor bytes = g.input("bytes", dk::u8, {4 * n, 96}), pixels = g.input("pixels", dk::u8, {1, 32, 8 * n, 8});
+    const dk::tensor bytes = g.input("bytes", dk::u8, {4 * n, 96});
+    const dk::tensor pixels = g.input("pixels", dk::u8, {1, 32, 8 * n, 8});
     g.output("product of bytes", g.apply(dk::op::matmul_integer{}, {bytes, g.weight("bw", {96, 40}, dk::i8)}));
     g.output("filtered bytes", g.apply(dk::op::conv_integer{}, {pixels, g.weight("bf", {64, 32, 3, 3}, dk::i8)}));
     g.output("states", g.apply(dk::op::gru{}, {g.input("steps", f32, {4 * n, 1, 16}), g.weight("gw", {1, 48, 16}),
