@@ -26,8 +26,7 @@ struct bordered {
   }
 };
 
-using fusion = dk::passes::plan_fusion<dk::passes::profile_rule, dk::passes::bytes_rule>;
-using unfused = dk::without<dk::default_pipeline, fusion>;
+using unfused = dk::without<dk::default_pipeline, dk::passes::default_fusion<>>;
 
 template <class Net> void measure(const bench::options& o, const std::string& name) {
   if (!o.wants(name)) return;

@@ -10,12 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source cmake/shell.sh
+source tests/support/runtime_peer.sh
 
-python=$(PEERS_PYTHON=${ZOO_PYTHON:-} peers_python)
-tool=${ZOO_TOOL:-build/release/bin/dnnkit}
-if [ -z "${ZOO_TOOL:-}" ]; then
-  require_packages "${build_packages[@]}" >&2
-  build_preset release dnnkit_tool >&2
-fi
 mkdir -p build/real
 exec "$python" tests/real/run.py --work build/real --packages "${REAL_CACHE:-build/real/packages}" --tool "$tool" "$@"

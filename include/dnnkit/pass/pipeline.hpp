@@ -150,6 +150,11 @@ using replaced = typename detail::exchanged<Pipeline, Old, New...>::type;
 template <class Pipeline> using rewriting_of = typename detail::filtered<Pipeline, detail::graph_passes>::type;
 template <class Pipeline> using planning_of = typename detail::filtered<Pipeline, detail::schedule_passes>::type;
 
+namespace passes {
+// Fusion as the default pipeline has it, with further rules.
+template <class... Rules> using default_fusion = plan_fusion<profile_rule, bytes_rule, Rules...>;
+}  // namespace passes
+
 // What compile<> uses, with further fusion rules (pass/fusion_rules.hpp), which are asked in order.
 template <class... Rules>
 using pipeline_with_rules =
@@ -165,7 +170,7 @@ using pipeline_with_rules =
              passes::break_long_views,              // behind whatever makes movement operators
              passes::separate_outputs,              // last of these: it also drops what no output depends on
              passes::check_extents,                 // a plan has no room for extents that elements decide
-             passes::plan_fusion<passes::profile_rule, passes::bytes_rule, Rules...>,
+             passes::default_fusion<Rules...>,
              passes::select_layouts,  // whose subject is what kernels hand to each other
              passes::join_stages,     // which asks families of kernels about recipes, and these have layouts
              passes::make_plan,

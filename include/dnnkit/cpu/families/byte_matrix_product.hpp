@@ -36,12 +36,7 @@ struct byte_matrix_product {
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
     c.tile.vectors = static_cast<std::uint8_t>(widest(spec, facts));
     c.cost = cost(spec, facts, in_place, once);
-    c.reason = in_place ? once ? "rows of bytes are read where they lie; the second factor is packed once"
-                               : "rows of bytes are read where they lie; the second factor is packed in each run"
-               : once   ? "rows of bytes are computed, or lie at no one stride, and are staged; the second factor is "
-                          "packed once"
-                        : "rows of bytes are computed, or lie at no one stride, and are staged; the second factor is "
-                          "packed in each run";
+    c.reason = spec.reason(in_place, once);
     return c;
   }
 

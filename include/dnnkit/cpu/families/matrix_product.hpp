@@ -33,7 +33,7 @@ struct matrix_product {
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
     c.tile.vectors = static_cast<std::uint8_t>(widest(spec, facts));
     c.cost = cost(spec, facts, in_place, once);
-    c.reason = reason(in_place, once);
+    c.reason = spec.reason(in_place, once);
     return c;
   }
 
@@ -79,16 +79,6 @@ struct matrix_product {
   }
   static constexpr int widest(const product_spec& spec, const cpu_facts& facts) {
     return gemm_panel_vectors(facts, spec.k_dim().is_known() ? spec.k_dim().value() : 1);
-  }
-  static constexpr std::string_view reason(bool in_place, bool once) {
-    if (in_place)
-      return once ? "rows of the first factor are read where they lie; the second is packed once"
-                  : "rows of the first factor are read where they lie; the second, which the run computes or whose "
-                    "extents are not known before it, is packed in each";
-    return once ? "rows of the first factor are computed, or lie at no one stride, and are staged; the second is "
-                  "packed once"
-                : "rows of the first factor are computed, or lie at no one stride, and are staged; the second, which "
-                  "the run computes or whose extents are not known before it, is packed in each";
   }
 };
 

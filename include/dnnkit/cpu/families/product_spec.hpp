@@ -90,6 +90,18 @@ class product_spec : public kernel_spec {
     return is_setup(input(1)) && one_b() && k_dim().is_known() && n_dim().is_known();
   }
 
+  // Why a kernel that reads rows in place, or packs the second factor once, is the one.
+  static constexpr std::string_view reason(bool in_place, bool once) {
+    if (in_place)
+      return once ? "rows of the first factor are read where they lie; the second is packed once"
+                  : "rows of the first factor are read where they lie; the second, which the run computes or whose "
+                    "extents are not known before it, is packed in each";
+    return once ? "rows of the first factor are computed, or lie at no one stride, and are staged; the second is "
+                  "packed once"
+                : "rows of the first factor are computed, or lie at no one stride, and are staged; the second, which "
+                  "the run computes or whose extents are not known before it, is packed in each";
+  }
+
   // Rows of A in all.
   constexpr double rows() const { return elements_of(0) / static_cast<double>(known_or_typical(k_dim())); }
 
