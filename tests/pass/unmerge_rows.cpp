@@ -110,4 +110,18 @@ TEST_CASE("rows of one axis, and what others read in the merged shape, stay as t
   c.output("merged", twice);
   c.output("y", c.apply(dk::op::reshape{in.dims()}, {twice}));
   CHECK(operators_of(dk::passes::unmerge_rows::run(c.value())) == "Reshape Standardize Reshape Mul Reshape ");
+
+  dk::builder d;  // what else is computed as the network runs would have to be moved, too
+  const dk::tensor one = d.input("x", dk::f32, {2, 6, 3, 4}), other = d.input("z", dk::f32, {2, 2, 36});
+  const dk::tensor sum =
+      dk::relu(other) + d.apply(dk::op::standardize{{-1}}, {d.apply(dk::op::reshape{{2, 2, 36}}, {one})});
+  d.output("y", d.apply(dk::op::reshape{one.dims()}, {sum}));
+  CHECK(operators_of(dk::passes::unmerge_rows::run(d.value())) == "Reshape Standardize Reshape Relu Add Reshape ");
+
+  dk::builder e;  // read twice
+  const dk::tensor image = e.input("x", dk::f32, {2, 6, 3, 4});
+  const dk::tensor scaled = e.apply(dk::op::standardize{{-1}}, {e.apply(dk::op::reshape{{2, 2, 36}}, {image})}) * 2.0;
+  e.output("y", e.apply(dk::op::reshape{image.dims()}, {scaled}));
+  e.output("merged", dk::relu(scaled));
+  CHECK(operators_of(dk::passes::unmerge_rows::run(e.value())) == "Reshape Standardize Reshape Mul Reshape Relu ");
 }
