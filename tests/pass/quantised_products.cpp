@@ -25,7 +25,9 @@ template <class Build> int nodes_left(std::string_view name, const std::vector<s
   dk::builder b;
   dk::shape s;
   for (const std::int64_t d : dims) s.push_back(d);
-  const dk::tensor q = dk::cast(b.input("q", f32, {dims[0], dims[1], dims[2], dims[3]}), {.to = u8});
+  dk::graph& g = b.value();
+  g.inputs.push_back(g.add_value({g.store("q"), {f32, s}, dk::origin::input, dk::none, {}}));
+  const dk::tensor q = dk::cast(dk::tensor{&b, g.inputs[0]}, {.to = u8});
   b.output("y", build(b, dk::dequantize_linear(q, b.scalar(0.5), b.scalar(3, u8))));
   const dk::graph after = dk::passes::separate_outputs::run(dk::passes::quantised_products::rewritten(b.value()));
   if (!dk::verify(after).view().empty()) return -1;
@@ -71,10 +73,18 @@ TEST_CASE("MatMul and Gemm, with scales of columns") {
   CHECK(nodes_left("MatMulInteger", {1, 2, 3, 4}, [](dk::builder& b, dk::tensor x) {
           return dk::matmul(x, weight(b, {4, 2}, {0.5, 0.125}, 1));
         }) == 1);
-  CHECK(nodes_left("MatMulInteger", {3, 4, 1, 1}, [](dk::builder& b, dk::tensor x) {
-          return dk::gemm(dk::reshape(x, {3, 4}), weight(b, {2, 4}, {0.5, 0.125}, 0), b.constant({1, 2}, {2}),
-                          {.trans_b = true});
-        }) == 0);  // a movement operator stands between
+  const auto row = [](dk::op::gemm how) {
+    return [how](dk::builder& b, dk::tensor x) {
+      const bool turned = how.trans_b;
+      const dk::tensor w = weight(b, turned ? dk::shape{2, 4} : dk::shape{4, 2}, {0.5, 0.125}, turned ? 0 : 1);
+      return dk::gemm(x, w, b.constant({1, 2}, {2}), how);
+    };
+  };
+  CHECK(nodes_left("MatMulInteger", {3, 4}, row({})) == 1);
+  CHECK(nodes_left("MatMulInteger", {3, 4}, row({.trans_b = true})) == 1);
+  CHECK(nodes_left("Gemm", {3, 4}, row({.alpha = 2})) == 1);
+  CHECK(nodes_left("Gemm", {3, 4}, row({.beta = 2})) == 1);
+  CHECK(nodes_left("Gemm", {4, 3}, row({.trans_a = true})) == 1);
 }
 
 TEST_CASE("what is scaled along the reduction stays real") {
@@ -83,4 +93,27 @@ TEST_CASE("what is scaled along the reduction stays real") {
   };
   CHECK(nodes_left("MatMulInteger", {1, 2, 3, 4}, real) == 0);
   CHECK(nodes_left("MatMul", {1, 2, 3, 4}, real) == 1);
+  CHECK(nodes_left("MatMul", {3, 4}, [](dk::builder& b, dk::tensor x) {  // of the first factor
+          const dk::tensor scaled = dk::dequantize_linear(dk::cast(x, {.to = u8}), b.constant({1, 2, 3, 4}, {4}));
+          return dk::matmul(scaled, weight(b, {4, 2}, {1}, 1));
+        }) == 1);
+  CHECK(nodes_left("Conv", {1, 3, 4, 4}, [](dk::builder& b, dk::tensor x) {  // of input channels
+          return dk::conv(x, weight(b, {2, 3, 2, 2}, {0.25, 2, 1}, 1));
+        }) == 1);
+  CHECK(
+      nodes_left("MatMul", {3, 4}, [](dk::builder& b, dk::tensor x) {  // block by block
+        const dk::tensor w = dk::cast(b.constant({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2}), {.to = i8});
+        return dk::matmul(x, dk::dequantize_linear(w, b.constant({1, 2, 4, 8}, {2, 2}), {.axis = 0, .block_size = 2}));
+      }) == 1);
+}
+
+TEST_CASE("what is quantised again by several scales is real before") {
+  const auto again = [](dk::shape scales, dk::op::quantize_linear how) {
+    return [=](dk::builder& b, dk::tensor x) {
+      const dk::tensor unit = b.constant({16, 32}, scales);
+      return dk::cast(dk::quantize_linear(dk::matmul(x, weight(b, {4, 2}, {1}, 1)), unit, how), {.to = f32});
+    };
+  };
+  CHECK(nodes_left("QuantizeLinear", {3, 4}, again({2}, {.axis = 1})) == 1);
+  CHECK(nodes_left("QuantizeLinear", {2, 4}, again({2, 1}, {.axis = 1, .block_size = 2})) == 1);
 }
