@@ -103,7 +103,7 @@ TEST_CASE("what is scaled along the reduction stays real") {
   CHECK(
       nodes_left("MatMul", {3, 4}, [](dk::builder& b, dk::tensor x) {  // block by block
         const dk::tensor w = dk::cast(b.constant({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2}), {.to = i8});
-        return dk::matmul(x, dk::dequantize_linear(w, b.constant({1, 2, 4, 8}, {2, 2}), {.axis = 0, .block_size = 2}));
+        return dk::matmul(x, dk::dequantize_linear(w, b.constant({1, 2, 4, 8}, {4, 1}), {.axis = 1, .block_size = 2}));
       }) == 1);
 }
 
@@ -116,4 +116,9 @@ TEST_CASE("what is quantised again by several scales is real before") {
   };
   CHECK(nodes_left("QuantizeLinear", {3, 4}, again({2}, {.axis = 1})) == 1);
   CHECK(nodes_left("QuantizeLinear", {2, 4}, again({2, 1}, {.axis = 1, .block_size = 2})) == 1);
+  CHECK(nodes_left("MatMul", {3, 4}, [](dk::builder& b, dk::tensor x) {  // and where it is given out besides, once
+          const dk::tensor y = dk::matmul(x, weight(b, {4, 2}, {1}, 1));
+          b.output("real", y);
+          return dk::cast(dk::quantize_linear(y, b.scalar(16), b.scalar(3, u8)), {.to = f32});
+        }) == 0);
 }

@@ -88,7 +88,6 @@ struct quantised_products {
     return only;
   }
   static constexpr bool has_one_unit(const graph& g, const node& quantise) {
-    if (g.as<op::quantize_linear>(quantise).block_size != 0) return false;
     for (std::size_t i = 1; i < quantise.inputs.count; ++i)
       if (const value_id v = g.input_of(quantise, i); v != none)
         for (const dim d : g.at(v).type.dims)
@@ -147,12 +146,12 @@ struct quantised_products {
     return product{sum, detail::along_axis(x->scale, sum, -1) * detail::along_axis(w->scale, sum, -1), bias};
   }
 
+  // Of a product that only_quantised() has left as it was, which has one unit for all of it.
   static constexpr tensor quantised_again(builder& b, const op::quantize_linear& how, const rebuilt_inputs& inputs) {
     const graph& g = b.value();
     const value_id v = inputs.id(0);
-    if (v == none || g.at(v).producer == none || how.block_size != 0 || !is_one(inputs[1])) return {};
+    if (v == none || g.at(v).producer == none || inputs[1].type() != f32) return {};
     const tensor zero = inputs.size() > 2 ? inputs[2] : tensor{};
-    if (inputs[1].type() != f32 || (zero.present() && !is_one(zero))) return {};
     const node n = g.node_at(g.at(v).producer);
     vector<value_id> operands;
     for (std::size_t i = 0; i < n.inputs.count; ++i) operands.push_back(g.input_of(n, i));
