@@ -50,17 +50,15 @@ constexpr bool is_bounded(const kernel_spec& spec, operand_ref r) {
   return below && above;
 }
 
-// Can a value be computed in vectors: it, and all that it is computed from?
-constexpr bool vectorizes(const kernel_spec& spec, operand_ref r) {
-  return spec.all_in_tree(r, [&](operand_ref x) {
-    return has_lanes(spec.type_of(x)) && (x.from != source::node || computes_integer_lanes(spec, x));
-  });
+// Is a node computed in vectors? Else its operator's definition is applied lane by lane.
+constexpr bool computes_in_vectors(const kernel_spec& spec, operand_ref r) {
+  if (!has_lanes(spec.type_of(r))) return false;
+  for (operand_ref in : spec.inputs_of(r))
+    if (!has_lanes(spec.type_of(in))) return false;
+  return computes_integer_lanes(spec, r);
 }
-constexpr bool outputs_vectorize(const kernel_spec& spec) {
-  for (std::size_t o = 0; o < spec.outputs(); ++o)
-    if (!vectorizes(spec, spec.output(o).value)) return false;
-  return true;
-}
+// Are elements of this type 32-bit floats while they are computed with?
+constexpr bool is_computed_in_f32(dtype t) { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
 
 // The axis along which the first output is contiguous; the last one when there is none.
 constexpr std::size_t lane_axis(const kernel_spec& spec) {

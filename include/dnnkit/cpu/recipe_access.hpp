@@ -6,20 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <utility>
 
-#include "dnnkit/core/element.hpp"
 #include "dnnkit/cpu/kernel.hpp"
 #include "dnnkit/cpu/micro/vec.hpp"
 #include "dnnkit/operator/access.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
-
-// As elements are stored, and as they are computed with.
-template <dtype D> using element = type_of_dtype<D>;
-template <dtype D> using computed = std::conditional_t<D == dtype::f16 || D == dtype::bf16, float, element<D>>;
 
 // E as a constant, or as the value the call binds it to.
 template <local_extent E> [[gnu::always_inline]] inline constexpr auto extent_value(const kernel_call& call) {

@@ -7,18 +7,16 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "dnnkit/cpu/lane_analysis.hpp"
+#include "dnnkit/cpu/lanes.hpp"
 #include "dnnkit/cpu/micro/math.hpp"
-#include "dnnkit/cpu/micro/vector_scalar.hpp"
 #include "dnnkit/cpu/recipe_access.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/operator/attributes.hpp"
-#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -33,68 +31,6 @@ template <class Net, operator_id Id> struct find_operator {
                 "`static constexpr auto ops = dnnkit::builtin_ops + dnnkit::op_set<...>{}`");
   using type = typename set::template at<position>;
 };
-
-// Lanes consecutive elements along one axis; Lanes == 1 is a plain number.
-template <dtype D, int Lanes> struct lanes_of { using type = computed<D>; };
-template <int Lanes>
-requires(Lanes > 1) struct lanes_of<dtype::f32, Lanes> {
-  using type = vec<float, Lanes>;
-};
-template <dtype D, int Lanes>
-requires(Lanes > 1 && (has_integer_lanes(D) || D == dtype::boolean)) struct lanes_of<D, Lanes> {
-  using type = vec<std::int32_t, Lanes>;
-};
-template <dtype D, int Lanes> using lanes = typename lanes_of<D, Lanes>::type;
-
-// x as an element, or vector of elements, of another type. Numbers that are no 64-bit integer (signed, unless the type
-// is u64 and the number positive) become the nearest one, and NaN 0; the truth value of a mask is 1.
-template <class To, class From> [[gnu::always_inline]] constexpr To converted(From x) {
-  if constexpr (std::is_same_v<To, From>) return x;
-  else if constexpr (!std::is_arithmetic_v<From>) {
-    if constexpr (std::is_floating_point_v<typename To::value_type>) return select(x, To(1), To(0));
-    else return x != From(0);
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
-    constexpr From beyond = From(0x1p63);
-    if (x != x) return To(0);
-    if constexpr (std::is_same_v<To, std::uint64_t>)
-      if (x >= beyond) return x < From(0x1p64) ? static_cast<To>(x) : ~To(0);
-    return static_cast<To>(x >= beyond    ? std::numeric_limits<std::int64_t>::max()
-                           : x <= -beyond ? std::numeric_limits<std::int64_t>::min()
-                                          : static_cast<std::int64_t>(x));
-  } else return static_cast<To>(x);
-}
-
-// Lanes of elements of type From as lanes of type To, which as_stored() may still have to make fit. Floats become bytes
-// only: outside 32 bits the lowest 8 of the nearest number of 64 are zero, but for those above all of them. Bounded
-// ones are known to lie within 32 bits, if they are numbers; what is none becomes one whose lowest bits are zero.
-template <dtype To, dtype From, bool Bounded = false, class T> [[gnu::always_inline]] inline auto converted_lanes(T x) {
-  if constexpr (To == From) {
-    return x;
-  } else if constexpr (To == dtype::boolean) {
-    return x != T(0);
-  } else if constexpr (From == dtype::boolean) {
-    if constexpr (To == dtype::f32) return select(x, vec<float, T::lanes>(1), vec<float, T::lanes>(0));
-    else return x & T(1);
-  } else if constexpr (To == dtype::f32) {
-    return convert<float>(x);
-  } else if constexpr (From == dtype::f32) {
-    static_assert(To == dtype::u8 || To == dtype::i8);
-    using integers = vec<std::int32_t, T::lanes>;
-    if constexpr (Bounded) return convert<std::int32_t>(x);
-    const auto fits = (x < T(0x1p31f)) & (x > T(-0x1p31f));
-    return select(fits, convert<std::int32_t>(select(fits, x, T(0))), integers(x >= T(0x1p63f)));
-  } else {
-    return x;
-  }
-}
-
-// x as an element of type D keeps it.
-template <dtype D, class T> [[gnu::always_inline]] constexpr T as_stored(T x) {
-  if constexpr (std::is_same_v<T, computed<D>> && !std::is_same_v<T, element<D>>) return static_cast<T>(element<D>(x));
-  else if constexpr (!std::is_arithmetic_v<T> && D == dtype::u8) return x & T(255);
-  else if constexpr (!std::is_arithmetic_v<T> && D == dtype::i8) return (x << 24) >> 24;
-  else return x;
-}
 
 template <class Net, std::size_t R> struct tree {
   using access = recipe_access<Net, R>;
@@ -182,6 +118,11 @@ template <class Net, std::size_t R> struct tree {
       } else if constexpr (l.type == dtype::f32 && l.movement.count == 0 && s.single) {
         const float* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
         return vector::gather(p, extent_value<s.stride>(call), n);
+      } else if constexpr (!loads_as_vector(l.type) && l.movement.count == 0 && s.single) {
+        const auto* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
+        const index_t step = extent_value<s.stride>(call);
+        using number = computed<l.type>;
+        return lanes_from<l.type, Lanes>([&](int i) { return i < n ? static_cast<number>(p[i * step]) : number(0); });
       } else {
         vector v(0);
         coordinates each = c;
@@ -223,11 +164,16 @@ template <class Net, std::size_t R> struct tree {
     else return lanes<c.type, Lanes>(x);
   }
 
+  // The operator of node K.
+  template <std::size_t K> using operator_of_node = typename find_operator<Net, access::template node<K>.op.id>::type;
+  template <std::size_t K>
+  static constexpr auto operation = decode<operator_of_node<K>>(Net::plan.attributes.data() +
+                                                                access::template node<K>.attributes.first);
+
   // The nodes' values of one evaluation.
   template <int Lanes> static auto make_frame() {
     return []<std::size_t... K>(std::index_sequence<K...>) {
-      return std::tuple<
-          lanes<access::template node<K>.type, (has_lanes(access::template node<K>.type) ? Lanes : 1)>...>{};
+      return std::tuple<lanes<access::template node<K>.type, Lanes>...>{};
     }
     (std::make_index_sequence<node_count>{});
   }
@@ -266,20 +212,30 @@ template <class Net, std::size_t R> struct tree {
       if constexpr (Ref.from == source::load) return at.template load<Ref.index>(n);
       else if constexpr (Ref.from == source::node) return std::get<Ref.index>(frame);
       else if constexpr (Ref.from == source::constant) return literal<Ref, Lanes>();
-      else return as_stored<self.anchor_type>(anchor);
+      else return as_anchor<self.anchor_type>(anchor);
+    }
+    template <std::size_t K, std::size_t... I> [[gnu::always_inline]] void by_lanes(const auto& operands) {
+      static constexpr dtype type = access::template node<K>.type;
+      static constexpr std::size_t first = access::template node<K>.inputs.first;
+      std::get<K>(frame) = lanes_from<type, Lanes>([&](int i) {
+        return as_stored<type>(converted<computed<type>>(
+            operation<K>.apply(lane_of<spec.type_of(Net::plan.refs[first + I])>(std::get<I>(operands), i)...)));
+      });
     }
     template <std::size_t K> [[gnu::always_inline]] void compute(auto n) {
       constexpr recipe_node x = access::template node<K>;
-      using Op = typename find_operator<Net, x.op.id>::type;
-      constexpr Op op = decode<Op>(Net::plan.attributes.data() + x.attributes.first);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         using result = std::remove_reference_t<decltype(std::get<K>(frame))>;
-        const auto y = op.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...);
         constexpr operand_ref operand = Net::plan.refs[x.inputs.first];  // of a Cast
-        if constexpr (!std::is_arithmetic_v<result> && x.op.id == id_of<op::cast>)
+        if constexpr (Lanes > 1 && !computes_in_vectors(spec, operand_ref{source::node, K}))
+          by_lanes<K, I...>(std::tuple(value<Net::plan.refs[x.inputs.first + I]>(n)...));
+        else if constexpr (!std::is_arithmetic_v<result> && x.op.id == id_of<op::cast>)
           std::get<K>(frame) =
-              as_stored<x.type>(converted_lanes<x.type, spec.type_of(operand), is_bounded(spec, operand)>(y));
-        else std::get<K>(frame) = as_stored<x.type>(converted<result>(y));
+              as_stored<x.type>(converted_lanes<x.type, spec.type_of(operand), is_bounded(spec, operand)>(
+                  operation<K>.apply(value<operand>(n))));
+        else
+          std::get<K>(frame) =
+              as_stored<x.type>(converted<result>(operation<K>.apply(value<Net::plan.refs[x.inputs.first + I]>(n)...)));
       }
       (std::make_index_sequence<x.inputs.count>{});
     }

@@ -25,7 +25,7 @@ class tree_cost {
     double n = 0;
     spec_.all_in_tree(r, [&](operand_ref x) {
       if (x.from == source::load) n += load(spec_.load(x.index));
-      else if (x.from == source::node) n += node(spec_.node(x.index));
+      else if (x.from == source::node) n += node(x);
       return true;
     });
     return n;
@@ -38,11 +38,11 @@ class tree_cost {
   }
 
  private:
-  constexpr double node(const recipe_node& x) const {
-    const double of_vector = vector_cycles(facts_, x.op.id);
-    if (lanes_ > 1) return of_vector;
+  constexpr double node(operand_ref r) const {
+    const double of_vector = vector_cycles(facts_, spec_.node(r.index).op.id);
+    if (lanes_ > 1 && computes_in_vectors(spec_, r)) return of_vector;
     // Of a single element, what is dear comes from the C library.
-    return of_vector > 4 * of_.simple ? of_.library / facts_.float_lanes : of_.evaluated / 4;
+    return lanes_ * (of_vector > 4 * of_.simple ? of_.library / facts_.float_lanes : of_.evaluated / 4);
   }
   constexpr double load(const recipe_load& l) const {
     const lane_stride s = spec_.stride_along(l.axes, along_);
@@ -50,17 +50,19 @@ class tree_cost {
     if (lanes_ == 1) return of_.load + place;
     const bool plain = l.movement.count == 0 && s.single;
     if (plain && s.stride == 0) return of_.load + place;
-    if (plain && loads_as_vector(l.type) && s.stride == 1) return of_.load + place;
-    if (plain && l.type == dtype::f32) return place + lanes_ * of_.gathered;
+    if (plain && s.stride == 1) return of_.load * registers_of(l.type) + place;
+    if (plain) return place + lanes_ * of_.gathered;
     return lanes_ * (of_.gathered + place);
   }
   constexpr double store(const recipe_output& o) const {
     const lane_stride s = spec_.stride_along(o.axes, along_);
     const double place = divisions(o.axes) * of_.divided;
     if (lanes_ == 1) return of_.store + place;
-    if (s.single && s.stride == 1 && loads_as_vector(o.type)) return of_.store + place;
+    if (s.single && s.stride == 1) return of_.store * registers_of(o.type) + place;
     return lanes_ * (of_.scattered + (s.single ? 0 : place));
   }
+  // That lanes of elements take in memory, at least one.
+  static constexpr double registers_of(dtype t) { return size_of(t) > 4 ? static_cast<double>(size_of(t)) / 4 : 1; }
   // Coordinates that a view takes apart, axis by axis.
   constexpr double divisions(slice_of axes) const {
     double n = 0;

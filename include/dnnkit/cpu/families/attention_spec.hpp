@@ -44,9 +44,8 @@ class attention_spec : public kernel_spec {
     if (!is_direct(scores, 0) || !is_direct(scores, 1) || !is_direct(*this, 1))
       return "a factor is computed where it is read, or lies at no strides";
     for (const kernel_spec* stage : {&scores, &weights, static_cast<const kernel_spec*>(this)}) {
-      if (stage->anchor_type() != dtype::f32 || !vectorizes(*stage, stage->input(0)) || !outputs_vectorize(*stage))
-        return "there are no vectors of what is computed on the way";
-      if (stage->type_of(stage->input(0)) != dtype::f32) return "the elements are not 32-bit floats";
+      if (stage->anchor_type() != dtype::f32 || stage->type_of(stage->input(0)) != dtype::f32)
+        return "the elements are not 32-bit floats";
     }
     if (scores.type_of(scores.output(0).value) != dtype::f32 || weights.type_of(weights.output(0).value) != dtype::f32)
       return "the elements are not 32-bit floats";

@@ -49,8 +49,6 @@ struct byte_convolution {
       return "the elements have 16 bits";
     if (!spec.is_setup(spec.input(1)) || !spec.is_setup(spec.input(3)))
       return "the run computes weights or their zero points, which are packed before it";
-    if (!vectorizes(spec, spec.input(0))) return "there are no vectors of what the input is computed from";
-    if (!outputs_vectorize(spec)) return "there are no vectors of what is computed from the result";
     return spec.unfit_for_staging();
   }
   static constexpr int panel_vectors(const convolution_spec& spec, const cpu_facts& facts) {

@@ -51,8 +51,6 @@ struct byte_matrix_product {
     if (!is_byte(spec.type_of(spec.input(0))) || !is_byte(spec.type_of(spec.input(1))))
       return "the elements have 16 bits";
     if (!spec.is_matrix()) return "a factor is a vector";
-    if (!vectorizes(spec, spec.input(0))) return "there are no vectors of what the first factor is computed from";
-    if (!outputs_vectorize(spec)) return "there are no vectors of what is computed from the result";
     return {};
   }
   static constexpr int widest(const product_spec& spec, const cpu_facts& facts) {

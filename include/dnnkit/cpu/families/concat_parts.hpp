@@ -18,8 +18,7 @@ struct concat_parts {
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == id_of<op::concat>; }
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
-    bool vectors = outputs_vectorize(spec) && has_lanes(spec.anchor_type());
-    for (std::size_t i = 0; i < spec.inputs(); ++i) vectors = vectors && vectorizes(spec, spec.input(i));
+    const bool vectors = !spec.is_setup();
     const std::size_t along = lane_axis(spec);
     const tree_cost tree(spec, facts, along, vectors ? facts.float_lanes : 1);
     kernel_work work;
@@ -27,9 +26,8 @@ struct concat_parts {
       const auto extent = static_cast<double>(known_or_typical(spec.extent_of(i, along)));
       work.cycles += rows_along(facts, spec.elements_of(i), extent, vectors).vectors * tree.value(spec.input(i));
     }
-    return element_choice(
-        spec, facts, along, vectors, work,
-        vectors ? "part by part, in vectors" : "part by part, element by element: there are no vectors");
+    return element_choice(spec, facts, along, vectors, work,
+                          vectors ? "part by part, in vectors" : "part by part, element by element: it runs once");
   }
 
   template <class Net, std::size_t R> struct kernel;

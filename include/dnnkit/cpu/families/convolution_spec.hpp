@@ -36,11 +36,9 @@ class convolution_spec : public kernel_spec {
 
   // Why no kernel of packed weights and vectors carries it out; empty when one can.
   constexpr std::string_view unfit() const {
-    if (anchor_type() != dtype::f32) return "the elements are not 32-bit floats";
+    if (!is_computed_in_f32(anchor_type())) return "the elements are not computed with as 32-bit floats";
     if (!is_setup(input(1)) || !is_setup(input(2)))
       return "the run computes weights or bias, which are packed before it";
-    if (!vectorizes(*this, input(0))) return "there are no vectors of what the input is computed from";
-    if (!outputs_vectorize(*this)) return "there are no vectors of what is computed from the result";
     return {};
   }
 

@@ -14,13 +14,26 @@ struct elementwise_map {
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == operator_id::none; }
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
-    const bool vectors = !spec.is_setup() && outputs_vectorize(spec) && spec.rank() > 0;
+    const bool vectors = !spec.is_setup() && spec.rank() > 0 && has_vectors(spec);
     return element_choice(
         spec, facts, lane_axis(spec), vectors, {},
         vectors ? "rows in vectors" : "rows element by element: it runs once, or there are no vectors");
   }
 
   template <class Net, std::size_t R> struct kernel;
+
+ private:
+  // Is anything loaded, computed or stored in vectors? What else there is, an element at a time, compilers make vectors
+  // of as well by themselves.
+  static constexpr bool has_vectors(const kernel_spec& spec) {
+    bool any = false;
+    for (std::size_t o = 0; o < spec.outputs(); ++o)
+      spec.all_in_tree(spec.output(o).value, [&](operand_ref x) {
+        any = any || (x.from == source::node ? computes_in_vectors(spec, x) : spec.type_of(x) == dtype::f32);
+        return !any;
+      });
+    return any;
+  }
 };
 
 template <class Net, std::size_t R> struct elementwise_map::kernel {

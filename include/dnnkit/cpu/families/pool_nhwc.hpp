@@ -24,8 +24,6 @@ struct pool_nhwc {
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
     if (spec.anchor_type() != dtype::f32) return no_match{"the elements are not 32-bit floats"};
-    if (!vectorizes(spec, spec.input(0))) return no_match{"there are no vectors of what the input is computed from"};
-    if (!outputs_vectorize(spec)) return no_match{"there are no vectors of what is computed from the result"};
     const double taps =
         static_cast<double>(spec.is_anchor<op::max_pool>() ? spec.anchor<op::max_pool>().over().taps()
                                                            : spec.anchor<op::average_pool>().over().taps());

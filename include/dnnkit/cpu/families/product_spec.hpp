@@ -41,10 +41,9 @@ class product_spec : public kernel_spec {
 
   // Why it is no product of panels and vectors; empty when it can be.
   constexpr std::string_view unfit() const {
-    if (anchor_type() != dtype::f32 || type_of(input(1)) != dtype::f32) return "the elements are not 32-bit floats";
+    if (!is_computed_in_f32(anchor_type()) || !is_computed_in_f32(type_of(input(1))))
+      return "the elements are not computed with as 32-bit floats";
     if (!is_matrix()) return "a factor is a vector";
-    if (!vectorizes(*this, input(0))) return "there are no vectors of what the first factor is computed from";
-    if (!outputs_vectorize(*this)) return "there are no vectors of what is computed from the result";
     return {};
   }
 
@@ -108,7 +107,7 @@ class product_spec : public kernel_spec {
  private:
   constexpr k_order order_of_k() const {
     k_order o;
-    if (input(0).from != source::load || a_load.movement.count != 0) return o;
+    if (input(0).from != source::load || a_load.movement.count != 0 || !loads_as_vector(a_load.type)) return o;
     for (const view_axis& x : plan().axes_of(a_load.axes)) {
       if (x.of != a_rank - 1) continue;
       if (!x.size.is_known() || !x.stride.is_known()) {

@@ -73,11 +73,8 @@ class recurrent_spec : public kernel_spec {
     for (std::size_t i : {input_weight, input_recurrence})
       for (std::size_t d = 0; d < 3; ++d)
         if (!extent_of(i, d).is_known()) return "the extents of the weights are not known";
-    for (std::size_t i : {input_steps, input_state, input_cell})
-      if (has(i) && !vectorizes(*this, input(i))) return "there are no vectors of what the steps are computed from";
     for (std::size_t i : {input_weight, input_recurrence, input_bias, input_peepholes})
       if (has(i) && type_of(input(i)) != dtype::f32) return "the elements are not 32-bit floats";
-    if (!outputs_vectorize(*this)) return "there are no vectors of what is computed from the result";
     return {};
   }
   // Are all weights the same in every run?

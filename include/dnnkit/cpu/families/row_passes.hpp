@@ -77,7 +77,7 @@ struct row_passes {
   }
 
   static constexpr std::string_view reason(const row_spec& spec) {
-    if (spec.width == 1) return "element by element: it runs once, or there are no vectors";
+    if (spec.width == 1) return "element by element: it runs once, or there are no vectors of the type";
     if (spec.group > 1) return "groups of lanes are rows, in lockstep";
     return spec.lanes_in_row ? "vectors along the row, in several accumulators" : "as many rows as lanes, in lockstep";
   }

@@ -24,8 +24,7 @@ class row_spec : public kernel_spec {
         passes(self().rows.passes),
         reduces(self().anchor.kind == form::reduction),
         lanes_(lanes_of_vectors),
-        in_vectors(!is_setup() && vectorizes(*this, input(0)) && outputs_vectorize(*this) &&
-                   type_of(input(0)) == dtype::f32 && anchor_type() == dtype::f32),
+        in_vectors(!is_setup() && type_of(input(0)) == dtype::f32 && anchor_type() == dtype::f32),
         along(best_axis()),
         group(lanes_of_a_row()),
         first_along(first_axis()),
