@@ -14,6 +14,7 @@ COLUMNS = [  # heading, text of a result
     ("without vectors", lambda r: f"{100 * sum(k['share'] for k in r['element_by_element']):.0f} %"),
     ("compiled in", lambda r: f"{r['compile_s']:.0f} s"),
     ("deviation", lambda r: f"{r['deviation']:.0e}"),
+    ("ONNX Runtime's own", lambda r: f"{r['sensitivity']:.0e}"),
     ("dnnkit", lambda r: f"{r['dnnkit_ms']:.2f} ms"),
     ("ONNX Runtime", lambda r: f"{r['ort_ms']:.2f} ms"),
     ("ratio", lambda r: f"{r['ratio']:.2f}"),
