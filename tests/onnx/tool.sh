@@ -57,8 +57,8 @@ says 0 "| computed |,Conv,GlobalAveragePool" "$tool" operators
 says 0 "input x: f32 [1, 2, 4, 4],GlobalAveragePool,in the file,all,kernel" "$tool" explain "$small"
 says 0 "digraph,Conv" "$tool" dot "$small"
 encoder=$2/../../examples/assets/encoder.onnx
-for command in check explain; do says 0 "kernels run element by element,: Gather" "$tool" $command "$encoder"; done
-says 1 "--most-scalar: ,kernels run element by element,expected at most 0.5 %" "$tool" build "$encoder" --most-scalar 0.5 -o unused
+for command in check explain; do says 0 "1 kernel runs element by element,: Gather" "$tool" $command "$encoder"; done
+says 1 "--most-scalar: ,1 kernel runs element by element,expected at most 0.5 %" "$tool" build "$encoder" --most-scalar 0.5 -o unused
 
 # explain --json, read by a parser of JSON: the numbers of small.onnx, and hostile names as they are.
 json() {

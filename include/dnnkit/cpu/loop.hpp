@@ -32,20 +32,24 @@ coordinates row_coordinates(const kernel_call& call, std::size_t without, index_
   return c;
 }
 
-// f(n) for each group of Lanes positions along axis `Along`, with c[Along] set to its start: n is constant<Lanes>, and
-// a smaller index_t for what is left.
+// f(n) for each group of Lanes positions along axis `Along` from `first` to before `last`, with c[Along] set to its
+// start: n is constant<Lanes>, and a smaller index_t for what is left.
 template <int Lanes, std::size_t Along>
-[[gnu::always_inline]] inline void for_lanes(coordinates& c, index_t extent, auto&& f) {
-  index_t i = 0;
-  for (; i + Lanes <= extent; i += Lanes) {
+[[gnu::always_inline]] inline void for_lanes_between(coordinates& c, index_t first, index_t last, auto&& f) {
+  index_t i = first;
+  for (; i + Lanes <= last; i += Lanes) {
     c[Along] = i;
     f(constant<Lanes>{});
   }
   if constexpr (Lanes > 1)
-    if (i < extent) {
+    if (i < last) {
       c[Along] = i;
-      f(extent - i);
+      f(last - i);
     }
+}
+template <int Lanes, std::size_t Along>
+[[gnu::always_inline]] inline void for_lanes(coordinates& c, index_t extent, auto&& f) {
+  for_lanes_between<Lanes, Along>(c, 0, extent, f);
 }
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -196,6 +196,13 @@ struct graph {
     return declared_inputs.empty() ? at(inputs[i]).type.dims : declared_inputs[i];
   }
 
+  // Which positions of its input number `i` the node reads.
+  constexpr footprint footprint_of(const node& n, std::size_t i) {
+    inference c = inference_of(n);
+    c.out(values[n.output].type.type, values[n.output].type.dims);
+    return n.op->reads(attributes_of(n), c, i);
+  }
+
   // Floating-point operations of one run of the node (a multiply-add counts as two).
   constexpr dim flops_of(const node& n) {
     inference c = inference_of(n);

@@ -57,9 +57,9 @@ struct pad {
     if (input == 1) return footprint::all(c.rank(1));
     footprint f;
     for (std::size_t d = 0; d < c.rank(0); ++d) {
-      const bool repeats = mode != pad_mode::constant && (pads[d] != 0 || pads[d + c.rank(0)] != 0);
-      f.axes.push_back(repeats ? needs::one_chosen : needs::window(d, 1, 1, 1, dim(0)));
-      f.axes[d].before = c.table().add(dim(0), pads[d]);
+      if (pads[d] == 0 && pads[d + c.rank(0)] == 0) f.axes.push_back(needs::same(d));
+      else if (mode != pad_mode::constant) f.axes.push_back(needs::one_chosen);
+      else f.axes.push_back(needs::window(d, 1, 1, 1, c.table().add(dim(0), pads[d])));
     }
     return f;
   }
@@ -69,18 +69,26 @@ struct pad {
     const std::int64_t period = 2 * (n - 1), r = (p % period + period) % period;
     return r < n ? r : period - r;
   }
+  // The elements that are left of the input along an axis, `count` of them from `first` on, lie in the output from
+  // `begin` on.
+  struct part {
+    std::int64_t first = 0, count = 0, begin = 0;
+  };
+  constexpr part left(const auto& c, std::size_t d) const {
+    const std::int64_t before = pads[d], behind = pads[d + c.rank(0)];
+    const std::int64_t first = mode == pad_mode::constant || before > 0 ? 0 : -before;
+    return {first, c.in(0, d) - first + (mode == pad_mode::constant || behind > 0 ? 0 : behind), before + first};
+  }
   template <class V = absent> constexpr auto at(const auto& c, const coordinates& o, auto x, V given = {}) const {
     using T = decltype(x(o));
     coordinates i{};
     for (std::size_t d = 0; d < c.rank(0); ++d) {
-      const std::int64_t before = pads[d], behind = pads[d + c.rank(0)];
-      const std::int64_t first = mode == pad_mode::constant || before > 0 ? 0 : -before;  // of those left
-      const std::int64_t n = c.in(0, d) - first + (mode == pad_mode::constant || behind > 0 ? 0 : behind);
-      const std::int64_t p = o[d] - before - first;
+      const auto [first, n, begin] = left(c, d);
+      const std::int64_t p = o[d] - begin;
       const bool inside = p >= 0 && p < n;
       if (!inside && (mode == pad_mode::constant || n < 1)) {
-        if constexpr (is_present<V>) return given(coordinates{});
-        else return static_cast<T>(value);
+        if constexpr (is_present<V>) return spread<T>(given(coordinates{}));
+        else return spread<T>(value);
       }
       i[d] = first + p;
       if (inside) continue;

@@ -94,16 +94,21 @@ struct resize {
     c.out(c.type(0), s);
   }
 
+  // Does axis d stay as it is? Known to have as many elements as before or not.
+  constexpr bool keeps(std::size_t d, bool same_extent) const {
+    return coordinate_transformation_mode != coordinate_mode::tf_crop_and_resize &&
+           (scales.empty() ? same_extent : scales[d] == 1);
+  }
+
   // Along an axis that is resampled: one position, two or four, or, without aliasing, as many as the scale asks for.
   constexpr footprint reads(const inference& c, std::size_t) const {
-    const bool crops = coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize;
     const dim count = mode == resize_mode::nearest  ? 1
                       : antialias                   ? dim::unknown()
                       : mode == resize_mode::linear ? 2
                                                     : 4;
     footprint f;
     for (std::size_t d = 0; d < c.rank(0); ++d) {
-      const bool stays = !crops && (scales.empty() ? c.outputs()[0].dims[d] == c.in(0)[d] : scales[d] == 1);
+      const bool stays = keeps(d, c.outputs()[0].dims[d] == c.in(0)[d]);
       f.axes.push_back(stays ? needs::same(d) : needs::indirect(count));
     }
     return f;
@@ -113,7 +118,7 @@ struct resize {
     if (coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize)
       for (std::size_t d = 0; d < c.rank(0); ++d)
         if (const float p = source(c, d, o[d]); p < 0 || p > static_cast<float>(c.in(0, d) - 1))
-          return static_cast<result>(extrapolation_value);
+          return spread<result>(extrapolation_value);
     if (mode == resize_mode::nearest) return static_cast<result>(nearest(c, o, x));
     return static_cast<result>(mode == resize_mode::linear && !antialias ? linear(c, o, x) : weighted(c, o, x));
   }
@@ -197,8 +202,12 @@ struct resize {
     for (std::size_t d = 0; d < c.rank(0); ++d) i[d] = inside(rounded(source(c, d, o[d])), c.in(0, d));
     return x(i);
   }
+  // What means of T are kept in: integers in real numbers, too.
+  template <class C, class T> using mean_of = std::conditional_t<std::is_arithmetic_v<T>, typename C::real, T>;
+
   // The mean of the corners around the source, weighted by nearness along each axis.
-  template <class C> constexpr typename C::real linear(const C& c, const coordinates& o, auto x) const {
+  template <class C> constexpr auto linear(const C& c, const coordinates& o, auto x) const {
+    using mean = mean_of<C, decltype(x(o))>;
     const std::size_t rank = c.rank(0);
     coordinates below{};
     std::array<float, max_rank> share{};  // of the upper neighbour
@@ -211,7 +220,7 @@ struct resize {
       share[d] = p - static_cast<float>(below[d]);
       if (share[d] > 0) between |= 1u << d;
     }
-    typename C::real sum = 0;
+    mean sum(0);
     std::uint32_t upper = between;
     do {  // every subset of `between`, down to the empty one
       coordinates i = below;
@@ -222,7 +231,7 @@ struct resize {
         i[d] += high;
         weight *= static_cast<typename C::real>(high ? share[d] : 1 - share[d]);
       }
-      sum += weight * static_cast<typename C::real>(x(i));
+      sum += spread<mean>(weight) * static_cast<mean>(x(i));
       upper = (upper - 1) & between;
     } while (upper != between);
     return sum;
@@ -255,7 +264,8 @@ struct resize {
   }
   constexpr bool left_out(std::int64_t i, std::int64_t n) const { return exclude_outside && (i < 0 || i >= n); }
 
-  template <class C> constexpr typename C::real weighted(const C& c, const coordinates& o, auto x) const {
+  template <class C> constexpr auto weighted(const C& c, const coordinates& o, auto x) const {
+    using mean = mean_of<C, decltype(x(o))>;
     const std::size_t rank = c.rank(0);
     std::array<taps, max_rank> along{};
     coordinates counts{}, k{};
@@ -266,7 +276,7 @@ struct resize {
       else along[d].first = o[d];
       counts[d] = along[d].count;
     }
-    typename C::real sum = 0;
+    mean sum(0);
     do {
       coordinates i{};
       typename C::real w = 1;
@@ -275,7 +285,7 @@ struct resize {
         i[d] = inside(p, c.in(0, d));
         w *= static_cast<typename C::real>(left_out(p, c.in(0, d)) ? 0 : weight(along[d], k[d]) / along[d].total);
       }
-      if (w != 0) sum += w * static_cast<typename C::real>(x(i));
+      if (w != 0) sum += spread<mean>(w) * static_cast<mean>(x(i));
     } while (next(k, counts, rank));
     return sum;
   }

@@ -33,8 +33,14 @@ template <class T> inline constexpr bool is_present = !std::is_same_v<std::remov
 //   c.workspace()            room for workspace(c) numbers of C::real, if the operator has a member of that name
 // A variadic one is given compute(c, y, x) with x(i, coordinates), element of input i.
 
-// The type a sum of products of T is kept in: integers wrap around, so their own will do.
-template <class C, class T> using sum_of = std::conditional_t<std::is_integral_v<T>, T, typename C::real>;
+// The type a sum of products of T is kept in: integers wrap around, so their own will do. Vectors are kept as they are.
+template <class C, class T>
+using sum_of = std::conditional_t<std::is_integral_v<T> || !std::is_arithmetic_v<T>, T, typename C::real>;
+// x as a T: a number, or a vector with x in every lane.
+template <class T> constexpr T spread(auto x) {
+  if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(x);
+  else return T(static_cast<typename T::value_type>(x));
+}
 
 // Number of elements of input i, and of the output.
 template <class C> constexpr std::int64_t input_count(const C& c, std::size_t i) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Pass: where the coordinates of each stored value lie (SmartMem, section 3.3: a producer writes contiguously what its
 // reader reduces over). Values that convolutions and pools read or write are channels last, and so is what is computed
-// from them element by element. Where that would leave vector lanes empty - few channels, not a multiple of a vector -
-// a whole stretch of convolutions may be channels first instead, with vectors along rows: the families of kernels are
-// asked what each layout would cost (pass/layout_costs.hpp), and the cheaper one is taken; without families, the one
-// that takes fewer multiply-adds. A value that a convolution
-// reads as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major. Target says
-// whether it gains from any of this, and how many lanes a vector has (cost/target.hpp).
+// from them element by element, or picked from their planes (Resize, Pad). Where that would leave vector lanes empty -
+// few channels, not a multiple of a vector - a whole stretch of convolutions may be channels first instead, with
+// vectors along rows: the families of kernels are asked what each layout would cost (pass/layout_costs.hpp), and the
+// cheaper one is taken; without families, the one that takes fewer multiply-adds. A value that a convolution reads as
+// it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major. Target says whether it
+// gains from any of this, and how many lanes a vector has (cost/target.hpp).
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ template <class Target> class layout_selection {
   }
 
  private:
-  constexpr layout_selection(const graph& g, decision_notes notes)
+  constexpr layout_selection(graph& g, decision_notes notes)
       : g_(g), notes_(notes), spatial_(g.values.size(), 0), parent_(g.values.size()), stretches_(g.values.size()) {
     for (std::size_t v = 0; v < parent_.size(); ++v) parent_[v] = static_cast<value_id>(v);
   }
@@ -132,18 +132,29 @@ template <class Target> class layout_selection {
     for (const fusion_group& group : fusion.groups)
       if (!group.setup) follow_operands(group);
   }
-  // What a kernel computes from spatial values of its own shape takes their order.
+  // What a kernel computes from spatial values of its own shape, or picks from the planes of such, takes their order.
   constexpr void follow_operands(const fusion_group& group) {
     const value_id y = group.outputs[0];
     const shape& s = g_.at(group.anchor == none ? y : g_.node_at(group.anchor).output).type.dims;
+    const bool picks = group.anchor != none && picks_from_planes(g_.node_at(group.anchor));
+    const shape& from = picks ? g_.at(g_.input_of(g_.node_at(group.anchor), 0)).type.dims : s;
     for (node_id n : group.nodes)
       for (std::size_t i = 0; i < g_.node_at(n).inputs.count; ++i) {
         const value_id v = g_.input_of(g_.node_at(n), i);
-        if (v == none || spatial_[index(v)] == 0 || !(g_.at(v).type.dims == s)) continue;
+        if (v == none || spatial_[index(v)] == 0) continue;
+        if (!(g_.at(v).type.dims == s) && !(g_.at(v).type.dims == from)) continue;
         join(y, v);
         for (value_id o : group.outputs)
           if (is_free(o) && g_.at(o).type.dims == s) spatial_[index(o)] = 1;
       }
+  }
+  // Does each plane of the output hold elements of the same plane of the input (Resize, Pad)?
+  constexpr bool picks_from_planes(const node& anchor) const {
+    const shape& in = g_.at(g_.input_of(anchor, 0)).type.dims;
+    if (anchor.op->properties.map != mapping::one_to_many || in.size() != g_.at(anchor.output).type.dims.size())
+      return false;
+    const footprint f = g_.footprint_of(anchor, 0);
+    return f.axes.size() > 1 && f.axes[0] == needs::same(0) && f.axes[1] == needs::same(1);
   }
   static constexpr bool wants_channels(const graph& g, const node& anchor) {
     const std::size_t rank = g.at(anchor.output).type.dims.size();
@@ -262,7 +273,7 @@ template <class Target> class layout_selection {
     say("channels last", "vectors of channels leave no more lanes empty than vectors along rows would", true);
   }
 
-  const graph& g_;
+  graph& g_;
   decision_notes notes_;
   vector<std::uint8_t> spatial_;  // read or written by a convolution or pool, or following such a value
   vector<value_id> parent_;

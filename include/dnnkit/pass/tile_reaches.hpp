@@ -36,9 +36,7 @@ constexpr tile_reach composed(const axis_reach& a, const vector<tile_reach>& out
 // Of the axes of an input of node n, an operator that is no movement.
 constexpr vector<tile_reach> reaches_of_input(graph& g, const node& n, std::size_t input,
                                               const vector<tile_reach>& output) {
-  inference c = g.inference_of(n);
-  c.out(g.at(n.output).type.type, g.at(n.output).type.dims);
-  const footprint f = n.op->reads(g.attributes_of(n), c, input);
+  const footprint f = g.footprint_of(n, input);
   vector<tile_reach> r;
   for (const axis_reach& a : f.axes) r.push_back(composed(a, output));
   return r;

@@ -21,9 +21,7 @@ namespace dnnkit::detail {
 constexpr dim elements_read(graph& g, const node& n, std::size_t i) {
   symbol_table& table = g.symbols;
   const tensor_type &input = g.at(g.input_of(n, i)).type, &output = g.at(n.output).type;
-  inference c = g.inference_of(n);
-  c.out(output.type, output.dims);
-  const footprint f = n.op->reads(g.attributes_of(n), c, i);
+  const footprint f = g.footprint_of(n, i);
   const dim all = element_count(table, input.dims);
   dim needed = element_count(table, output.dims);
   if (f.is_view) return table.min(all, needed);
