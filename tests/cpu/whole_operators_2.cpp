@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // LABELS: no_sanitize
 // OPTIONS: -O1
-// A recurrent layer of doubles, transforms, samplings and what is said in terms of other operators, compiled.
+// A recurrent layer of doubles, random numbers, transforms, samplings and what is said in terms of other operators,
+// compiled.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/op/builtin.hpp"
 #include "tests/support/fused_groups.hpp"
@@ -25,6 +26,11 @@ template <bool Symbolic> struct layers {
                       {.to = f32}));
     g.output("product", dk::einsum("sbi,bij->bsj", dk::vector<dk::tensor>{x, g.weight("m", {2, 5, 7})}));
     g.output("outer", dk::einsum("sbi,j->bsij", dk::vector<dk::tensor>{x, g.weight("v", {3})}));
+    const dk::vector<dk::tensor> nothing;
+    g.output("noise", x + g.apply(dk::op::random_normal{.dims = x.dims(), .mean = 1, .scale = 3, .seed = 7}, nothing));
+    g.output("chosen", dk::less(g.apply(dk::op::random_uniform{.dims = x.dims(), .seed = 7}, nothing), x));
+    g.output("doubles",
+             dk::cast(g.apply(dk::op::random_uniform{.dims = {2, 3}, .seed = 5, .to = dk::f64}, nothing), {.to = f32}));
     g.output("spectrum", dk::dft(dk::unsqueeze(x, {.axes = {3}}), {.axis = 0}));
     g.output("frames",
              dk::stft(dk::transpose(dk::slice(x, {.starts = {0}, .ends = {1}, .axes = {2}}), {.perm = {1, 2, 0}}),
@@ -49,6 +55,8 @@ struct images {
     g.output("norm", dk::lp_pool(x, {.kernel_shape = {3, 2}}));
     g.output("neighbours", dk::lrn(y, {.size = 3}));
     g.output("determinant", dk::det(dk::slice(x, {.starts = {0}, .ends = {6}, .axes = {3}})));
+    g.output("inverse", dk::inverse(dk::slice(x, {.starts = {0}, .ends = {6}, .axes = {3}}) +
+                                    dk::eye_like(g.weight("square", {6, 6})) * 20.0));
     g.output("padded", dk::pad(x, g.scalar(2.5), {.pads = {0, 0, 1, 0, 0, 0, 0, 2}}));
     g.output("window", g.apply(dk::op::hann_window{.size = 9}, dk::vector<dk::tensor>{}) * 2.0);
     const dk::tensor targets = g.constant({1, 0, 1, 1, 0, 0, 1}, {1, 7}, dk::i64);

@@ -36,6 +36,7 @@
 #include "dnnkit/op/pad.hpp"
 #include "dnnkit/op/pooling.hpp"
 #include "dnnkit/op/quantization.hpp"
+#include "dnnkit/op/random.hpp"
 #include "dnnkit/op/range.hpp"
 #include "dnnkit/op/recurrent.hpp"
 #include "dnnkit/op/reduction.hpp"
@@ -217,9 +218,12 @@ inline constexpr auto builtin_ops = op_set<
     op::hamming_window,
     op::blackman_window,
     op::mel_weight_matrix,
+    op::random_uniform,
+    op::random_normal,
     op::grid_sample,
     op::roi_align,
     op::det,
+    op::inverse,
     op::einsum,
     op::rnn,
     op::gru,

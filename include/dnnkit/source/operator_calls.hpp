@@ -28,7 +28,7 @@ template <class Op> inline constexpr operator_call call_of{};
   F(div) F(dynamic_quantize_linear) F(elu) F(equal) F(erf) F(exp) F(eye_like) F(flatten) F(floor) \
   F(gather) F(gather_elements) F(gather_nd) F(gelu) F(gemm) F(global_average_pool) F(global_lp_pool) \
   F(global_max_pool) F(greater) F(greater_or_equal) F(grid_sample) F(group_normalization) F(hard_sigmoid) \
-  F(hard_swish) F(hardmax) F(identity) F(instance_normalization) F(is_inf) F(is_nan) \
+  F(hard_swish) F(hardmax) F(identity) F(instance_normalization) F(inverse) F(is_inf) F(is_nan) \
   F(layer_normalization) F(leaky_relu) F(less) F(less_or_equal) F(log) F(log_softmax) F(logical_and) \
   F(logical_not) F(logical_or) F(logical_xor) F(lp_normalization) F(lp_pool) F(lrn) F(matmul) F(max) \
   F(max_pool) F(max_pool_indices) F(max_unpool) F(mean_variance_normalization) F(min) F(mish) F(mod) \
@@ -43,7 +43,8 @@ template <class Op> inline constexpr operator_call call_of{};
 #define DNNKIT_APPLIED(F) \
   F(batch_normalization_training) F(bits_of_real) F(real_of_bits) F(blackman_window) F(hamming_window) \
   F(hann_window) F(conv_integer) F(dims) F(gru) F(lstm) F(rnn) F(matmul_integer) F(mel_weight_matrix) \
-  F(qlinear_conv) F(qlinear_matmul) F(root_mean_square) F(standardize) F(tf_idf_vectorizer)
+  F(qlinear_conv) F(qlinear_matmul) F(random_normal) F(random_uniform) F(root_mean_square) F(standardize) \
+  F(tf_idf_vectorizer)
 #define DNNKIT_CALL(name)                                                                            \
   static_assert(std::same_as<std::remove_cv_t<decltype(dnnkit::name)>, function<op::name>>);         \
   template <> inline constexpr operator_call call_of<op::name>{operator_call::kind::function, #name};

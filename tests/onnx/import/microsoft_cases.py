@@ -301,6 +301,8 @@ for metric in ("sqeuclidean", "euclidean"):
     case("CDist", [f(4, 6), f(3, 6)], {"metric": metric}, tolerance=1e-5)
 case("Trilu", [f(2, 4, 5)])
 case("Trilu", [f(4, 5), number(-1, np.int64)], {"upper": 0}, constants=(1,))
+for shape in ((4, 4), (2, 3, 3)):
+    case("Inverse", [f(*shape)], tolerance=1e-5)
 
 FILE.parent.mkdir(exist_ok=True)
 save(FILE, tensors, metadata)

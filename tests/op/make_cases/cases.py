@@ -67,6 +67,17 @@ def run_onnx(op, inputs, attributes, output, count):
     raise RuntimeError(f"{op} {attributes}: {last}")
 
 
+def run_microsoft(op, x):
+    """The output of one node of the domain com.microsoft, ONNX Runtime's own."""
+    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain="com.microsoft")], "g",
+                              [helper.make_tensor_value_info("x", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)],
+                              [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)], ir_version=10)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    engines["onnxruntime"] += 1
+    return session.run(["y"], {"x": x})[0]
+
+
 def number(x):
     return str(int(x)) if isinstance(x, (bool, np.bool_)) else repr(float(x)) if isinstance(x, float) else str(int(x))
 

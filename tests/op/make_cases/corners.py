@@ -2,7 +2,7 @@
 """Corners of operators: policies, lowest numbers, infinities, empty tensors."""
 import numpy as np
 
-from cases import case, f, i64, ints
+from cases import case, f, i64, ints, run_microsoft
 from movement import COORDINATES
 
 # --- resize to sizes that keep the ratio, by one scale; ONNX's reference differs from ONNX Runtime in align_corners and
@@ -125,3 +125,8 @@ for shape, attributes in [((1, 1, 3), {"kernel_shape": [5], "strides": [3]}), ((
                           ((1, 2, 1, 4), {"kernel_shape": [2, 2], "strides": [2, 2]})]:
     case("pooling", "MaxPool", [f(*shape)], {**attributes, "ceil_mode": True})
     case("pooling", "AveragePool", [f(*shape)], {**attributes, "ceil_mode": True})
+
+# --- inverses: rows that must change places, a matrix whose pivots differ by orders of magnitude, one without elements
+for x in [f(3, 3), f(2, 3, 4, 4), f(1, 1) + 2, f(5, 2, 2).astype(np.float64), np.array([[0, 2, 1], [1, 0, 0], [3, 1, 0]], np.float32),
+          np.array([[1e-6, 1], [1, 1]], np.float32), np.zeros((0, 2, 2), np.float32)]:
+    case("determinant", "Inverse", [x], expected=run_microsoft("Inverse", x))

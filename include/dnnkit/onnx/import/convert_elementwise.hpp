@@ -111,21 +111,6 @@ inline void convert_clip(node_context& c) {
   c.out(0, y);
 }
 
-// Inference passes its input on; the mask keeps everything.
-inline void convert_dropout(node_context& c) {
-  for (const char* name : {"ratio", "is_test", "consumed_inputs", "seed"}) c.ignore(name);
-  if (c.opset < 7 && !c.flag("is_test", false)) node_context::refuse("random dropout in training is not supported");
-  if (c.has(2) && c.number(2, "training_mode") != 0) {
-    const bool off = c.has(1) && c.real(1, "ratio") == 0;
-    node_context::require(off, "random dropout in training is not supported");
-  }
-  c.alias(0, c.reference(0));
-  if (!c.wants(1)) return;
-  // the mask of what is kept, from opset 12 on; before, ONNX leaves it open and ONNX Runtime writes zeros
-  if (c.opset < 10) c.out(1, known_elements{c.type(0), c.dims(0), {known_element::of_real(0)}});
-  else c.out(1, known_elements{boolean, c.dims(0), {known_element::of_number(c.opset < 12 ? 0 : 1)}});
-}
-
 // The slope [C] of opset 6 lies along the channels.
 inline void convert_prelu(node_context& c) {
   const tensor x = c.in(0);

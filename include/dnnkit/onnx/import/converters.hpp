@@ -18,6 +18,7 @@
 #include "dnnkit/onnx/import/convert_microsoft_fused.hpp"
 #include "dnnkit/onnx/import/convert_microsoft_quantized.hpp"
 #include "dnnkit/onnx/import/convert_movement.hpp"
+#include "dnnkit/onnx/import/convert_random.hpp"
 #include "dnnkit/onnx/import/convert_resize.hpp"
 #include "dnnkit/onnx/import/convert_rows.hpp"
 #include "dnnkit/onnx/import/convert_selection.hpp"
@@ -35,7 +36,7 @@ using converter = void (*)(node_context&);
 namespace detail {
 
 // Operators of dnnkit's own, which ONNX does not have.
-inline constexpr std::array<std::string_view, 4> not_of_onnx{"Standardize", "RootMeanSquare", "Dims", "If"};
+inline constexpr std::array<std::string_view, 5> not_of_onnx{"Standardize", "RootMeanSquare", "Dims", "If", "Inverse"};
 
 template <class Op> void add_converter(std::map<std::string_view, converter>& table) {
   for (std::string_view name : not_of_onnx)
@@ -145,6 +146,12 @@ inline const std::map<std::string_view, converter>& special_converters() {
       {"HammingWindow", convert_window<op::hamming_window>},
       {"BlackmanWindow", convert_window<op::blackman_window>},
       {"MelWeightMatrix", convert_mel_weight_matrix},
+      {"RandomUniform", convert_random<op::random_uniform, false>},
+      {"RandomUniformLike", convert_random<op::random_uniform, true>},
+      {"RandomNormal", convert_random<op::random_normal, false>},
+      {"RandomNormalLike", convert_random<op::random_normal, true>},
+      {"Bernoulli", convert_bernoulli},
+      {"Multinomial", convert_multinomial},
       {"DFT", convert_dft},
       {"STFT", convert_stft},
       {"GridSample", convert_grid_sample},
@@ -188,6 +195,7 @@ inline const std::map<std::string_view, converter>& microsoft_converters() {
       {"BiasSoftmax", convert_bias_softmax},
       {"NhwcMaxPool", convert_nhwc_max_pool},
       {"CDist", convert_cdist},
+      {"Inverse", convert_as<op::inverse>},
       {"Trilu", convert_trilu},
       {"QuantizeLinear", convert_quantize_linear},
       {"DequantizeLinear", convert_dequantize_linear},
