@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "dnnkit/compile.hpp"
@@ -79,6 +80,16 @@ struct recurrent {
   }
 };
 
+// All rows that have been seen, and their sum; x is some of them.
+struct growing {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor past = g.input("past", dk::f32, {dk::sym("P", {0, 100}), 20}), x = g.input("x", dk::f32, {1, 20});
+    const dk::tensor all = dk::concat({past, x}, {.axis = 0});
+    g.output("y", dk::softmax(dk::matmul(x, dk::transpose(all, {.perm = {1, 0}}))));
+    g.output("present", all);
+  }
+};
+
 template <class Net> std::vector<std::byte> weights_of() {
   return harness::safetensors_bytes(harness::random_data(dk::graph_of<typename Net::model>(), 1).weights);
 }
@@ -125,6 +136,23 @@ TEST_CASE("run() of a session with state allocates nothing") {
   s.run(dk::out<"y">(y), dk::in<"x">(x));
   s.restore(saved);
   s.reset();
+  const std::size_t after = allocations;
+  CHECK(after == before);
+}
+
+TEST_CASE("run() allocates nothing while a state grows to what is reserved") {
+  dk::stateful_session<dk::session<dk::compile<growing>>, dk::feedback<"present", "past">> s;
+  s.reserve({{"P", 50}});
+  std::array<float, 20> x{};
+  std::array<float, 51> y{};
+  const std::size_t before = allocations;
+  for (std::size_t round = 0; round < 2; ++round) {
+    s.reset();
+    for (std::size_t n = 1; n <= y.size(); ++n) {
+      x[n % 20] += 1;
+      s.run(x, std::span(y).first(n));
+    }
+  }
   const std::size_t after = allocations;
   CHECK(after == before);
 }

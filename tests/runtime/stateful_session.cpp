@@ -9,11 +9,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/plan/kept_part.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/runtime/progress.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/harness.hpp"
 
 namespace dk = dnnkit;
@@ -53,6 +58,34 @@ struct cache {
     g.output("present", all);
   }
 };
+
+// A decoder's attention: keys and values of all tokens, which are the outermost axis, or lie inside the heads.
+template <bool TokensFirst> struct decoder {
+  static constexpr std::int64_t heads = 3, width = 20;
+  static constexpr void build(dk::builder& g) {
+    const dk::dim_argument tokens = dk::sym("P", {0, 64});
+    const auto past = [&](std::string_view name) {
+      return TokensFirst ? g.input(name, dk::f32, {tokens, heads, width})
+                         : g.input(name, dk::f32, {heads, tokens, width});
+    };
+    const dk::tensor x = g.input("x", dk::f32, {"T", heads * width}), keys = past("keys"), values = past("values");
+    const auto grown = [&](const dk::tensor& all, std::string_view weight, std::string_view name) {
+      const dk::tensor rows = dk::matmul(x, g.weight(weight, {heads * width, heads * width}));
+      dk::tensor added = dk::reshape(rows, {.shape = {0, heads, width}});
+      if (!TokensFirst) added = dk::transpose(added, {.perm = {1, 0, 2}});
+      const dk::tensor now = dk::concat({all, added}, {.axis = TokensFirst ? 0 : 1});
+      g.output(name, now);
+      return TokensFirst ? dk::transpose(now, {.perm = {1, 0, 2}}) : now;
+    };
+    const dk::tensor k = grown(keys, "k", "keys_now"), v = grown(values, "v", "values_now");
+    const dk::tensor q = dk::transpose(dk::reshape(x, {.shape = {0, heads, width}}), {.perm = {1, 0, 2}});
+    const dk::tensor seen = dk::softmax(dk::matmul(q, dk::transpose(k, {.perm = {0, 2, 1}})) * 0.2);
+    g.output("y", dk::transpose(dk::matmul(seen, v), {.perm = {1, 0, 2}}));
+  }
+};
+template <bool TokensFirst>
+using decoder_session = dk::stateful_session<dk::session<dk::compile<decoder<TokensFirst>>>,
+                                             dk::feedback<"keys_now", "keys">, dk::feedback<"values_now", "values">>;
 
 template <class Net, class Observer = dk::no_observer>
 using stream_of = dk::stateful_session<dk::session<Net, Observer>, dk::feedback<"hn", "h">, dk::feedback<"cn", "c">>;
@@ -172,4 +205,109 @@ TEST_CASE("a state that grows") {
     CHECK_THROWS_WITH_AS(s.run(y, y), "input 'past': range has the wrong size, expected 78 elements, found 80",
                          dk::error);
   }
+}
+
+TEST_CASE("plans in which a state grows in place") {
+  constexpr auto grows = []<bool TokensFirst>() {
+    constexpr const auto& plan = dk::compile<decoder<TokensFirst>>::plan;
+    return dk::plan::grows_in_place(plan, plan.inputs[1], plan.results[0]);
+  };
+  static_assert(grows.operator()<true>() && !grows.operator()<false>());
+}
+
+TEST_CASE_TEMPLATE("a state that grows to what is reserved: the same as with all tokens at once", Session,
+                   decoder_session<true>, decoder_session<false>) {
+  constexpr std::size_t row = 60, tokens = 24;
+  const std::vector<std::byte> bytes =
+      harness::safetensors_bytes(harness::random_data(dk::graph_of<decoder<true>>(), 5).weights);
+  const auto open = [&] { return dk::safetensors::from_memory(bytes, "weights"); };
+  std::vector<float> x(tokens * row);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1013) / 500 - 1;
+  const auto token = [&](std::size_t t) { return std::span(x).subspan(t * row, row); };
+
+  // The last token of n sees the same in either way.
+  Session s(open()), other(open()), fresh(open());
+  s.reserve({{"P", tokens - 1}, {"T", 1}});
+  other.reserve({{"P", tokens - 1}, {"T", 1}});
+  fresh.reserve({{"P", tokens}, {"T", tokens}});
+  std::vector<float> y(row), again(row), all(tokens * row);
+  std::vector<std::byte> half;
+  for (std::size_t round = 0; round < 2; ++round) {
+    for (std::size_t t = 0; t < tokens; ++t) {
+      CAPTURE(t);
+      if (t == tokens / 2) half = s.save();
+      const auto keys = s.template state<"keys">();
+      CHECK(keys.size() == t * row);
+      s.run(token(t), y);
+      CHECK((s.template state<"keys">().data() == keys.data()) == std::is_same_v<Session, decoder_session<true>>);
+      fresh.reset();
+      fresh.bind_to(std::span(x).first((t + 1) * row));
+      const auto results = std::span(all).first((t + 1) * row);
+      fresh.run(std::span(x).first((t + 1) * row), results);
+      for (std::size_t i = 0; i < row; ++i) CHECK(y[i] == doctest::Approx(results[t * row + i]).epsilon(1e-4));
+    }
+    CHECK_THROWS_WITH_AS(s.run(token(0), again),
+                         "symbol 'P': states have grown to what was reserved, expected at most 23, found 24",
+                         dk::error);
+    CHECK(s.template state<"keys">().size() == tokens * row);
+    other.restore(half);
+    for (std::size_t t = tokens / 2; t < tokens; ++t) other.run(token(t), again);
+    CHECK(again == y);
+    s.reset();
+  }
+  // Tokens at once, then one by one.
+  fresh.reset();
+  fresh.bind_to(std::span(x).first(20 * row));
+  fresh.run(std::span(x).first(20 * row), std::span(all).first(20 * row));
+  for (std::size_t t = 20; t < tokens; ++t) {
+    fresh.bind_to(token(t));
+    fresh.run(token(t), again);
+  }
+  for (std::size_t i = 0; i < row; ++i) CHECK(y[i] == doctest::Approx(again[i]).epsilon(1e-4));
+  // bind() goes on with what there is.
+  const auto keys = other.template state<"keys">();
+  const std::vector<float> held(keys.begin(), keys.end());
+  other.bind({{"P", tokens}, {"T", 1}});
+  const auto kept = other.template state<"keys">();
+  CHECK(std::vector<float>(kept.begin(), kept.end()) == held);
+}
+
+TEST_CASE("what cannot be reserved, saved, bound") {
+  struct halves {
+    static constexpr void build(dk::builder& g) {
+      const dk::tensor x = g.input("x", dk::f32, {dk::sym("N", {1, 9}), 2});
+      g.output("y", dk::concat({x, x}, {.axis = 1}));
+    }
+  };
+  dk::stateful_session<dk::session<dk::compile<halves>>, dk::feedback<"y", "x">> never;
+  CHECK(error_of([&] {
+          never.reserve({{"N", 3}});
+          return 0;
+        }) == "output 'y': no symbol makes the input that it is fed back to as large, expected [N, 2], found [N, 4]");
+
+  using session = dk::stateful_session<dk::session<dk::compile<cache>>, dk::feedback<"present", "past">>;
+  session s, smaller;
+  std::array<float, 2> x{1, 2}, y;
+  s.reserve({{"P", 4}});
+  smaller.reserve({{"P", 1}});
+  s.run(x, y);
+  s.run(x, y);
+  const auto saved = s.save();
+  CHECK(saved.size() == 8 + 16);
+  const auto restore = [&](session& to, std::span<const std::byte> from) {
+    return error_of([&] {
+      to.restore(from);
+      return 0;
+    });
+  };
+  CHECK(restore(smaller, saved) == "symbol 'P': states have grown to what was reserved, expected at most 1, found 2");
+  CHECK(restore(s, std::span(saved).first(20)).find("state: a saved state is of another size") == 0);
+  CHECK(restore(s, std::span(saved).first(3)).find("state: a saved state is of another size") == 0);
+  smaller.run(x, y);
+  smaller.run(x, y);
+  CHECK(y == std::array<float, 2>{2, 4});
+  CHECK(smaller.state_bytes() == 8 + 16);
+  CHECK(restore(s, saved) == "no error");
+  s.run(x, y);
+  CHECK(y == std::array<float, 2>{3, 6});
 }

@@ -33,6 +33,14 @@ inline std::size_t symbol_named(const plan_view& plan, std::string_view symbol) 
   throw error("no such symbol", "bind", known.empty() ? "none" : known, std::string(symbol));
 }
 
+// Throws dnnkit::error when the symbol has no value, or one out of its bounds.
+inline void check_bounds(const symbol& s, std::optional<std::int64_t> value) {
+  if (!value || *value < s.limits.min || *value > s.limits.max)
+    throw error("symbol is " + std::string(value ? "out of its bounds" : "not given a value"),
+                "symbol '" + s.name.str() + "'", std::to_string(s.limits.min) + " to " + std::to_string(s.limits.max),
+                value ? std::to_string(*value) : std::string{});
+}
+
 // One value for each symbol of the plan, whose table is `table`, in its order; one that follows from what is assumed
 // may be left out. Throws dnnkit::error for a symbol that is unknown, missing, given twice or out of its bounds, and
 // for extents that are assumed to be equal and are not.
@@ -47,13 +55,8 @@ inline std::vector<std::int64_t> values_of_symbols(const plan_view& plan, const 
   find_assumed(table, given);
   std::vector<std::int64_t> values;
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const symbol& s = plan.symbols[i];
-    const std::optional<std::int64_t> value = given[i];
-    if (!value || *value < s.limits.min || *value > s.limits.max)
-      throw error("symbol is " + std::string(value ? "out of its bounds" : "not given a value"),
-                  "symbol '" + s.name.str() + "'", std::to_string(s.limits.min) + " to " + std::to_string(s.limits.max),
-                  value ? std::to_string(*value) : std::string{});
-    values.push_back(*value);
+    check_bounds(plan.symbols[i], given[i]);
+    values.push_back(*given[i]);
   }
   check_assumptions(table, values);
   return values;

@@ -19,6 +19,7 @@
 #include "dnnkit/runtime/observer.hpp"
 #include "dnnkit/runtime/packed_weights.hpp"
 #include "dnnkit/runtime/parallel_for.hpp"
+#include "dnnkit/runtime/plan_resizer.hpp"
 #include "dnnkit/runtime/run_argument.hpp"
 
 namespace dnnkit {
@@ -41,6 +42,13 @@ class execution {
     bound_ = detail::plan_binder(plan_, table_, kernels_, *weights_).bind(bindings, arena_);
   }
 
+  // Gives symbols other values in the memory that the last bind() planned: nothing is planned, and nothing allocated.
+  // False, and all as it was, where more is needed; throws dnnkit::error for values that bind() refuses.
+  bool resize(std::span<const std::int64_t> values) {
+    require_bound();
+    return detail::plan_resizer(plan_, table_, kernels_, *bound_).resize(values);
+  }
+
   // Other weights of the same network, from the next run on. What was there stays when there is not enough memory.
   void load(std::shared_ptr<const packed_tables> weights) {
     require_weights();
@@ -48,8 +56,10 @@ class execution {
     if (bound_) {
       std::vector<binding> present;
       for (std::size_t i = 0; i < plan_.symbols.size(); ++i)
-        present.push_back({plan_.symbols[i].name.view(), bound_->values[i]});
+        present.push_back({plan_.symbols[i].name.view(), bound_->planned_values[i]});
+      const std::vector<std::int64_t> values = bound_->values;
       bound_ = detail::plan_binder(plan_, table_, kernels_, *weights).bind(present, arena_);
+      resize(values);
     }
     weights_ = std::move(weights);
   }
@@ -61,9 +71,11 @@ class execution {
   }
   // Gives symbols the values with which inputs have these extents, each a list as in run_argument.hpp. Throws as bind()
   // does, and where there are no such values.
-  void bind_to(std::span<const detail::extent_list> inputs) {
+  void bind_to(std::span<const detail::extent_list> inputs) { bind(bindings_for(inputs)); }
+  // Those values, of all symbols in order. An input without a list says nothing.
+  std::vector<binding> bindings_for(std::span<const detail::extent_list> inputs) const {
     require_weights();
-    bind(detail::extents_to_symbols(plan_, table_).solve(inputs));
+    return detail::extents_to_symbols(plan_, table_).solve(inputs);
   }
 
   // Throws dnnkit::error when an argument of these extents does not fit the port under the present binding.
@@ -84,6 +96,8 @@ class execution {
   // Of the plan's symbols, once require_bound() has passed.
   std::span<const std::int64_t> values() const noexcept { return bound_->values; }
   std::size_t arena_bytes() const noexcept { return arena_.size(); }
+  const plan_view& plan() const noexcept { return plan_; }
+  const symbol_table& symbols() const noexcept { return table_; }
 
   // Pointers of all graph inputs and outputs, in order, once require_bound() has passed. Returns false when the
   // observer stopped it, which does not hear of steps in a branch that is not taken.

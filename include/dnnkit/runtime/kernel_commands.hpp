@@ -14,7 +14,7 @@
 
 namespace dnnkit::detail {
 
-// A phase of a kernel, all of its units.
+// A phase of a kernel, all of its units; there may be none.
 struct call_kernel {
   void (*run)(const cpu::kernel_call&, cpu::index_t first, cpu::index_t last) noexcept;
   cpu::kernel_call call;
@@ -44,6 +44,7 @@ class kernel_caller {
 
   // A few pieces for each thread, so that threads that are slowed down do not hold up the others.
   void operator()(const call_kernel& c) const noexcept {
+    if (c.units == 0) return;
     const std::size_t threads = loop_.concurrency() == 0 ? 16 : loop_.concurrency();
     const std::size_t pieces = threads == 1 ? 1 : std::min(c.units, threads * 4);
     if (pieces <= 1) return c.run(c.call, 0, static_cast<cpu::index_t>(c.units));
@@ -51,6 +52,7 @@ class kernel_caller {
   }
 
   void operator()(const call_by_worker& c) const noexcept {
+    if (c.phase.units == 0) return;
     const std::size_t threads = loop_.concurrency() == 0 ? c.most_workers : loop_.concurrency();
     const std::size_t pieces = std::min({c.phase.units, threads, c.most_workers});
     loop_(pieces, [&](std::size_t piece) noexcept {

@@ -86,7 +86,18 @@ struct argument_memory {
   std::size_t bytes = 0;
   dtype type = dtype::f32;
   extent_list extents;
+  bool grows_in_place = false;  // of an output that may have the memory of an input (plan/kept_part.hpp)
 };
+
+// An output's range that may begin where an input's does.
+template <class Element> struct grown_range {
+  std::span<Element> elements;
+  bool in_place;
+  Element* data() const { return elements.data(); }
+  std::size_t size() const { return elements.size(); }
+};
+template <class T> inline constexpr bool is_grown_range = false;
+template <class Element> inline constexpr bool is_grown_range<grown_range<Element>> = true;
 
 template <class T> argument_memory memory_of(T& x) {
   using access = argument_access<T>;
@@ -96,7 +107,10 @@ template <class T> argument_memory memory_of(T& x) {
   const auto extents = access::extents(x);
   // operands are untyped pointers; inputs are only read
   auto* const data = const_cast<std::remove_const_t<typename access::element>*>(elements.data());
-  return {reinterpret_cast<std::byte*>(data), elements.size_bytes(), *type, {extents.begin(), extents.end()}};
+  argument_memory memory{
+      reinterpret_cast<std::byte*>(data), elements.size_bytes(), *type, {extents.begin(), extents.end()}};
+  if constexpr (is_grown_range<T>) memory.grows_in_place = x.in_place;
+  return memory;
 }
 
 }  // namespace detail
@@ -226,6 +240,7 @@ inline void check_apart(const plan_view& plan, std::span<const argument_memory> 
     for (std::size_t k = 0; k < i; ++k) {
       const auto a = reinterpret_cast<std::uintptr_t>(memory[i].data),
                  b = reinterpret_cast<std::uintptr_t>(memory[k].data);
+      if (a == b && memory[i].grows_in_place && k < plan.inputs.size()) continue;
       if (a < b + memory[k].bytes && b < a + memory[i].bytes)
         throw error("ranges share memory", joined({name_of_port(plan, k), " and ", name_of_port(plan, i)}));
     }

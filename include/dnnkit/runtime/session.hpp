@@ -63,6 +63,8 @@ template <class First, class... Ranges>
 inline constexpr bool ranges_without_loop<First, Ranges...> = ranges<First, Ranges...> && !loop<First>;
 }  // namespace detail
 
+template <class Session, class... Feedbacks> class stateful_session;
+
 // Observer: see the concept of that name; inspect/trace.hpp has one that times every kernel.
 //
 // A session that has been moved from raises dnnkit::error at whatever is asked of it, until another is assigned to it.
@@ -191,6 +193,8 @@ template <class Net, class Observer = no_observer> class session {
   Observer& observer() noexcept { return observer_; }
 
  private:
+  template <class, class...> friend class stateful_session;
+
   static constexpr bool has_weights() {
     for (const plan::buffer& b : Net::plan.buffers)
       if (b.where == plan::storage::weight) return true;
@@ -308,6 +312,14 @@ template <class Net, class Observer = no_observer> class session {
     for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data;
     const detail::run_flag::scope running(running_);
     return static_cast<run_result>(execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_));
+  }
+
+  // Other values of symbols in the memory that bind() planned; false where that is not enough (execution::resize()).
+  bool resize(std::span<const std::int64_t> values) {
+    running_.require_off("a state is changed");
+    if (!execution_.resize(values)) return false;
+    if constexpr (requires { observer_.bound(execution_.values()); }) observer_.bound(execution_.values());
+    return true;
   }
 
   void require_ready() const {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A session whose state goes from run to run: outputs that are the next run's inputs, such as the h and c of a
-// recurrent network. Nothing is copied: each has two places, of which a run reads one and writes the other.
+// recurrent network. Nothing is copied: each has two places, of which a run reads one and writes the other; or one
+// place, where a run adds to what is there.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -19,6 +21,8 @@
 #include "dnnkit/core/element.hpp"
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
+#include "dnnkit/runtime/buffer_sizes.hpp"
+#include "dnnkit/runtime/growing_symbols.hpp"
 #include "dnnkit/runtime/session.hpp"
 
 namespace dnnkit {
@@ -38,10 +42,6 @@ template <fixed_string... Message> struct feedback_error {
                 "dnnkit: these outputs cannot be fed back; the reason is the text in feedback_error<...>");
 };
 
-// Numbers of ports; no_port where there is none of that name.
-struct fed_ports {
-  std::size_t output = no_port, input = no_port;
-};
 template <class Net, class... Feedbacks> constexpr std::array<fed_ports, sizeof...(Feedbacks)> fed_ports_of() {
   return {fed_ports{port_named(Net::plan, Feedbacks::output, false), port_named(Net::plan, Feedbacks::input, true)}...};
 }
@@ -82,10 +82,13 @@ inline constexpr text problem_of_feedbacks = find_problem_of_feedbacks<Net, Feed
 // Such outputs and inputs are no arguments of run(); all else is as with the session, of which it is one. A run that an
 // observer stops leaves the state as it was.
 //
-// With symbols the output may have more elements than the input, as past keys and values with those of one more token:
-// bind() between the runs then gives the symbols values with which the input is as large as what was given out.
-//   s.bind({{"past", n}});                         // n: 0, 1, 2 ...
-//   s.run(token, y);
+// With symbols the output may have more elements than the input, as past keys and values with those of one more token.
+// reserve() takes memory for as many as there will be, and each run makes the input as large as what it has given out:
+//   s.reserve({{"past", 1000}});                   // the first run has as few as the symbol allows
+//   s.run(token, y);                               // past is 0
+//   s.run(token, y);                               // past is 1
+// Where the plan allows it (plan/kept_part.hpp) such a state has one place, and a run writes what is new behind the
+// rest. Without reserve(), bind() between the runs tells how large the input has become.
 template <class Session, class... Feedbacks> class stateful_session;
 
 template <class Net, class Observer, class... Feedbacks> class stateful_session<session<Net, Observer>, Feedbacks...> {
@@ -109,7 +112,40 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
   void bind(std::initializer_list<binding> bindings) { bind(std::span(bindings.begin(), bindings.size())); }
   void bind(std::span<const binding> bindings) {
     session_.bind(bindings);
+    end_growth();
     take_places();
+  }
+
+  // Memory for these values of all symbols and all smaller ones. States begin with zeros; those that grow, with the
+  // least that their symbols allow. From then on each run gives these symbols the values that the next one needs, and
+  // allocates nothing; once one would be larger than its value here, run() raises dnnkit::error. Throws what bind()
+  // throws, and where no symbol makes an input as large as what is fed back to it.
+  void reserve(std::initializer_list<binding> bindings) { reserve(std::span(bindings.begin(), bindings.size())); }
+  void reserve(std::span<const binding> bindings) {
+    const auto& execution = session_.execution_;
+    std::vector<detail::growth> growths = detail::growths_of(execution.plan(), execution.symbols(), fed);
+    session_.bind(bindings);
+    end_growth();
+    growing_ = detail::growing_symbols(std::move(growths), execution.plan(), execution.values());
+    for (std::size_t k = 0; k < states; ++k) places_[k].in_place = detail::grows_in_place(execution.plan(), fed[k]);
+    take_places();
+    reset();
+  }
+
+  // Values of all symbols from the shapes of the inputs that are not fed back, in order or by name, and from how much
+  // there is of states that grow. Behind reserve() no memory is taken for tensors, and what needs more than was
+  // reserved raises dnnkit::error. Throws as session::bind_to() does.
+  template <class... Inputs> void bind_to(Inputs&&... given) {
+    static_assert(sizeof...(Inputs) == inputs - states,
+                  "dnnkit: bind_to() takes one range for each input that is not fed back");
+    if constexpr (check_feedbacks() && sizeof...(Inputs) == inputs - states) {
+      std::array<detail::extent_list, inputs> extents;
+      [&]<std::size_t... K>(std::index_sequence<K...>) { (note_state<K>(extents), ...); }
+      (std::make_index_sequence<states>{});
+      std::size_t position = 0;
+      (note_argument(extents, position++, given), ...);
+      bind_to_values(session_.execution_.bindings_for(extents));
+    }
   }
 
   // Runs the network: a range for each input that is not fed back, in order, then one for each such output; or ranges
@@ -141,14 +177,19 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
     static_assert(k < states, "dnnkit: no output is fed back to an input of this name");
     if constexpr (k < states) return present_of<k>();
   }
-  // The next run begins with zeros.
-  void reset() noexcept {
-    for (place& p : places_) std::fill_n(p.sides[present_].data(), p.held, std::byte{0});
+  // The next run begins with zeros; behind reserve(), with as few as there were then.
+  void reset() noexcept(Net::is_static) {
+    if constexpr (!Net::is_static) {
+      growing_.begin_again();
+      if (growing_.is_on()) resize();
+    }
+    for (place& p : places_) std::fill_n(p.read(present_).data(), p.held, std::byte{0});
   }
 
-  // All states, one behind the other: for this session later, or another of the same network and values of symbols.
+  // All states, one behind the other: for this session later, or another of the same network and values of symbols, or
+  // for which as much was reserved. In front are then the values of the symbols that grow.
   [[nodiscard]] std::size_t state_bytes() const noexcept {
-    std::size_t n = 0;
+    std::size_t n = growing_.saved_values() * sizeof(std::int64_t);
     for (const place& p : places_) n += p.held;
     return n;
   }
@@ -157,18 +198,26 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
     save(saved);
     return saved;
   }
-  // Both throw dnnkit::error when there are not state_bytes() of them.
+  // Throws dnnkit::error when there are not state_bytes() of them.
   void save(std::span<std::byte> to) const {
-    check_size(to.size());
+    check_size(to.size(), state_bytes());
+    for (std::size_t i = 0; i < growing_.saved_values(); ++i) {
+      const std::int64_t value = growing_.saved_value(i);
+      std::memcpy(to.data(), &value, sizeof value);
+      to = to.subspan(sizeof value);
+    }
     for (const place& p : places_) {
-      std::copy_n(p.sides[present_].data(), p.held, to.data());
+      std::copy_n(p.read(present_).data(), p.held, to.data());
       to = to.subspan(p.held);
     }
   }
+  // Throws dnnkit::error when it is of another size, or larger than what is reserved.
   void restore(std::span<const std::byte> saved) {
-    check_size(saved.size());
+    if (growing_.is_on()) resize_to_saved(saved);
+    check_size(saved.size(), state_bytes());
+    saved = saved.subspan(growing_.saved_values() * sizeof(std::int64_t));
     for (place& p : places_) {
-      std::copy_n(saved.data(), p.held, p.sides[present_].data());
+      std::copy_n(saved.data(), p.held, p.read(present_).data());
       saved = saved.subspan(p.held);
     }
   }
@@ -186,6 +235,13 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
   struct place {
     std::size_t held = 0, given = 0;      // bytes of the state, and of what the next run makes of it
     std::array<aligned_memory, 2> sides;  // the one that has the state, and the one that is written
+    bool in_place = false;                // the first of them is both
+
+    // What a run reads and writes, where that is side `present` and the other.
+    std::size_t read_side(std::size_t present) const noexcept { return in_place ? 0 : present; }
+    std::size_t written_side(std::size_t present) const noexcept { return in_place ? 0 : 1 - present; }
+    aligned_memory& read(std::size_t present) noexcept { return sides[read_side(present)]; }
+    const aligned_memory& read(std::size_t present) const noexcept { return sides[read_side(present)]; }
   };
 
   template <class... Ranges>
@@ -224,6 +280,9 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
 
   template <std::size_t K>
   static constexpr const tensor_type& type = detail::buffer_of_port(Net::plan, fed[K].input).type;
+  // May a state become larger from run to run?
+  template <std::size_t K>
+  static constexpr bool may_grow = !(type<K> == detail::buffer_of_port(Net::plan, fed[K].output).type);
   template <std::size_t K> using element = type_of_dtype<type<K>.type>;
   // The extent of a state's range.
   template <std::size_t K> static constexpr std::size_t known_elements() {
@@ -232,18 +291,95 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
     for (dim d : type<K>.dims) n *= static_cast<std::size_t>(d.value());
     return n;
   }
-  template <std::size_t K> auto present_of() noexcept { return span_of<K>(present_, places_[K].held); }
-  template <std::size_t K> auto next_of() noexcept { return span_of<K>(1 - present_, places_[K].given); }
+  template <std::size_t K> auto present_of() noexcept {
+    return span_of<K>(places_[K].read_side(present_), places_[K].held);
+  }
+  template <std::size_t K> auto next_of() noexcept {
+    const auto next = span_of<K>(places_[K].written_side(present_), places_[K].given);
+    if constexpr (may_grow<K>) return detail::grown_range<element<K>>{next, places_[K].in_place};
+    else return next;
+  }
   template <std::size_t K> auto span_of(std::size_t side, std::size_t bytes) noexcept {
     return std::span<element<K>, known_elements<K>()>(reinterpret_cast<element<K>*>(places_[K].sides[side].data()),
                                                       bytes / sizeof(element<K>));
   }
-  void go_on() noexcept {
+  void go_on() noexcept(Net::is_static) {
     present_ = 1 - present_;
     for (place& p : places_) p.held = p.given;
+    if constexpr (!Net::is_static) {
+      if (!growing_.is_on()) return;
+      growing_.go_on(session_.execution_.symbols());
+      if (growing_.has_room()) resize();
+    }
+  }
+
+  // --- growth
+  // The session's extents become those of the next run.
+  void resize() {
+    if (!session_.resize(growing_.next())) throw error("more memory is needed than was reserved", "session");
+    [&]<std::size_t... K>(std::index_sequence<K...>) { (find_sizes<K>(places_[K]), ...); }
+    (std::make_index_sequence<states>{});
+  }
+  void resize_with(detail::growing_symbols symbols) {
+    symbols.require_room(session_.execution_.plan());
+    std::swap(growing_, symbols);
+    try {
+      resize();
+    } catch (...) {
+      growing_ = std::move(symbols);
+      throw;
+    }
+  }
+  void bind_to_values(const std::vector<binding>& bindings) {
+    if (!growing_.is_on()) return bind(bindings);
+    detail::growing_symbols symbols = growing_;
+    for (std::size_t i = 0; i < bindings.size(); ++i) symbols.set_next(i, bindings[i].value);
+    resize_with(std::move(symbols));
+  }
+  void resize_to_saved(std::span<const std::byte> saved) {
+    detail::growing_symbols symbols = growing_;
+    const std::size_t front = symbols.saved_values() * sizeof(std::int64_t);
+    if (saved.size() < front) check_size(saved.size(), state_bytes());
+    for (std::size_t i = 0; i < symbols.saved_values(); ++i)
+      std::memcpy(&symbols.saved_value(i), saved.data() + i * sizeof(std::int64_t), sizeof(std::int64_t));
+    const auto& execution = session_.execution_;
+    symbols.require_room(execution.plan());
+    const detail::buffer_sizes sizes(execution.plan(), execution.symbols(), symbols.next());
+    std::size_t bytes = front;
+    for (const detail::fed_ports f : fed)
+      bytes += static_cast<std::size_t>(sizes.room_of(detail::buffer_of_port(execution.plan(), f.input)));
+    check_size(saved.size(), bytes);
+    resize_with(std::move(symbols));
+  }
+  // The state lies where a session that reserves nothing has it.
+  void end_growth() {
+    for (place& p : places_) {
+      if (p.in_place && present_ == 1) std::swap(p.sides[0], p.sides[1]);
+      p.in_place = false;
+    }
+    growing_ = {};
+  }
+  template <std::size_t K> void note_state(std::array<detail::extent_list, inputs>& extents) const {
+    if constexpr (may_grow<K>)
+      extents[fed[K].input].push_back(static_cast<std::int64_t>(places_[K].held / sizeof(element<K>)));
+  }
+  template <class Argument>
+  void note_argument(std::array<detail::extent_list, inputs>& extents, std::size_t position, Argument& given) const {
+    using range = detail::argument_traits<std::remove_reference_t<Argument>>;
+    std::size_t port = 0;
+    if constexpr (range::is_named) {
+      constexpr std::size_t named = detail::port_named(Net::plan, Argument::name, Argument::is_input);
+      static_assert(named < inputs && state_of(named) == states,
+                    "dnnkit: bind_to() takes ranges for inputs that are not fed back");
+      port = named;
+    } else {
+      while (state_of(port) != states || position_of(port) != position) ++port;
+    }
+    extents[port] = detail::memory_of(range::get(given)).extents;
   }
 
   template <class... Ranges> run_result run_session(const parallel_for& loop, Ranges&... ranges) {
+    if constexpr (!Net::is_static) growing_.require_room(Net::plan);
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
       std::tuple now{present_of<K>()...}, next{next_of<K>()...};
       if constexpr ((is_named<Ranges> && ...)) {
@@ -274,33 +410,41 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
     (std::make_index_sequence<states>{});
     for (std::size_t k = 0; k < states; ++k) {
       place &p = places_[k], &t = taken[k];
-      const bool stays = t.held == p.held && t.sides[present_].size() == 0;
+      const bool stays = t.held == p.held && t.sides[p.read_side(present_)].size() == 0;
       for (std::size_t side = 0; side < 2; ++side)
         if (t.sides[side].size() != 0) p.sides[side] = std::move(t.sides[side]);
       p.held = t.held;
       p.given = t.given;
-      if (!stays) std::fill_n(p.sides[present_].data(), p.held, std::byte{0});
+      if (!stays) std::fill_n(p.read(present_).data(), p.held, std::byte{0});
     }
   }
-  // The sizes of state K, and memory where there is too little: twice as much as is needed of one that grows.
-  template <std::size_t K> void take(place& p) const {
-    const place& old = places_[K];
+  template <std::size_t K> void find_sizes(place& p) const {
     p.held = static_cast<std::size_t>(session_.input_elements(fed[K].input)) * sizeof(element<K>);
     p.given = static_cast<std::size_t>(session_.output_elements(fed[K].output - inputs)) * sizeof(element<K>);
-    const auto room = [&](std::size_t side, std::size_t bytes) {
-      if (bytes > old.sides[side].size()) p.sides[side] = aligned_memory(p.given == p.held ? bytes : 2 * bytes);
-    };
-    room(present_, p.held);
-    room(1 - present_, p.given);
   }
-  void check_size(std::size_t bytes) const {
-    if (bytes != state_bytes())
-      throw error("a saved state is of another size", "state", std::to_string(state_bytes()) + " bytes",
-                  std::to_string(bytes));
+  // The sizes of state K, and memory where there is too little: what is reserved, or twice as much as is needed of one
+  // that grows.
+  template <std::size_t K> void take(place& p) const {
+    const place& old = places_[K];
+    find_sizes<K>(p);
+    const bool reserves = growing_.is_on();
+    const std::size_t most = std::max(p.held, p.given);
+    const auto room = [&](std::size_t side, std::size_t bytes) {
+      if (bytes > old.sides[side].size())
+        p.sides[side] = aligned_memory(p.given == p.held || reserves ? bytes : 2 * bytes);
+    };
+    room(old.read_side(present_), reserves ? most : p.held);
+    if (!old.in_place) room(1 - present_, reserves ? most : p.given);
+  }
+  static void check_size(std::size_t found, std::size_t expected) {
+    if (found != expected)
+      throw error("a saved state is of another size", "state", std::to_string(expected) + " bytes",
+                  std::to_string(found));
   }
 
   base session_;
   std::array<place, states> places_;
+  detail::growing_symbols growing_;
   std::size_t present_ = 0;  // the side that the next run reads
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel of Concat: every part is copied, prologue and epilogue included, in vectors along the axis the output is
-// contiguous in. Only where that is the joined axis do vectors end between parts.
+// contiguous in. Only where that is the joined axis do vectors end between parts. A first part that is there already,
+// because its memory is that of the output, is passed over.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/element_choice.hpp"
 #include "dnnkit/cpu/loop.hpp"
+#include "dnnkit/plan/kept_part.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -42,22 +44,45 @@ template <class Net, std::size_t R> struct concat_parts::kernel {
   static index_t units(const kernel_call& call) noexcept { return rows_without<Net, R>(call, along); }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
+    const index_t kept = kept_positions(call), inside = along == joined ? 1 : rows_inside(call);
     for (index_t row = first; row < last; ++row) {
       const coordinates c = row_coordinates<Net, R>(call, along, row);
+      if (along != joined && c[joined] < kept) {  // on to the first row behind them
+        row += (kept - c[joined]) * inside - row % inside - 1;
+        continue;
+      }
       index_t begin = 0;
-      [&]<std::size_t... I>(std::index_sequence<I...>) { (copy<I>(call, c, begin), ...); }
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (copy<I>(call, c, kept, begin), ...); }
       (std::make_index_sequence<access::anchor_inputs>{});
     }
   }
 
  private:
+  // Positions of the joined axis that need no copy.
+  static index_t kept_positions(const kernel_call& call) noexcept {
+    if constexpr (plan::keeps_first_part(access::spec)) {
+      constexpr std::size_t from = access::spec.load(access::spec.input(0).index).operand,
+                            to = access::spec.output(0).operand;
+      if (call.operands[from] == call.operands[to]) return access::bound(access::input_extent(0, joined), call);
+    }
+    return 0;
+  }
+  // Rows of one position of the joined axis.
+  static index_t rows_inside(const kernel_call& call) noexcept {
+    index_t n = 1;
+    for (std::size_t d = joined + 1; d < access::rank; ++d)
+      if (d != along) n *= access::bound(access::space(d), call);
+    return n;
+  }
+
   // What lies in part I of the row at c; the part begins at `begin` of the joined axis, which moves on to its end.
   template <std::size_t I>
-  [[gnu::always_inline]] static void copy(const kernel_call& call, const coordinates& c, index_t& begin) {
+  [[gnu::always_inline]] static void copy(const kernel_call& call, const coordinates& c, index_t kept, index_t& begin) {
     using element_lanes = lanes<access::self.anchor_type, width>;
     const index_t extent = access::bound(access::input_extent(I, joined), call);
     const index_t offset = begin;
     begin += extent;
+    if (I == 0 && kept != 0) return;
     if (along != joined && (c[joined] < offset || c[joined] >= begin)) return;
     coordinates from = c, to = c;
     if (along != joined) from[joined] -= offset;
