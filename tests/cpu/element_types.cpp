@@ -43,6 +43,8 @@ template <dk::dtype Type> struct integral {
     g.output("remainder", back(dk::mod(a, b)));
     g.output("larger", back(dk::max(a, b)));
     g.output("equal", dk::equal(a, b));
+    g.output("chosen", back(dk::where(g.input("mask", dk::boolean, {3, 21}), a, dk::abs(b))));
+    g.output("between", dk::logical_and(dk::less_or_equal(a, b), dk::greater(a, g.scalar(1, Type))));
     g.output("total", back(dk::reduce_sum(a, {.axes = {1}})));
     g.output("best", dk::arg_max(a, {.axis = 1}));
     g.output("bits", back(dk::bitwise_xor(a, dk::bitwise_not(b))));

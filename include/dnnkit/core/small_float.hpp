@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Floating-point numbers of 16 bits as they are stored: IEEE 754's binary16 and bfloat16. They are computed with as
-// float; making one rounds to the nearest, ties to even.
+// float; making one rounds to the nearest, ties to even. As processors have it, what is no number keeps its highest
+// bits and becomes quiet.
 #pragma once
 
 #include <bit>
@@ -15,7 +16,8 @@ struct float16 {
   constexpr explicit float16(float x) {
     const auto all = std::bit_cast<std::uint32_t>(x);
     const std::uint32_t negative = all >> 16 & 0x8000, magnitude = all & 0x7fffffff;
-    if (magnitude > 0x7f800000) bits = static_cast<std::uint16_t>(negative | 0x7e00);        // NaN
+    if (magnitude > 0x7f800000)
+      bits = static_cast<std::uint16_t>(negative | 0x7e00 | (magnitude >> 13 & 0x3ff));      // NaN
     else if (magnitude >= 0x47800000) bits = static_cast<std::uint16_t>(negative | 0x7c00);  // 2^16 and above: infinite
     else if (magnitude >= 0x38800000)                                                        // 2^-14 and above: normal
       bits = static_cast<std::uint16_t>(negative | shifted(magnitude - (112u << 23), 13));
@@ -26,7 +28,8 @@ struct float16 {
   constexpr operator float() const {
     const std::uint32_t negative = std::uint32_t{bits & 0x8000u} << 16, exponent = bits >> 10 & 31u,
                         fraction = bits & 1023u;
-    if (exponent == 31) return std::bit_cast<float>(negative | 0x7f800000 | fraction << 13);
+    if (exponent == 31)
+      return std::bit_cast<float>(negative | 0x7f800000 | (fraction == 0 ? 0 : 0x400000 | fraction << 13));
     if (exponent != 0) return std::bit_cast<float>(negative | (exponent + 112) << 23 | fraction << 13);
     const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
     return negative != 0 ? -magnitude : magnitude;

@@ -9,16 +9,19 @@
 #include "dnnkit/cost/target.hpp"
 #include "dnnkit/op/arithmetic.hpp"
 #include "dnnkit/op/cast.hpp"
+#include "dnnkit/op/comparison.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::cpu {
 
 // Integers that kernels keep in vectors, a 32-bit lane each.
 constexpr bool has_integer_lanes(dtype t) { return t == dtype::i32 || t == dtype::u8 || t == dtype::i8; }
-// Types whose elements kernels keep in vectors.
-constexpr bool has_lanes(dtype t) { return t == dtype::f32 || t == dtype::boolean || has_integer_lanes(t); }
-// Of these, the ones whose vectors are loaded and stored at once where they lie next to each other.
-constexpr bool loads_as_vector(dtype t) { return t == dtype::f32 || has_integer_lanes(t); }
+// Are elements of this type 32-bit floats while they are computed with?
+constexpr bool is_computed_in_f32(dtype t) { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
+// Types whose elements kernels keep in vectors, which are loaded and stored at once where they lie next to each other.
+constexpr bool has_lanes(dtype t) { return is_computed_in_f32(t) || t == dtype::boolean || has_integer_lanes(t); }
+// Of these, the ones that products and convolutions multiply as they are stored.
+constexpr bool is_multiplied_as_stored(dtype t) { return t == dtype::f32 || has_integer_lanes(t); }
 
 // Are there vectors of what a node computes of integers, or as such? Of floats as bytes the lowest bits of 32 are those
 // of 64, which a Cast is defined by; of 32 bits they are not.
@@ -27,8 +30,11 @@ constexpr bool computes_integer_lanes(const kernel_spec& spec, operand_ref r) {
   bool integers = has_integer_lanes(n.type);
   for (operand_ref in : spec.inputs_of(r)) integers = integers || has_integer_lanes(spec.type_of(in));
   if (!integers) return true;
-  if (n.op.id == id_of<op::cast>) return n.type != dtype::i32 || spec.type_of(spec.inputs_of(r)[0]) != dtype::f32;
-  for (operator_id id : {id_of<op::add>, id_of<op::sub>, id_of<op::mul>, id_of<op::min>, id_of<op::max>})
+  if (n.op.id == id_of<op::cast>)
+    return n.type != dtype::i32 || !is_computed_in_f32(spec.type_of(spec.inputs_of(r)[0]));
+  for (operator_id id : {id_of<op::add>, id_of<op::sub>, id_of<op::mul>, id_of<op::min>, id_of<op::max>, id_of<op::abs>,
+                         id_of<op::neg>, id_of<op::equal>, id_of<op::less>, id_of<op::less_or_equal>,
+                         id_of<op::greater>, id_of<op::greater_or_equal>, id_of<op::where>})
     if (n.op.id == id) return true;
   return false;
 }
@@ -57,8 +63,6 @@ constexpr bool computes_in_vectors(const kernel_spec& spec, operand_ref r) {
     if (!has_lanes(spec.type_of(in))) return false;
   return computes_integer_lanes(spec, r);
 }
-// Are elements of this type 32-bit floats while they are computed with?
-constexpr bool is_computed_in_f32(dtype t) { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
 
 // The axis along which the first output is contiguous; the last one when there is none.
 constexpr std::size_t lane_axis(const kernel_spec& spec) {
@@ -78,7 +82,7 @@ constexpr bool moves(const recipe_output&) { return false; }
 // stride there is 1, else none. Unknown extents count as a typical one.
 constexpr double elements_along(const kernel_spec& spec, const auto& view, std::size_t d) {
   const lane_stride s = spec.stride_along(view.axes, d);
-  if (!loads_as_vector(view.type) || !s.single || s.stride != 1 || detail::moves(view)) return 0;
+  if (!has_lanes(view.type) || !s.single || s.stride != 1 || detail::moves(view)) return 0;
   double n = 1;
   for (const view_axis& a : spec.plan().axes_of(view.axes))
     if (a.stride != 0) n *= static_cast<double>(known_or_typical(a.size));

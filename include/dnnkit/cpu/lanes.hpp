@@ -10,6 +10,7 @@
 
 #include "dnnkit/core/element.hpp"
 #include "dnnkit/cpu/lane_analysis.hpp"
+#include "dnnkit/cpu/micro/small_float.hpp"
 #include "dnnkit/cpu/micro/vector_scalar.hpp"
 #include "dnnkit/operator/scalar.hpp"
 
@@ -28,6 +29,7 @@ template <class T, int N> struct scalars {
   T v[N];
 
   scalars() = default;
+  [[gnu::always_inline]] T operator[](int i) const { return v[i]; }
   [[gnu::always_inline]] constexpr explicit scalars(T x) {
     for (int i = 0; i < N; ++i) v[i] = x;
   }
@@ -40,8 +42,8 @@ template <class T, int N> struct scalars {
 // Lanes consecutive elements along one axis; Lanes == 1 is a plain number.
 template <dtype D, int Lanes> struct lanes_of { using type = scalars<computed<D>, Lanes>; };
 template <dtype D> struct lanes_of<D, 1> { using type = computed<D>; };
-template <int Lanes>
-requires(Lanes > 1) struct lanes_of<dtype::f32, Lanes> {
+template <dtype D, int Lanes>
+requires(Lanes > 1 && is_computed_in_f32(D)) struct lanes_of<D, Lanes> {
   using type = vec<float, Lanes>;
 };
 template <dtype D, int Lanes>
@@ -72,16 +74,16 @@ template <class To, class From> [[gnu::always_inline]] constexpr To converted(Fr
 // only: outside 32 bits the lowest 8 of the nearest number of 64 are zero, but for those above all of them. Bounded
 // ones are known to lie within 32 bits, if they are numbers; what is none becomes one whose lowest bits are zero.
 template <dtype To, dtype From, bool Bounded = false, class T> [[gnu::always_inline]] inline auto converted_lanes(T x) {
-  if constexpr (To == From) {
+  if constexpr (To == From || (is_computed_in_f32(To) && is_computed_in_f32(From))) {
     return x;
   } else if constexpr (To == dtype::boolean) {
     return x != T(0);
   } else if constexpr (From == dtype::boolean) {
-    if constexpr (To == dtype::f32) return select(x, vec<float, T::lanes>(1), vec<float, T::lanes>(0));
+    if constexpr (is_computed_in_f32(To)) return select(x, vec<float, T::lanes>(1), vec<float, T::lanes>(0));
     else return x & T(1);
-  } else if constexpr (To == dtype::f32) {
+  } else if constexpr (is_computed_in_f32(To)) {
     return convert<float>(x);
-  } else if constexpr (From == dtype::f32) {
+  } else if constexpr (is_computed_in_f32(From)) {
     static_assert(To == dtype::u8 || To == dtype::i8);
     using integers = vec<std::int32_t, T::lanes>;
     if constexpr (Bounded) return convert<std::int32_t>(x);
@@ -95,9 +97,20 @@ template <dtype To, dtype From, bool Bounded = false, class T> [[gnu::always_inl
 // x as an element of type D keeps it.
 template <dtype D, class T> [[gnu::always_inline]] constexpr T as_stored(T x) {
   if constexpr (std::is_same_v<T, computed<D>> && !std::is_same_v<T, element<D>>) return static_cast<T>(element<D>(x));
+  else if constexpr (!std::is_arithmetic_v<T> && (D == dtype::f16 || D == dtype::bf16))
+    return rounded_to<element<D>>(x);
   else if constexpr (!std::is_arithmetic_v<T> && D == dtype::u8) return x & T(255);
   else if constexpr (!std::is_arithmetic_v<T> && D == dtype::i8) return (x << 24) >> 24;
   else return x;
+}
+
+// Lanes one by one, for elements of type D: those of 16 bits converted all at once.
+template <dtype D, class T> [[gnu::always_inline]] inline auto as_elements(const T& x) {
+  if constexpr (D == dtype::f16 || D == dtype::bf16) {
+    scalars<element<D>, T::lanes> all;
+    store_as(x, all.v);
+    return all;
+  } else return x;
 }
 
 // Lane i of elements of type D, as an operator's definition takes them; and lanes of such.

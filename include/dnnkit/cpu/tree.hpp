@@ -14,6 +14,7 @@
 #include "dnnkit/cpu/lane_analysis.hpp"
 #include "dnnkit/cpu/lanes.hpp"
 #include "dnnkit/cpu/micro/math.hpp"
+#include "dnnkit/cpu/micro/small_float.hpp"
 #include "dnnkit/cpu/recipe_access.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/operator/attributes.hpp"
@@ -88,14 +89,17 @@ template <class Net, std::size_t R> struct tree {
   // Elements that lie next to each other, of which the first n are there; the others are zero.
   template <class Vector, class T> [[gnu::always_inline]] static Vector load_next(const T* p, auto n) {
     constexpr bool all = is_constant<decltype(n)>;
-    if constexpr (std::is_same_v<T, typename Vector::value_type> && all) return Vector::load(p);
+    if constexpr (std::is_same_v<T, bool>)
+      return load_next<Vector>(reinterpret_cast<const std::uint8_t*>(p), n) != Vector(0);
+    else if constexpr (std::is_same_v<T, typename Vector::value_type> && all) return Vector::load(p);
     else if constexpr (std::is_same_v<T, typename Vector::value_type>) return Vector::load(p, n);
     else if constexpr (all) return load_as<Vector>(p);
     else return load_as<Vector>(p, n);
   }
   template <class T> [[gnu::always_inline]] static void store_next(auto x, T* p, auto n) {
     constexpr bool all = is_constant<decltype(n)>;
-    if constexpr (std::is_same_v<T, typename decltype(x)::value_type> && all) x.store(p);
+    if constexpr (std::is_same_v<T, bool>) store_next(x & decltype(x)(1), reinterpret_cast<std::uint8_t*>(p), n);
+    else if constexpr (std::is_same_v<T, typename decltype(x)::value_type> && all) x.store(p);
     else if constexpr (std::is_same_v<T, typename decltype(x)::value_type>) x.store(p, n);
     else if constexpr (all) store_as(x, p);
     else store_as(x, p, n);
@@ -113,14 +117,20 @@ template <class Net, std::size_t R> struct tree {
         const auto x = load_element<L>(call, c);
         if constexpr (l.type == dtype::boolean) return vector(x ? -1 : 0);
         else return vector(x);
-      } else if constexpr (loads_as_vector(l.type) && l.movement.count == 0 && s.single && s.stride == 1) {
+      } else if constexpr (has_lanes(l.type) && l.movement.count == 0 && s.single && s.stride == 1) {
         return load_next<vector>(pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c), n);
       } else if constexpr (l.type == dtype::f32 && l.movement.count == 0 && s.single) {
         const float* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
         return vector::gather(p, extent_value<s.stride>(call), n);
-      } else if constexpr (!loads_as_vector(l.type) && l.movement.count == 0 && s.single) {
+      } else if constexpr (l.movement.count == 0 && s.single) {
         const auto* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
         const index_t step = extent_value<s.stride>(call);
+        if constexpr (is_computed_in_f32(l.type)) {
+          element<l.type> all[Lanes]{};
+          for (int i = 0; i < Lanes; ++i)
+            if (i < n) all[i] = p[i * step];
+          return load_next<vector>(all, constant<Lanes>{});
+        }
         using number = computed<l.type>;
         return lanes_from<l.type, Lanes>([&](int i) { return i < n ? static_cast<number>(p[i * step]) : number(0); });
       } else {
@@ -273,16 +283,18 @@ template <class Net, std::size_t R> struct tree {
       base[view_address<Net, o.axes, o.offset>(call, c)] = static_cast<element<o.type>>(x);
     } else {
       constexpr lane_stride s = stride_along(Net::plan, o.axes, Along);
-      if constexpr (loads_as_vector(o.type) && s.single && s.stride == 1) {
+      if constexpr (has_lanes(o.type) && s.single && s.stride == 1) {
         store_next(x, base + view_address<Net, o.axes, o.offset>(call, c), n);
       } else if constexpr (s.single) {
         auto* p = base + view_address<Net, o.axes, o.offset>(call, c);
         const index_t step = extent_value<s.stride>(call);
-        for (int i = 0; i < n; ++i) p[i * step] = static_cast<element<o.type>>(x.v[i]);
+        const auto elements = as_elements<o.type>(x);
+        for (int i = 0; i < n; ++i) p[i * step] = static_cast<element<o.type>>(elements[i]);
       } else {
         coordinates each = c;
+        const auto elements = as_elements<o.type>(x);
         for (int i = 0; i < n; ++i, ++each[Along])
-          base[view_address<Net, o.axes, o.offset>(call, each)] = static_cast<element<o.type>>(x.v[i]);
+          base[view_address<Net, o.axes, o.offset>(call, each)] = static_cast<element<o.type>>(elements[i]);
       }
     }
   }
@@ -322,10 +334,10 @@ template <class Net, std::size_t R> struct tree {
       return row.single && lane.single && (lane.stride == 0 || lane.stride == 1);
     }
     static constexpr bool load_steps(const recipe_load& l) {
-      return loads_as_vector(l.type) && l.movement.count == 0 && steps(l.axes);
+      return has_lanes(l.type) && l.movement.count == 0 && steps(l.axes);
     }
     static constexpr bool output_steps(const recipe_output& o) {
-      return loads_as_vector(o.type) && steps(o.axes) && stride_along(Net::plan, o.axes, Along).stride == 1;
+      return has_lanes(o.type) && steps(o.axes) && stride_along(Net::plan, o.axes, Along).stride == 1;
     }
     template <std::size_t L> [[gnu::always_inline]] void set_load() {
       constexpr recipe_load l = access::template load<L>;
@@ -360,7 +372,8 @@ template <class Net, std::size_t R> struct tree {
         } else {
           using vector = cpu::lanes<l.type, Lanes>;
           const auto* p = static_cast<const element<l.type>*>(t.loads_[L]) + i * t.load_row_[L];
-          if constexpr (stride_along(Net::plan, l.axes, Along).stride == 0) return vector(*p);
+          if constexpr (stride_along(Net::plan, l.axes, Along).stride == 0)
+            return l.type == dtype::boolean ? vector(*p ? -1 : 0) : vector(*p);
           else return load_next<vector>(p + lane, n);
         }
       }

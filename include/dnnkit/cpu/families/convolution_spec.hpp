@@ -73,7 +73,8 @@ class convolution_spec : public kernel_spec {
   }
   // With a halo wide enough and the elements along `axis` next to each other; other axes have one stride each.
   constexpr bool stored_along(std::size_t axis) const {
-    if (input(0).from != source::load || !loads_as_vector(stored.type) || stored.movement.count != 0) return false;
+    if (input(0).from != source::load || !is_multiplied_as_stored(stored.type) || stored.movement.count != 0)
+      return false;
     for (std::size_t d = 0; d < rank(); ++d)
       if (!stride_along(stored.axes, d).single) return false;
     // an extent of one has a stride where a border lies beside it

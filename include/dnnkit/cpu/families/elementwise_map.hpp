@@ -29,7 +29,7 @@ struct elementwise_map {
     bool any = false;
     for (std::size_t o = 0; o < spec.outputs(); ++o)
       spec.all_in_tree(spec.output(o).value, [&](operand_ref x) {
-        any = any || (x.from == source::node ? computes_in_vectors(spec, x) : spec.type_of(x) == dtype::f32);
+        any = any || (x.from == source::node ? computes_in_vectors(spec, x) : is_computed_in_f32(spec.type_of(x)));
         return !any;
       });
     return any;

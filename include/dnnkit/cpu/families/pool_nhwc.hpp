@@ -23,7 +23,7 @@ struct pool_nhwc {
   }
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
-    if (spec.anchor_type() != dtype::f32) return no_match{"the elements are not 32-bit floats"};
+    if (!is_computed_in_f32(spec.anchor_type())) return no_match{"the elements are not computed with as 32-bit floats"};
     const double taps =
         static_cast<double>(spec.is_anchor<op::max_pool>() ? spec.anchor<op::max_pool>().over().taps()
                                                            : spec.anchor<op::average_pool>().over().taps());
@@ -41,13 +41,13 @@ struct pool_nhwc {
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  // Can the input be read by pointer: stored, one stride a dimension, channels next to each other?
+  // Can the input be read by pointer: stored as 32-bit floats, one stride a dimension, channels next to each other?
   static constexpr bool is_direct(const kernel_spec& spec) {
     if (spec.input(0).from != source::load) return false;
     const recipe_load& l = spec.load(spec.input(0).index);
     for (std::size_t d = 0; d < spec.rank(); ++d)
       if (!spec.stride_along(l.axes, d).single) return false;
-    return l.movement.count == 0 && spec.stride_along(l.axes, 1).stride == 1;
+    return l.type == dtype::f32 && l.movement.count == 0 && spec.stride_along(l.axes, 1).stride == 1;
   }
 };
 

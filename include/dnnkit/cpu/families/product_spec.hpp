@@ -107,7 +107,7 @@ class product_spec : public kernel_spec {
  private:
   constexpr k_order order_of_k() const {
     k_order o;
-    if (input(0).from != source::load || a_load.movement.count != 0 || !loads_as_vector(a_load.type)) return o;
+    if (input(0).from != source::load || a_load.movement.count != 0 || !is_multiplied_as_stored(a_load.type)) return o;
     for (const view_axis& x : plan().axes_of(a_load.axes)) {
       if (x.of != a_rank - 1) continue;
       if (!x.size.is_known() || !x.stride.is_known()) {

@@ -24,7 +24,7 @@ class row_spec : public kernel_spec {
         passes(self().rows.passes),
         reduces(self().anchor.kind == form::reduction),
         lanes_(lanes_of_vectors),
-        in_vectors(!is_setup() && type_of(input(0)) == dtype::f32 && anchor_type() == dtype::f32),
+        in_vectors(!is_setup() && is_computed_in_f32(type_of(input(0))) && is_computed_in_f32(anchor_type())),
         along(best_axis()),
         group(lanes_of_a_row()),
         first_along(first_axis()),

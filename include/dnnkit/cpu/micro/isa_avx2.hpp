@@ -40,6 +40,20 @@ template <rounding R> [[gnu::always_inline]] inline __m256 round_to(__m256 a) no
                    _mm_unpacklo_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1)));
 }
 
+#ifdef __F16C__
+// Numbers of binary16 as floats, and floats rounded to the nearest of these.
+[[gnu::always_inline]] inline __m256 load_halves(const std::uint16_t* p, __m256) noexcept {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+[[gnu::always_inline]] inline __m128i halves_of(__m256 v) noexcept {
+  return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+[[gnu::always_inline]] inline void store_halves(__m256 v, std::uint16_t* p) noexcept {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), halves_of(v));
+}
+[[gnu::always_inline]] inline __m256 rounded_to_half(__m256 v) noexcept { return _mm256_cvtph_ps(halves_of(v)); }
+#endif
+
 // All ones in the first n of eight 32-bit lanes.
 [[gnu::always_inline]] inline __m256i first_lanes(int n) noexcept {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -56,6 +56,19 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 [[gnu::always_inline]] inline void low_bytes(ints_16 v, std::uint8_t* p) noexcept {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_maskz_cvtepi32_epi8(all_lanes, reinterpret_cast<__m512i>(v)));
 }
+// Numbers of binary16 as floats, and floats rounded to the nearest of these.
+[[gnu::always_inline]] inline __m512 load_halves(const std::uint16_t* p, __m512) noexcept {
+  return _mm512_maskz_cvtph_ps(all_lanes, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+[[gnu::always_inline]] inline __m256i halves_of(__m512 v) noexcept {
+  return _mm512_maskz_cvtps_ph(all_lanes, v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+[[gnu::always_inline]] inline void store_halves(__m512 v, std::uint16_t* p) noexcept {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), halves_of(v));
+}
+[[gnu::always_inline]] inline __m512 rounded_to_half(__m512 v) noexcept {
+  return _mm512_maskz_cvtph_ps(all_lanes, halves_of(v));
+}
 [[gnu::always_inline]] inline __m512 load_first(const float* p, int n, __m512) noexcept {
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), p);
 }

@@ -24,6 +24,9 @@ void products_of_pairs(no_vector, no_vector);
 void lanes_of_bytes(const std::uint8_t*, no_vector);
 void lanes_of_bytes(const std::int8_t*, no_vector);
 void low_bytes(no_vector, std::uint8_t*);
+void load_halves(const std::uint16_t*, no_vector);
+void store_halves(no_vector, std::uint16_t*);
+void rounded_to_half(no_vector);
 void load_first(const float*, int, no_vector);
 void store_first(float*, no_vector, int);
 
