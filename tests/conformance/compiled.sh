@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Builds build/release/bin/conformance_compiled: ONNX's backend tests as C++, some dozens a file, compiled and linked. Takes
 # a quarter of an hour on two processors; what is there already is not compiled again.
-#   bash tests/conformance/compiled.sh [DATA]      (DATA: folder of tests, by default Debian's libonnx-testdata)
+#   bash tests/conformance/compiled.sh [DATA [STATUS]]   (folder of tests, by default Debian's libonnx-testdata, and the
+#                                                        list of those that are not passed, by default status.txt)
 #   build/release/bin/conformance_compiled --data DATA
 # A file that does not compile is cut in two until the tests at fault stand alone; they are listed in
 # build/conformance/not_compiled.txt and count as not passed.
@@ -11,6 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source cmake/shell.sh
 
 data=${1:-/usr/lib/python3/dist-packages/onnx/backend/test/data}
+status=$(realpath "${2:-tests/conformance/status.txt}")
 sources=${CONFORMANCE_SOURCES:-build/release/bin/conformance_sources}
 out=${CONFORMANCE_OUT:-build/conformance}
 program=${CONFORMANCE_PROGRAM:-build/release/bin/conformance_compiled}
@@ -18,7 +20,7 @@ include=${CONFORMANCE_INCLUDE:-include}
 compiler=${CXX:-g++}
 [ -n "${CONFORMANCE_SOURCES:-}" ] || build_preset release conformance_sources
 flags=(-std=c++20 -O1 -march=native "-I$include" -I. -Wno-maybe-uninitialized
-       "-DDNNKIT_CONFORMANCE_STATUS=\"$PWD/tests/conformance/status.txt\""
+       "-DDNNKIT_CONFORMANCE_STATUS=\"$status\""
        "-DDNNKIT_CONFORMANCE_WEIGHTS=\"$(realpath -m "$out")\"")
 if "$compiler" --version | grep -q clang; then
   flags+=(-fconstexpr-steps=2147483647 -fconstexpr-depth=4096 -fbracket-depth=4096)
@@ -27,7 +29,7 @@ else
 fi
 mkdir -p "$out"
 rm -f "$out"/not_compiled.txt "$out"/group*_*[ab]_*
-"$sources" --data "$data" --out "$out"
+"$sources" --data "$data" --status "$status" --out "$out"
 
 # compile FILE: an object beside it, or those of its halves.
 compile() {
@@ -49,12 +51,12 @@ compile() {
   head -n "$half" "$out/$name.all" >"$out/$name.a"
   tail -n +"$((half + 1))" "$out/$name.all" >"$out/$name.b"
   for part in a b; do
-    "$sources" --data "$data" --out "$out" --prefix "$name$part" --names "$out/$name.$part" --per-file 1000 >/dev/null
+    "$sources" --data "$data" --status "$status" --out "$out" --prefix "$name$part" --names "$out/$name.$part" --per-file 1000 >/dev/null
     for file in "$out/$name${part}"_*.cpp; do compile "$file"; done
   done
 }
 export -f compile say
-export out data sources compiler
+export out data status sources compiler
 printf '%s\n' "$out"/group_*.cpp | grep -E '/group_[0-9]+\.cpp$' |
   xargs -P "${CONFORMANCE_JOBS:-$(jobs)}" -I{} bash -c "$(declare -p flags); compile {}"
 "$compiler" "${flags[@]}" tests/conformance/compiled.cpp "$out"/*.o -o "$program" -pthread

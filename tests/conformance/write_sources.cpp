@@ -28,14 +28,15 @@ struct part {
 
 using tensors = std::map<std::string, dk::host_tensor, std::less<>>;
 
-// The graph of a model for the sizes of the data set, with the inputs that decide shapes taken from it.
+// The graph of a model for the sizes of the data set, with the inputs that decide shapes taken from it. (An extent of 0
+// or less is open, as the importer has it.)
 dk::onnx::import_result import_with(dk::onnx::file& f, const tensors& given) {
   dk::onnx::import_options options;
   for (const dk::onnx::value_info& i : f.model().graph.inputs) {
     const auto found = given.find(i.name);
     if (found == given.end() || !i.shape) continue;
     for (std::size_t d = 0; d < i.shape->size() && d < found->second.dims.size(); ++d)
-      if (const auto& x = (*i.shape)[d]; !x.value)
+      if (const auto& x = (*i.shape)[d]; !x.value || *x.value <= 0)
         options.sizes[x.symbol.empty() ? std::string(i.name) + "." + std::to_string(d) : std::string(x.symbol)] =
             found->second.dims[d];
   }

@@ -468,6 +468,9 @@ TEST_CASE("random operators: the distribution that their inputs say, the same in
       "gives "
       "the same\n";
   CHECK(problems(import(unseeded, 22)) == "RandomUniformLike 'y'" + reason + "Bernoulli 'z'" + reason);
+  graph_of negative;
+  negative.output("y").node("RandomUniform", {}, {"y"}, {seed, integers("shape", {2, -1})});
+  CHECK(problems(import(negative, 22)) == "RandomUniform 'y': attribute 'shape' has a negative extent\n");
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 // ONNX leaves open which numbers they are.
 #pragma once
 
-#include <bit>
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
-#include <string>
+#include <optional>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "dnnkit/onnx/import/convert_attributes.hpp"
@@ -34,6 +37,8 @@ template <class Op, bool Like> void convert_random(node_context& c) {
   Op numbers;
   const auto extents = Like ? std::nullopt : c.integers("shape");
   node_context::require(Like || extents.has_value(), "attribute 'shape' is missing");
+  node_context::require(Like || std::ranges::all_of(*extents, [](std::int64_t n) { return n >= 0; }),
+                        "attribute 'shape' has a negative extent");
   if constexpr (Like) {
     numbers.dims = c.dims(0);
     if (is_floating(c.type(0))) numbers.to = c.type(0);
