@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [ALLOW_LINKED_DATA] [DIM SYMBOL=NUMBER...]
+# dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [ALLOW_LINKED_DATA] [DIM SYMBOL=NUMBER|FIRST..LAST...]
 #                 [KERNEL_PARTS N] [ISA name...])
 #
 # Turns an ONNX model into a header `name.hpp` with the struct `name` when TARGET is built, and lets TARGET include it,
@@ -15,7 +15,7 @@
 # configuration prints it.
 #
 # The weights stay in the .onnx and its external data, which are mapped when the program runs; with EMBED they become
-# part of the program. DIM gives symbols of the model a value. Where something in the model is not supported, all of it
+# part of the program. DIM gives symbols of the model a value, or bounds, which are 1 and more without it. Where something in the model is not supported, all of it
 # is listed and the build stops before anything of TARGET is compiled. External data behind links, as package managers and
 # caches of downloads keep it, is read with ALLOW_LINKED_DATA only (dnnkit/onnx/format/external_files.hpp).
 #

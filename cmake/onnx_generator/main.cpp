@@ -16,6 +16,7 @@
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
 #include "dnnkit/onnx/import.hpp"
+#include "dnnkit/onnx/import/extent_option.hpp"
 #include "dnnkit/onnx/onnx_weights.hpp"
 
 namespace {
@@ -57,10 +58,7 @@ int generate(int argc, char** argv) {
     if (word == "--embed") embed = true;
     else if (word == "--allow-linked-data") linked = dk::onnx::linked_data::allowed;
     else if (word == "--dim" && i + 1 < argc) {
-      const std::string pair = argv[++i];
-      const std::size_t equals = pair.rfind('=');
-      if (equals == std::string::npos) throw dk::error("takes SYMBOL=NUMBER", "DIM", {}, pair);
-      options.sizes[pair.substr(0, equals)] = std::stoll(pair.substr(equals + 1));
+      dk::onnx::set_extent(options, "DIM", argv[++i]);
     } else if ((word == "--kernel-parts" || word == "--most-kernel-parts") && i + 1 < argc) {
       (word == "--kernel-parts" ? parts : most_parts) = std::stoul(argv[++i]);
     } else if (word == "--isa" && i + 1 < argc) isas.emplace_back(argv[++i]);

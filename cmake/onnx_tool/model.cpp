@@ -15,6 +15,7 @@
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/onnx/import.hpp"
+#include "dnnkit/onnx/import/extent_option.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/reference/plan_executor.hpp"
 #include "dnnkit/reference/symbol_values.hpp"
@@ -37,19 +38,11 @@ std::vector<std::string> list(const cxxopts::ParseResult& arguments, const char*
   return arguments.count(option) ? arguments[option].as<std::vector<std::string>>() : std::vector<std::string>{};
 }
 
-std::map<std::string, std::int64_t, std::less<>> sizes_of(const cxxopts::ParseResult& arguments) {
-  std::map<std::string, std::int64_t, std::less<>> sizes;
-  for (const std::string& s : list(arguments, "dim")) {
-    const auto [name, value] = assignment(s, "--dim");
-    std::size_t end = 0;
-    std::int64_t n = -1;
-    try {
-      n = std::stoll(value, &end);
-    } catch (const std::exception&) {}
-    if (end != value.size() || n < 0) throw error("is no extent", "--dim " + name, "a number", value);
-    sizes.insert_or_assign(name, n);
-  }
-  return sizes;
+// What --dim says.
+onnx::import_options extents_given(const cxxopts::ParseResult& arguments) {
+  onnx::import_options options;
+  for (const std::string& s : list(arguments, "dim")) onnx::set_extent(options, "--dim", s);
+  return options;
 }
 
 void refuse_unsupported(const model& m) {
@@ -62,7 +55,8 @@ void refuse_unsupported(const model& m) {
 
 std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv) {
   options.add_options()("model", "the model", cxxopts::value<std::string>())(
-      "dim", "value of a symbolic dimension, NAME=NUMBER", cxxopts::value<std::vector<std::string>>())(
+      "dim", "value of a symbolic dimension, NAME=NUMBER, or bounds, NAME=FIRST..LAST",
+      cxxopts::value<std::vector<std::string>>())(
       "allow-linked-data", "read external data behind links out of the model's folder, and with several hard links")(
       "help", "this text");
   options.parse_positional({"model"});
@@ -113,12 +107,8 @@ void refuse_unknown_inputs(const onnx::model& m, const tensors& given) {
 
 namespace {
 
-using extents_by_name = std::map<std::string, std::int64_t, std::less<>>;
-
 // The model in `file` for these extents, with those inputs bound that decide shapes.
-onnx::import_result import_for(onnx::file& file, extents_by_name sizes, const tensors& given) {
-  onnx::import_options options;
-  options.sizes = std::move(sizes);
+onnx::import_result import_for(onnx::file& file, onnx::import_options options, const tensors& given) {
   while (true) {
     onnx::import_result imported = onnx::import_model(file, options);
     bool more = false;
@@ -145,9 +135,10 @@ bool fits(const dnnkit::graph& g, const tensors& given) {
   return true;
 }
 
-// `sizes` and the extents of the inputs given, by the names that the model has for them; nothing where ranks differ or
-// one name would have two values.
-std::optional<extents_by_name> extents_of(const onnx::model& m, extents_by_name sizes, const tensors& given) {
+// `options` and the extents of the inputs given, by the names that the model has for them; nothing where ranks differ
+// or one name would have two values.
+std::optional<onnx::import_options> with_extents_of(const onnx::model& m, onnx::import_options options,
+                                                    const tensors& given) {
   for (const onnx::value_info& i : m.graph.inputs) {
     const auto found = given.find(i.name);
     if (found == given.end() || !i.shape) continue;
@@ -155,9 +146,9 @@ std::optional<extents_by_name> extents_of(const onnx::model& m, extents_by_name 
     if (dims.size() != i.shape->size()) return std::nullopt;
     for (std::size_t d = 0; d < dims.size(); ++d)
       if (!onnx::is_number((*i.shape)[d]))
-        if (sizes.emplace(onnx::name_of_extent(i, d), dims[d]).first->second != dims[d]) return std::nullopt;
+        if (options.sizes.emplace(onnx::name_of_extent(i, d), dims[d]).first->second != dims[d]) return std::nullopt;
   }
-  return sizes;
+  return options;
 }
 
 }  // namespace
@@ -165,7 +156,7 @@ std::optional<extents_by_name> extents_of(const onnx::model& m, extents_by_name 
 model load(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>(), linked_data_of(arguments)), {}};
   refuse_unknown_inputs(m.file->model(), given);
-  m.imported = import_for(*m.file, sizes_of(arguments), given);
+  m.imported = import_for(*m.file, extents_given(arguments), given);
   return m;
 }
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
@@ -176,8 +167,8 @@ model load_supported(const cxxopts::ParseResult& arguments, const tensors& given
 model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load(arguments, given);
   if (!m.imported.ok() || !fits(m.imported.graph, given))
-    if (std::optional<extents_by_name> sizes = extents_of(m.file->model(), sizes_of(arguments), given))
-      if (onnx::import_result imported = import_for(*m.file, std::move(*sizes), given); imported.ok())
+    if (auto options = with_extents_of(m.file->model(), extents_given(arguments), given))
+      if (onnx::import_result imported = import_for(*m.file, std::move(*options), given); imported.ok())
         m.imported = std::move(imported);
   refuse_unsupported(m);
   return m;

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "dnnkit/graph/verify.hpp"
+#include "dnnkit/onnx/import/extent_option.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/is_sanitized.hpp"
 #include "tests/support/onnx_models.hpp"
 
@@ -177,6 +179,31 @@ TEST_CASE("extents are given by the names that the model has for them") {
   options.sizes = {{"N", 3}};
   CHECK(problems(import(model_of(known), options)) ==
         "no extent of an input is called 'N', to which 3 was given; all of them are numbers\n");
+}
+
+TEST_CASE("extents are given bounds, or numbers, as command lines say") {
+  graph_of g;
+  g.input("x", f32, {"N", "2*H", ""}).output("y").node("Relu", {"x"}, {"y"});
+  const auto m = model_of(g);
+  onnx::import_options options;
+  for (const char* s : {"2*H=4", "N=7", "2*H=0..6", "N=0..1", "N=2", "x.2=5..5"}) onnx::set_extent(options, "--dim", s);
+  const auto r = import(m, options);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_input(r.graph) == "[2, 2*H, x.2]");
+  REQUIRE(r.graph.symbols.symbols.size() == 2);
+  CHECK(r.graph.symbols.symbols[0].limits == dnnkit::bounds{0, 6});
+  CHECK(r.graph.symbols.symbols[1].limits == dnnkit::bounds{5, 5});
+  options.ranges = {{"M", {3, 4}}};
+  CHECK(problems(import(m, options)) ==
+        "no extent of an input is called 'M', to which 3 to 4 were given; "
+        "those that are no numbers: '2*H', 'N', 'x.2'\n");
+  for (const char* s : {"", "N", "=3", "N=", "N=x", "N=-1", "N=3..", "N=..3", "N=3..2", "N=1..3000000000", "N=1...3"}) {
+    CAPTURE(s);
+    CHECK(error_of([&] {
+            onnx::set_extent(options, "--dim", s);
+            return 0;
+          }).find("is no extent, expected NAME=NUMBER or NAME=FIRST..LAST") != std::string::npos);
+  }
 }
 
 TEST_CASE("functions of the model are inlined, with attributes and defaults") {

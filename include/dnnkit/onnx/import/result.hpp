@@ -44,6 +44,7 @@ struct import_options {
   tensor_loader load;
   std::map<std::string, host_tensor, std::less<>> bind;    // inputs whose values are known: they become constants
   std::map<std::string, std::int64_t, std::less<>> sizes;  // symbols whose values are known: see name_of_extent
+  std::map<std::string, bounds, std::less<>> ranges;       // of others the values they may have; else 1 and more
 };
 
 // One thing that cannot be imported: the node (empty: the model as a whole), its operator, and what is wrong.

@@ -28,12 +28,15 @@ inline std::vector<import_problem> unknown_sizes(const onnx::model& m, const imp
   std::string names;
   for (const std::string& name : known) names += (names.empty() ? "" : ", ") + dnnkit::detail::quoted(name);
   std::vector<import_problem> problems;
-  for (const auto& [name, size] : options.sizes)
+  const auto look_up = [&](const std::string& name, const std::string& given) {
     if (!known.contains(name))
       problems.push_back({"", "",
-                          "no extent of an input is called " + dnnkit::detail::quoted(name) + ", to which " +
-                              std::to_string(size) + " was given; " +
+                          "no extent of an input is called " + dnnkit::detail::quoted(name) + ", to which " + given +
                               (names.empty() ? "all of them are numbers" : "those that are no numbers: " + names)});
+  };
+  for (const auto& [name, size] : options.sizes) look_up(name, std::to_string(size) + " was given; ");
+  for (const auto& [name, range] : options.ranges)
+    look_up(name, std::to_string(range.min) + " to " + std::to_string(range.max) + " were given; ");
   return problems;
 }
 

@@ -174,12 +174,19 @@ class import_walk {
         t.dims.push_back(size->second);
       } else {
         symbol_table& symbols = state_.graph.value().symbols;
-        if (x.value == 0 && !solutions_.has(name)) static_cast<void>(symbols.symbol_named(name, {}));  // may be 0
+        if (!solutions_.has(name)) set_bounds(symbols, name, x.value == 0);
         t.dims.push_back(solutions_.of(symbols, name));
         if (t.dims.back().is_unknown()) throw refusal{"extent '" + name + "': the model has too many symbols"};
       }
     }
     return t;
+  }
+
+  // Those that were asked for; an extent that is declared as 0 may be 0, any other is 1 and more.
+  void set_bounds(symbol_table& symbols, const std::string& name, bool may_be_0) {
+    if (const auto range = state_.options.ranges.find(name); range != state_.options.ranges.end())
+      static_cast<void>(symbols.symbol_named(name, range->second));
+    else if (may_be_0) static_cast<void>(symbols.symbol_named(name, {}));
   }
 
   void add_initializers(scope& names, const onnx::graph& g) {
