@@ -3,6 +3,7 @@
 // LABELS: no_sanitize
 // Convolutions of 8-bit integers, compiled: windows, groups, signs and zero points, and quantised models around them.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -65,6 +66,8 @@ struct quantised {  // as tools write it; no rounding depends on how the sums ar
         dk::quantize_linear(dk::max_pool(real(d, 4), {.kernel_shape = {2, 2}, .strides = {2, 2}}), number(4), zero);
     const dk::tensor rows = dk::reshape(pooled, {1, 32 * 9});
     g.output("scores", dk::gemm(real(rows, 0.5), real_weight(g.weight("f", {10, 32 * 9}, i8)), {.trans_b = true}));
+    g.output("largest", dk::max_pool(d, {.kernel_shape = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}}));
+    g.output("largest of signed", dk::max_pool(g.input("s", i8, {2, 67, 5, 5}), {.kernel_shape = {2, 2}}));
     g.output("last", dk::quantize_linear(dk::matmul(real(rows, 0.5), real_weight(g.weight("h", {32 * 9, 7}, i8))),
                                          number(32), zero));
   }
@@ -85,6 +88,41 @@ template <class Model, std::size_t Products> constexpr bool in_bytes() {
 }
 static_assert(in_bytes<windows<false>, 5>() && in_bytes<windows<true>, 5>() && in_bytes<signs, 4>());
 static_assert(in_bytes<quantised, 4>());
+
+// Does nothing of a model run by its operators' definitions?
+template <class Model> constexpr bool in_vectors() {
+  for (const auto& c : dk::compile<Model>::choices)
+    if (c.family == "by_point") return false;
+  return true;
+}
+static_assert(in_vectors<quantised>());
+
+// Two convolutions whose results are added, with scales and zero points from a file: two kernels, and what the first
+// hands to the second is bytes.
+struct joined {
+  static constexpr void build(dk::builder& g) {
+    std::size_t parameters = 0;
+    const auto parameter = [&](dk::dtype type) {
+      constexpr std::array names{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"};
+      return g.weight(names[parameters++], {}, type);
+    };
+    const dk::tensor q = g.input("q", u8, {1, 16, 6, 6});
+    const dk::tensor x = dk::dequantize_linear(q, parameter(f32), parameter(u8));
+    const auto again = [&](dk::tensor t) { return dk::quantize_linear(t, parameter(f32), parameter(u8)); };
+    const auto branch = [&](const char* name, const char* bias) {
+      const dk::tensor w = dk::dequantize_linear(g.weight(name, {32, 16, 1, 1}, i8), parameter(f32));
+      return dk::dequantize_linear(again(dk::conv(x, w, g.weight(bias, {32}))), parameter(f32), parameter(u8));
+    };
+    const dk::tensor one = branch("a", "b"), other = branch("c", "d");
+    g.output("y", again(dk::relu(one + other)));
+  }
+};
+template <class Model> constexpr bool hands_over_bytes() {
+  for (const dk::plan::buffer& b : dk::compile<Model>::plan.buffers)
+    if (b.where == dk::plan::storage::arena && b.type.type != u8) return false;
+  return true;
+}
+static_assert(dk::compile<joined>::kernels == 2 && hands_over_bytes<joined>());
 
 }  // namespace
 

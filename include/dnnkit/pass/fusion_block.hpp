@@ -135,7 +135,7 @@ class fusion_blocks {
       if (kind != form::elementwise && kind != form::movement) anchor_ = n, ++anchors_;
       for (std::uint32_t i = x.inputs.first; i < x.inputs.first + x.inputs.count; ++i)
         if (const value_id v = operands[i]; v != none)
-          if (const node_id p = values[v].producer; p == none || member[p] == 0) ++loaded;
+          if (const node_id p = values[v].producer; (p == none || member[p] == 0) && !is_literal(values[v])) ++loaded;
       bool read_inside = false, read_outside = member[n] == read_through_movement;
       const value_users::range users = users_[x.output];
       for (const node_id* u = users.first; u != users.last; ++u)
@@ -151,6 +151,8 @@ class fusion_blocks {
     }
     operands_ = loaded;
   }
+  // Constants of one element are part of a kernel, not loaded.
+  static constexpr bool is_literal(const value& v) { return v.from == origin::constant && v.data.count == 1; }
   constexpr void forget_examined() {
     anchor_ = none;
     anchors_ = operands_ = 0;

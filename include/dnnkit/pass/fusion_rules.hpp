@@ -33,7 +33,8 @@ struct profile_rule {
 
 // A quantised tensor is stored as the bytes that it is, and not as the wider numbers that a reader makes of them, if it
 // has several readers, or one for which that is all that happens to it before it is stored: pools, say, and other
-// kernels with an anchor of their own. What is added to another tensor may be so in the kernel that it comes from.
+// kernels with an anchor of their own. What is added to another tensor may be so in the kernel that it comes from; of
+// two kernels with anchors whose results are added, in that of the later anchor, to which the other hands bytes.
 struct bytes_rule {
   static constexpr std::string_view name = "bytes";
   static constexpr verdict decide(const fusion_edge& edge, mapping, mapping, verdict v) {
@@ -41,7 +42,7 @@ struct bytes_rule {
     if (edge.first.op->kind != form::elementwise || !is_byte(g, edge.first) || is_byte(g, edge.second)) return v;
     if (number_of_readers(g, edge.first) > 1) return verdict::never;
     for (const node* at = &edge.second; at->op->kind == form::elementwise; at = reader(g, *at)) {
-      if (joins_tensors(g, *at)) return v;
+      if (joins_tensors(g, *at)) return is_of_last_anchor(g, edge.first, *at) ? v : verdict::never;
       if (number_of_readers(g, *at) != 1) return verdict::never;
     }
     return verdict::never;
@@ -63,6 +64,30 @@ struct bytes_rule {
       for (std::size_t i = 0; i < g.nodes.items[k].inputs.count; ++i)
         if (g.input_of(g.nodes.items[k], i) == n.output) return &g.nodes.items[k];
     return &n;
+  }
+  // Of the results of anchors that `join` is computed of, is n's that of the last?
+  static constexpr bool is_of_last_anchor(const graph& g, const node& n, const node& join) {
+    const std::ptrdiff_t own = anchor_behind(g, &n);
+    for (std::size_t i = 0; i < join.inputs.count; ++i)
+      if (const value_id v = g.input_of(join, i); v != none && g.at(v).producer != none)
+        if (anchor_behind(g, &g.node_at(g.at(v).producer)) > own) return false;
+    return true;
+  }
+  // The number of the anchor whose result n is made of by element-wise operators with one tensor each, as bytes that
+  // one node alone reads; -1 if there is none.
+  static constexpr std::ptrdiff_t anchor_behind(const graph& g, const node* n) {
+    for (; n->op->kind == form::elementwise;) {
+      if (is_byte(g, *n) && number_of_readers(g, *n) != 1) return -1;
+      const node* from = nullptr;
+      for (std::size_t i = 0; i < n->inputs.count; ++i)
+        if (const value_id v = g.input_of(*n, i); v != none && g.at(v).type.dims == g.at(n->output).type.dims) {
+          if (from != nullptr || g.at(v).producer == none) return -1;
+          from = &g.node_at(g.at(v).producer);
+        }
+      if (from == nullptr) return -1;
+      n = from;
+    }
+    return n->op->kind == form::movement ? -1 : n - g.nodes.items;
   }
   // Does it compute its result of several tensors of that shape?
   static constexpr bool joins_tensors(const graph& g, const node& n) {

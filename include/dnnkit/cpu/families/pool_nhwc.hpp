@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -23,7 +24,10 @@ struct pool_nhwc {
   }
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
-    if (!is_computed_in_f32(spec.anchor_type())) return no_match{"the elements are not computed with as 32-bit floats"};
+    const bool of_bytes = spec.is_anchor<op::max_pool>() && is_byte(spec.anchor_type());
+    if (!is_computed_in_f32(spec.anchor_type()) && !of_bytes)
+      return no_match{
+          "the elements are neither computed with as 32-bit floats nor bytes of which the largest is taken"};
     const double taps =
         static_cast<double>(spec.is_anchor<op::max_pool>() ? spec.anchor<op::max_pool>().over().taps()
                                                            : spec.anchor<op::average_pool>().over().taps());
@@ -41,13 +45,16 @@ struct pool_nhwc {
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  // Can the input be read by pointer: stored as 32-bit floats, one stride a dimension, channels next to each other?
+  static constexpr bool is_byte(dtype t) { return t == dtype::u8 || t == dtype::i8; }
+  // Can the input be read by pointer: stored as 32-bit floats or bytes, one stride a dimension, channels next to each
+  // other?
   static constexpr bool is_direct(const kernel_spec& spec) {
     if (spec.input(0).from != source::load) return false;
     const recipe_load& l = spec.load(spec.input(0).index);
     for (std::size_t d = 0; d < spec.rank(); ++d)
       if (!spec.stride_along(l.axes, d).single) return false;
-    return l.type == dtype::f32 && l.movement.count == 0 && spec.stride_along(l.axes, 1).stride == 1;
+    return (l.type == dtype::f32 || is_byte(l.type)) && l.movement.count == 0 &&
+           spec.stride_along(l.axes, 1).stride == 1;
   }
 };
 
@@ -59,6 +66,9 @@ template <class Net, std::size_t R> struct pool_nhwc::kernel {
   static constexpr bool takes_largest = std::is_same_v<pool_type, op::max_pool>;
   static constexpr window over = pool.over();
   static constexpr operand_ref input = access::anchor_input(0);
+  static constexpr dtype type = access::self.anchor_type;
+  static constexpr bool of_bytes = type == dtype::u8 || type == dtype::i8;
+  using channels_vec = std::conditional_t<of_bytes, lanes<type, float_lanes>, float_vec>;
   static constexpr std::size_t axes = access::rank - 2, most_axes = 3;
   static constexpr int at_once = 4;  // vectors of channels
   static constexpr bool direct = access::choice.operands[0] == operand_reading::in_place;
@@ -109,28 +119,31 @@ template <class Net, std::size_t R> struct pool_nhwc::kernel {
 
   // What the taps give for N vectors of channels from c on, of which the last has n channels.
   template <int N>
-  [[gnu::always_inline]] static std::array<float_vec, N> channels_from(const kernel_call& call, const coordinates& c,
-                                                                       const window_taps& t, auto n) {
-    std::array<float_vec, N> acc;
-    for (float_vec& a : acc) a = takes_largest ? lowest<float_vec>() : float_vec(0.0F);
-    const auto add = [](float_vec& a, float_vec x) {
-      if constexpr (takes_largest) a = maximum(a, x);
+  [[gnu::always_inline]] static std::array<channels_vec, N> channels_from(const kernel_call& call, const coordinates& c,
+                                                                          const window_taps& t, auto n) {
+    std::array<channels_vec, N> acc;
+    for (channels_vec& a : acc) {
+      if constexpr (of_bytes) a = channels_vec(std::numeric_limits<element<type>>::lowest());
+      else a = takes_largest ? lowest<float_vec>() : float_vec(0.0F);
+    }
+    const auto add = [](channels_vec& a, channels_vec x) {
+      if constexpr (of_bytes) a = max(a, x);
+      else if constexpr (takes_largest) a = maximum(a, x);
       else a += x;
     };
     coordinates from = c;
     for (std::size_t i = 0; i < axes; ++i) from[i + 2] = over.position(i, c[i + 2], t[i + most_axes - axes].first);
     if constexpr (direct) {
       constexpr recipe_load l = access::template load<input.index>;
-      const float* const plane =
+      const element<l.type>* const plane =
           values::template pointer<input.index>(call) + view_address<Net, l.axes, l.offset>(call, from);
       const index_t depth = step<0>(call), height = step<1>(call), width = step<2>(call);
       for (index_t z = 0; z < t[0].inside(); ++z)
         for (index_t y = 0; y < t[1].inside(); ++y) {
-          const float* p = plane + z * depth + y * height;
+          const element<l.type>* p = plane + z * depth + y * height;
           for (index_t x = 0; x < t[2].inside(); ++x, p += width)
             for (std::size_t k = 0; k < N; ++k)
-              if constexpr (is_constant<decltype(n)>) add(acc[k], float_vec::load(p + k * float_lanes));
-              else add(acc[k], float_vec::load(p, n));
+              add(acc[k], values::template load_next<channels_vec>(p + k * float_lanes, n));
         }
     } else {
       static_assert(N == 1);
@@ -157,7 +170,7 @@ template <class Net, std::size_t R> struct pool_nhwc::kernel {
     }
   }
 
-  static float_vec result(float_vec x, const window_taps& t) {
+  static channels_vec result(channels_vec x, const window_taps& t) {
     if constexpr (takes_largest) {
       return x;
     } else {
@@ -168,8 +181,8 @@ template <class Net, std::size_t R> struct pool_nhwc::kernel {
   }
   template <std::size_t N>
   [[gnu::always_inline]] static void finish(const kernel_call& call, coordinates c, const window_taps& t,
-                                            const std::array<float_vec, N>& acc) {
-    for (const float_vec& x : acc) {
+                                            const std::array<channels_vec, N>& acc) {
+    for (const channels_vec& x : acc) {
       values::template finish<float_lanes, 1>(call, c, constant<float_lanes>{}, result(x, t));
       c[1] += float_lanes;
     }
