@@ -22,9 +22,9 @@
 # The kernels are compiled in several units at once where it pays: as many as there are processors, eight at most, or
 # KERNEL_PARTS. Those are units of TARGET, which must be linked where the header is used.
 #
-# With ISA (sse2, avx2, avx512, avx512_vnni; neon), kernels are compiled for each of these instruction sets, and the program
-# chooses when it starts: dnnkit/runtime/versions.hpp. The rest of TARGET is compiled as its own flags say, -march=native
-# left out.
+# With ISA (sse2, avx2, avx512, avx512_vnni, avx512_amx; neon), kernels are compiled for each of these instruction sets, and
+# the program chooses when it starts: dnnkit/runtime/versions.hpp. The rest of TARGET is compiled as its own flags say,
+# -march=native left out.
 #
 # The program that does it comes with an installed package; without one it is compiled once a build, in a minute.
 # DNNKIT_ONNX_GENERATOR names another one that exists already: that of another build, or when the build is for another
@@ -102,7 +102,7 @@ function(dnnkit_isa_flags variable isa)
   cmake_path(SET header NORMALIZE ${identifiers}/../../cost/target.hpp)
   file(READ ${header} text)
   if(NOT text MATCHES "name = \"${isa}\",[ \n]*flags = \"([^\"]+)\"")
-    message(FATAL_ERROR "dnnkit: ISA takes sse2, avx2, avx512, avx512_vnni or neon, not '${isa}'")
+    message(FATAL_ERROR "dnnkit: ISA takes sse2, avx2, avx512, avx512_vnni, avx512_amx or neon, not '${isa}'")
   endif()
   set(${variable} "SHELL:${CMAKE_MATCH_1}" PARENT_SCOPE)  # together, even where TARGET has one of them
 endfunction()

@@ -31,6 +31,25 @@ double peak_of_bytes() {
   return static_cast<double>(rounds) * chains * 2 * (bytes_at_once ? 4 : 2) * float_lanes / time / 1e9;
 }
 
+// The same of tile registers.
+template <class Registers> double peak_of_tiles() {
+  constexpr long rounds = 100'000;
+  const byte_tiles_of<Registers> tiles(tile_height, tile_steps);
+  const double begin = bench::thread_seconds();
+  for (long k = 0; k < rounds; ++k) {
+    Registers::template plus_products<0, 4, 6, false>();
+    Registers::template plus_products<1, 4, 7, false>();
+    Registers::template plus_products<2, 5, 6, false>();
+    Registers::template plus_products<3, 5, 7, false>();
+  }
+  const double time = bench::thread_seconds() - begin;
+  return static_cast<double>(rounds) * 4 * 2 * tile_height * float_lanes * tile_steps * bytes_a_step / time / 1e9;
+}
+template <bool Tiles> double peak() {
+  if constexpr (Tiles) return peak_of_tiles<isa::tile_registers>();
+  else return peak_of_bytes();
+}
+
 template <index_t M, index_t N, index_t K, byte_sign Sign = byte_sign::is_unsigned>
 void product(const bench::options& o, const std::string& name) {
   if (!o.wants(name)) return;
@@ -55,13 +74,14 @@ void product(const bench::options& o, const std::string& name) {
     std::int64_t want = 0;
     for (index_t l = 0; l < K; ++l) {
       const std::uint8_t x = a[static_cast<std::size_t>(i * K + l)];
-      want += (Sign == byte_sign::is_signed ? static_cast<std::int8_t>(x) + 128 : x) * b_at(l, j);
+      want += (Sign == byte_sign::is_signed ? static_cast<std::int8_t>(x) + added_to_bytes<Sign> : x) * b_at(l, j);
     }
     bench::expect_close(name, static_cast<double>(c[static_cast<std::size_t>(i * N + j)]), static_cast<double>(want),
                         0);
   }
   bench::report(o, name, fmt::format("{}x{}x{}", M, N, K), g.units(),
-                2.0 * static_cast<double>(M) * static_cast<double>(N) * static_cast<double>(K), work, &peak_of_bytes);
+                2.0 * static_cast<double>(M) * static_cast<double>(N) * static_cast<double>(K), work,
+                &peak<in_tile_registers>);
 }
 
 }  // namespace

@@ -125,7 +125,8 @@ int build(int argc, char** argv) {
           "-O3 -march=native, or -O3 with --isa, for kernels, and -O1 for a program around them that has none itself"))(
       "isa",
       "instruction sets that the program has kernels for and chooses from when it starts: some of sse2, avx2, avx512, "
-      "avx512_vnni and neon, as in avx2,avx512; the environment variable DNNKIT_ISA of the program names one",
+      "avx512_vnni, avx512_amx and neon, as in avx2,avx512; the environment variable DNNKIT_ISA of the program names "
+      "one",
       cxxopts::value<std::string>())("j,jobs", "compilers to run at once, by default as many as there are processors",
                                      cxxopts::value<std::size_t>()->default_value(std::to_string(processors)))(
       "kernel-parts",

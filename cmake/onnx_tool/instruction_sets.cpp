@@ -20,10 +20,11 @@ template plan::plan_draft logged_plan_for<targets::sse2>(dnnkit::graph);
 template plan::plan_draft logged_plan_for<targets::avx2>(dnnkit::graph);
 template plan::plan_draft logged_plan_for<targets::avx512>(dnnkit::graph);
 template plan::plan_draft logged_plan_for<targets::avx512_vnni>(dnnkit::graph);
+template plan::plan_draft logged_plan_for<targets::avx512_amx>(dnnkit::graph);
 template plan::plan_draft logged_plan_for<targets::neon>(dnnkit::graph);
 
 namespace {
-constexpr std::string_view all_names = "sse2, avx2, avx512, avx512_vnni and neon";
+constexpr std::string_view all_names = "sse2, avx2, avx512, avx512_vnni, avx512_amx and neon";
 }
 
 std::vector<instruction_set> sets_named(const std::string& list) {

@@ -21,8 +21,9 @@ struct instruction_set {
   plan::plan_draft (*logged_plan)(dnnkit::graph);
 };
 template <class Target> inline constexpr instruction_set set_of{Target::name, Target::flags, &logged_plan_for<Target>};
-inline constexpr std::array instruction_sets{set_of<targets::sse2>, set_of<targets::avx2>, set_of<targets::avx512>,
-                                             set_of<targets::avx512_vnni>, set_of<targets::neon>};
+inline constexpr std::array instruction_sets{set_of<targets::sse2>,       set_of<targets::avx2>,
+                                             set_of<targets::avx512>,     set_of<targets::avx512_vnni>,
+                                             set_of<targets::avx512_amx>, set_of<targets::neon>};
 
 // "avx2,avx512", the value of --isa, as sets, each once. Raises dnnkit::error for another name, or none.
 std::vector<instruction_set> sets_named(const std::string& list);

@@ -184,8 +184,8 @@ void refuse_uncompilable(const model& m) {
 }
 void add_isa_option(cxxopts::Options& options) {
   options.add_options()("isa",
-                        "the instruction set to plan for, by default this machine's: sse2, avx2, avx512, avx512_vnni "
-                        "or neon",
+                        "the instruction set to plan for, by default this machine's: sse2, avx2, avx512, "
+                        "avx512_vnni, avx512_amx or neon",
                         cxxopts::value<std::string>());
 }
 plan::plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments) {

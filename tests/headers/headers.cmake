@@ -6,7 +6,7 @@
 # units but who asks for the target test_headers.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/dnnkit/*.hpp)
 # Those of one instruction set are compiled with its flags: by cpu/micro/isa, and for NEON by tests/cross/run.sh.
-list(FILTER headers EXCLUDE REGEX "cpu/micro/isa_(sse2|avx2|avx512|avx512_vnni|neon)\\.hpp$")
+list(FILTER headers EXCLUDE REGEX "cpu/micro/isa_(sse2|avx2|avx512|avx512_vnni|avx512_amx|neon)\\.hpp$")
 set(includes_of_all ${headers})
 foreach(source IN LISTS sources)  # those of tests/CMakeLists.txt
   file(STRINGS ${PROJECT_SOURCE_DIR}/tests/${source} includes REGEX "^#include")

@@ -72,7 +72,7 @@ json "$small" '$run[0]{stages}[0]{operators}[0]{operator} eq "Conv" && $run[0]{o
 json "$small" '$t->{flops} == eval { my $sum = 0; $sum += $_->{flops} for @run; $sum }'
 json "$small" '@{$j->{decisions}} > 0 && !grep { !$_->{pass} || !$_->{verdict} || !$_->{reason} } @{$j->{decisions}}'
 # The plan of an instruction set, whatever the machine's: its vectors, and what kernels are then expected to take.
-for set in sse2:4 avx2:8 avx512:16 avx512_vnni:16 neon:4; do
+for set in sse2:4 avx2:8 avx512:16 avx512_vnni:16 avx512_amx:16 neon:4; do
   says 0 "totals" "$tool" explain --json --isa ${set%:*} "$small"
   json "$small" "!grep { \$_->{tile}{lanes} != ${set#*:} } @run"
   says 0 "kernel" "$tool" explain --isa ${set%:*} "$small"

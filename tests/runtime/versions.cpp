@@ -55,9 +55,12 @@ TEST_CASE("the widest that the processor has, or the one that is named") {
   CHECK(chosen(program, "") == "avx2");
   CHECK(chosen(program, "sse2") == "sse2");
   // of equally wide vectors those with products of bytes
-  CHECK(chosen(std::array<set, 3>{set{"avx512", 64, true}, {"avx512_vnni", 64, true, true}, {"avx2", 32, true}}, "") ==
-        "avx512_vnni");
-  CHECK(chosen(std::array<set, 2>{set{"bytes", 16, true, true}, {"avx2", 32, true}}, "") == "avx2");
+  using dnnkit::byte_products;
+  const set plain{"avx512", 64, true}, vnni{"avx512_vnni", 64, true, byte_products::in_vectors},
+      amx{"avx512_amx", 64, true, byte_products::in_tiles}, narrow{"avx2", 32, true};
+  CHECK(chosen(std::array<set, 3>{plain, vnni, narrow}, "") == "avx512_vnni");
+  CHECK(chosen(std::array<set, 3>{plain, amx, vnni}, "") == "avx512_amx");
+  CHECK(chosen(std::array<set, 2>{set{"bytes", 16, true, byte_products::in_tiles}, narrow}, "") == "avx2");
   CHECK(error_of([] { chosen(program, "avx512"); }) ==
         "DNNKIT_ISA: is no instruction set that the program can run with, expected one that the program has (sse2, "
         "avx512 and avx2) and the processor, too (sse2 and avx2), found avx512");

@@ -17,7 +17,7 @@ for object in "$@"; do
     fail "$object shows other programs more than one function of $isa: $seen"
   names=$(nm --demangle "$object")
   grep -q "dnnkit::cpu::$isa::" <<<"$names" || fail "$object has no kernels of $isa"
-  for other in sse2 avx2 avx512 avx512_vnni neon portable; do
+  for other in sse2 avx2 avx512 avx512_vnni avx512_amx neon portable; do
     [ "$other" = "$isa" ] || ! grep -E "dnnkit::(targets|cpu)::$other\b" <<<"$names" || fail "$object has names of $other"
   done
 done

@@ -32,17 +32,23 @@ struct cpu_facts {
   double loads = 2;                                                      // of vectors, a cycle
   // Adding four products of bytes to each lane of a vector takes as long as so many multiply-adds of floats.
   double products_of_bytes = 4;
+  bool tile_registers = false;  // takes products of bytes in tile registers (cpu/micro/byte_tiles.hpp)
   cost_coefficients costs{};
 };
 
-// BytesAtOnce: has it an instruction that adds four products of bytes to each 32-bit lane?
-template <int VectorBytes, int VectorRegisters, bool BytesAtOnce = false> struct vector_target {
-  static constexpr bool channels_last = true, multiplies_bytes = true, bytes_at_once = BytesAtOnce;
+// What an instruction set has for products of bytes: those of pairs of 16-bit numbers; one instruction that adds four of
+// bytes to each 32-bit lane; besides, registers of 16 rows of 64 bytes, of which one adds all products to another.
+enum class byte_products : int { in_pairs, in_vectors, in_tiles };
+
+template <int VectorBytes, int VectorRegisters, byte_products Bytes = byte_products::in_pairs> struct vector_target {
+  static constexpr bool channels_last = true, multiplies_bytes = true;
+  static constexpr byte_products products_of_bytes = Bytes;
   static constexpr int vector_bytes = VectorBytes, vector_registers = VectorRegisters;
   static constexpr std::int64_t float_lanes = VectorBytes / 4;  // 32-bit elements in a vector register
   static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4,
                                    .vector_registers = VectorRegisters,
-                                   .products_of_bytes = BytesAtOnce ? 1.0 : 4.0};
+                                   .products_of_bytes = Bytes == byte_products::in_pairs ? 4.0 : 1.0,
+                                   .tile_registers = Bytes == byte_products::in_tiles};
 };
 
 // Instruction sets: what programs, the tool and CMake call them, and the flags with which a compiler makes units of
@@ -62,9 +68,13 @@ struct avx512 : vector_target<64, 32> {
                                     flags = "-march=x86-64 -mavx2 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq";
 };
 // With VNNI, whose instructions take products of bytes.
-struct avx512_vnni : vector_target<64, 32, true> {
+struct avx512_vnni : vector_target<64, 32, byte_products::in_vectors> {
   static constexpr std::string_view name = "avx512_vnni",
                                     flags = "-march=x86-64 -mavx2 -mfma -mavx512vl -mavx512bw -mavx512dq -mavx512vnni";
+};
+// With AMX besides, whose tile registers take products of bytes; the system must let a program have them.
+struct avx512_amx : vector_target<64, 32, byte_products::in_tiles> {
+  static constexpr std::string_view name = "avx512_amx", flags = "-march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8";
 };
 struct neon : vector_target<16, 32> {
   static constexpr std::string_view name = "neon", flags = "-march=armv8-a";

@@ -33,7 +33,22 @@ template <class Target> struct backend {
   using execution = dnnkit::execution;
   static constexpr bool is_nothrow = true;  // a run cannot fail
   template <class Net> static constexpr const plan_view& plan() noexcept { return Net::plan; }
-  template <class Net> static auto kernels() noexcept { return cpu::kernels_of<Net>(); }
+  // Throws dnnkit::error when the system does not let this program have registers that the kernels use.
+  template <class Net> static auto kernels() {
+    if constexpr (Target::products_of_bytes == byte_products::in_tiles && multiplies_bytes<Net>)
+      if (!cpu::processor_has<Target>())
+        throw error("the processor has no tile registers (AMX), or the system does not give them to this program",
+                    "kernels of " + std::string(Target::name));
+    return cpu::kernels_of<Net>();
+  }
+
+ private:
+  template <class Net>
+  static constexpr bool multiplies_bytes = [] {
+    for (const plan::recipe& r : Net::plan.recipes)
+      if (r.anchor.id == id_of<op::matmul_integer> || r.anchor.id == id_of<op::conv_integer>) return true;
+    return false;
+  }();
 };
 
 // The weights of `Net`, packed; immutable, shared by any number of sessions.

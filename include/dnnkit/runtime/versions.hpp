@@ -2,7 +2,7 @@
 // One program, several versions of a model: networks that are compiled for targets::one_of<...>, of whose instruction
 // sets the program chooses one when the first session, or packed weights, of a network are made:
 //   using net = dk::compile<my_model, dk::targets::one_of<dk::targets::avx2, dk::targets::avx512>>;
-// The widest vectors that the processor has, and of equally wide ones those with products of bytes, or what the
+// The widest vectors that the processor has, and of equally wide ones those with most for products of bytes, or what the
 // environment variable DNNKIT_ISA names. cpu/kernel_version.hpp
 // says where the versions come from.
 #pragma once
@@ -29,11 +29,11 @@ struct instruction_set {
   std::string_view name;
   int vector_bytes;
   bool runs_here;
-  bool bytes_at_once = false;  // has it instructions that add four products of bytes?
+  byte_products bytes = byte_products::in_pairs;
 };
 template <class... Targets> std::array<instruction_set, sizeof...(Targets)> instruction_sets() noexcept {
-  return {
-      instruction_set{Targets::name, Targets::vector_bytes, cpu::processor_has<Targets>(), Targets::bytes_at_once}...};
+  return {instruction_set{Targets::name, Targets::vector_bytes, cpu::processor_has<Targets>(),
+                          Targets::products_of_bytes}...};
 }
 
 // "avx2 and avx512"; "none".
@@ -51,14 +51,14 @@ inline std::string list_of(std::span<const instruction_set> sets, bool only_here
 }
 
 // Which of a program's instruction sets it runs with: the one named, without a name the widest that runs here, of
-// equally wide ones one with products of bytes, of equals the first. `processor`: those that a processor may have.
+// equally wide ones the one with most for products of bytes, of equals the first. `processor`: those that a processor may have.
 // Throws dnnkit::error when it cannot.
 inline std::size_t choose_instruction_set(std::span<const instruction_set> program, std::string_view named,
                                           std::span<const instruction_set> processor) {
   std::size_t best = program.size();
   for (std::size_t i = 0; i < program.size(); ++i) {
     if (!program[i].runs_here || (!named.empty() && program[i].name != named)) continue;
-    const auto rank = [](const instruction_set& s) { return 2 * s.vector_bytes + (s.bytes_at_once ? 1 : 0); };
+    const auto rank = [](const instruction_set& s) { return 4 * s.vector_bytes + static_cast<int>(s.bytes); };
     if (best == program.size() || rank(program[i]) > rank(program[best])) best = i;
   }
   if (best == program.size())
@@ -94,8 +94,8 @@ template <class... Targets> struct backend<targets::one_of<Targets...>> {
     static constexpr std::array<cpu::kernel_version (*)() noexcept, sizeof...(Targets)> versions{
         &cpu::version_of<compile<typename Net::model, Targets, typename Net::pipeline>>::get...};
     const char* const named = std::getenv("DNNKIT_ISA");
-    const auto processor =
-        detail::instruction_sets<targets::sse2, targets::avx2, targets::avx512, targets::avx512_vnni, targets::neon>();
+    const auto processor = detail::instruction_sets<targets::sse2, targets::avx2, targets::avx512, targets::avx512_vnni,
+                                                    targets::avx512_amx, targets::neon>();
     return versions[detail::choose_instruction_set(detail::instruction_sets<Targets...>(),
                                                    named == nullptr ? std::string_view() : named, processor)]();
   }

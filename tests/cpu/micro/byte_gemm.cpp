@@ -23,6 +23,7 @@ std::vector<byte_units::unit> units() {
   if (processor_has<sets::avx2>()) all.push_back(byte_units::of_avx2());
   if (processor_has<sets::avx512>()) all.push_back(byte_units::of_avx512());
   if (processor_has<sets::avx512_vnni>()) all.push_back(byte_units::of_avx512_vnni());
+  if (processor_has<sets::avx512_amx>()) all.push_back(byte_units::of_avx512_amx());
 #endif
   return all;
 }
@@ -40,6 +41,7 @@ TEST_CASE("each unit has the target of its flags") {
   CHECK(byte_units::of_avx2().target == "avx2");
   CHECK(byte_units::of_avx512().target == "avx512");
   CHECK(byte_units::of_avx512_vnni().target == "avx512_vnni");
+  CHECK(byte_units::of_avx512_amx().target == "avx512_amx");
 #endif
 }
 

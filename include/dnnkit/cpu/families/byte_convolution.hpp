@@ -25,7 +25,7 @@ struct byte_convolution {
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const convolution_spec spec(recipe);
     if (const std::string_view why = unfit(spec); !why.empty()) return no_match{why};
-    const bool in_place = spec.stored_channels_last() && !spec.padded();
+    const bool in_place = spec.stored_channels_last() && !spec.padded() && may_read_behind(spec, facts);
     const int vectors = spec.is_depthwise() ? 1 : panel_vectors(spec, facts);
     kernel_choice c = spec.choice(facts, 1, tiles_of(spec, facts, vectors), !in_place,
                                   in_place ? "vectors of output channels; the input's bytes are read where they lie"
@@ -51,7 +51,21 @@ struct byte_convolution {
       return "the run computes weights or their zero points, which are packed before it";
     return spec.unfit_for_staging();
   }
+  // Pixels are read in place only where there is room behind them.
+  static constexpr bool may_read_behind(const convolution_spec& spec, const cpu_facts& facts) {
+    return (!spec.stored.external && !spec.stored.setup) || !reads_behind(facts, runs_of(spec).length);
+  }
+  // The stretches of the reduction, which kernel rows are where nothing lies between their pixels.
+  struct byte_runs {
+    index_t count, length;
+  };
+  static constexpr byte_runs runs_of(const convolution_spec& spec) {
+    const conv_attributes a = spec.attributes(false);
+    const index_t count = a.kernel_d * a.kernel_h * (a.dilation_w == 1 && a.groups == 1 ? 1 : a.kernel_w);
+    return {count, a.reduction() / count};
+  }
   static constexpr int panel_vectors(const convolution_spec& spec, const cpu_facts& facts) {
+    if (facts.tile_registers) return 2;
     const auto channels = static_cast<double>(spec.attributes(false).group_out());
     const local_extent width = spec.out_extent(2);
     return row_width(facts, static_cast<index_t>(vectors_of(facts, channels)), width.is_known() ? width.value() : 0);
@@ -59,16 +73,15 @@ struct byte_convolution {
   static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts, int vectors) {
     const conv_attributes a = spec.attributes(false);
     const auto width = static_cast<double>(known_or_typical(spec.out_extent(2)));
-    const bool depthwise = spec.is_depthwise(), one_run = a.dilation_w == 1 && a.groups == 1;
-    const index_t runs = a.kernel_d * a.kernel_h * (one_run ? 1 : a.kernel_w);
-    const double steps = static_cast<double>(byte_steps(runs, a.reduction() / runs)) * facts.products_of_bytes;
+    const bool depthwise = spec.is_depthwise();
+    const byte_runs runs = runs_of(spec);
     const auto channels = static_cast<double>(depthwise ? a.out_channels : a.group_out());
-    const tiled_cycles one = cycles_of(facts,
-                                       {.rows = width,
-                                        .vectors = depthwise ? 1 : vectors_of(facts, channels),
-                                        .depth = depthwise ? 2 * spec.depth() : steps,
-                                        .runs = static_cast<double>(runs)},
-                                       vectors);
+    const tiled_cycles one =
+        depthwise
+            ? cycles_of(
+                  facts,
+                  {.rows = width, .vectors = 1, .depth = 2 * spec.depth(), .runs = static_cast<double>(runs.count)}, 1)
+            : cycles_of_bytes(facts, width, vectors_of(facts, channels), runs.count, runs.length, vectors);
     const double times =
         spec.pixels() / width * (depthwise ? vectors_of(facts, channels) : static_cast<double>(spec.convolution.group));
     return {times * one.arithmetic, times * one.starts};
@@ -177,7 +190,8 @@ struct byte_convolution::kernel : channels_last_kernel<Net, R, detail::byte_engi
   // --- first phase: the input with its border, channels last, in scratch; a unit is one row
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(!in_place) {
     return extent_value<in_dim(0)>(call) * staged(call, nth<0>{}) * staged(call, nth<1>{}) * staged(call, nth<2>{}) *
-           in_channels;
+               in_channels +
+           most_behind;
   }
   static void prepare(const kernel_call& call, index_t first, index_t last) noexcept requires(!in_place) {
     const index_t depth = staged(call, nth<0>{}), height = staged(call, nth<1>{}), width = staged(call, nth<2>{});
@@ -208,7 +222,7 @@ struct byte_convolution::kernel : channels_last_kernel<Net, R, detail::byte_engi
     const std::int32_t* const sum = filter_sums(call);
     if constexpr (!depthwise) c.times = sum[sums];
     // where the kernels take signed bytes for unsigned ones, the zero point moves with them
-    const std::int32_t zero = zero_of_input(call) + (sign == byte_sign::is_signed && !depthwise ? 128 : 0);
+    const std::int32_t zero = zero_of_input(call) + (depthwise ? 0 : added_to_bytes<sign>);
     const auto* in = reinterpret_cast<const std::uint8_t*>(call.scratch);
     if constexpr (in_place) in = reinterpret_cast<const std::uint8_t*>(facts::first_tap(call));
     const index_t out_d = c.out_d;

@@ -24,7 +24,8 @@ struct byte_matrix_product {
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const product_spec spec(recipe);
     if (const std::string_view why = unfit(spec); !why.empty()) return no_match{why};
-    const bool in_place = spec.in_place(), once = spec.is_packed_once() && spec.is_setup(spec.input(3));
+    const bool in_place = spec.in_place() && may_read_behind(spec, facts),
+               once = spec.is_packed_once() && spec.is_setup(spec.input(3));
     kernel_choice c;
     c.operands = {in_place ? operand_reading::in_place : operand_reading::staged,
                   once ? operand_reading::packed_once : operand_reading::packed_each_run,
@@ -53,6 +54,11 @@ struct byte_matrix_product {
     if (!spec.is_matrix()) return "a factor is a vector";
     return {};
   }
+  // Rows of A are read in place only where there is room behind them.
+  static constexpr bool may_read_behind(const product_spec& spec, const cpu_facts& facts) {
+    if (!spec.a_load.external && !spec.a_load.setup) return true;
+    return spec.k_dim().is_known() ? !reads_behind(facts, spec.k_dim().value()) : !facts.tile_registers;
+  }
   static constexpr int widest(const product_spec& spec, const cpu_facts& facts) {
     return byte_panel_vectors(facts, spec.k_dim().is_known() ? spec.k_dim().value() : 1);
   }
@@ -62,11 +68,9 @@ struct byte_matrix_product {
                n = static_cast<double>(known_or_typical(spec.n_dim()));
     const double rows = spec.elements() / n, vectors = rows * vectors_of(facts, n);
     const double batches = spec.one_b() ? 1 : rows / static_cast<double>(known_or_typical(spec.m_dim()));
-    const tiled_product of_bytes{.rows = rows / batches,
-                                 .vectors = vectors_of(facts, n),
-                                 .depth = (k + bytes_a_step - 1) / bytes_a_step * facts.products_of_bytes,
-                                 .rows_collide = spec.k_dim().is_known() && rows_collide(facts, spec.k_dim().value())};
-    const tiled_cycles one = cycles_of(facts, of_bytes, widest(spec, facts));
+    const tiled_cycles one =
+        cycles_of_bytes(facts, rows / batches, vectors_of(facts, n), 1, static_cast<index_t>(k), widest(spec, facts),
+                        spec.k_dim().is_known() && rows_collide(facts, spec.k_dim().value()));
     kernel_work work{.cycles = batches * one.arithmetic +
                                vectors * tree_cost(spec, facts, spec.rank() - 1, facts.float_lanes).outputs(),
                      .starts = batches * one.starts,
@@ -102,10 +106,10 @@ template <class Net, std::size_t R> struct byte_matrix_product::kernel : product
   static constexpr bool signed_a = facts::spec.type_of(a_ref) == dtype::i8,
                         signed_b = facts::spec.type_of(b_ref) == dtype::i8;
   static constexpr byte_sign sign = signed_a ? byte_sign::is_signed : byte_sign::is_unsigned;
-  // Kernels take A for unsigned bytes and B for signed ones; zero points move with them.
-  static constexpr std::int32_t more_a = signed_a ? 128 : 0, less_b = signed_b ? 0 : 128;
+  // Kernels take B for signed bytes, and A perhaps for unsigned ones; zero points move with them.
+  static constexpr std::int32_t more_a = added_to_bytes<sign>, less_b = signed_b ? 0 : 128;
   static constexpr bool sums_rows = !signed_b || b_zero.from != source::nothing;
-  static constexpr bool corrects = sums_rows || signed_a || a_zero.from != source::nothing;
+  static constexpr bool corrects = sums_rows || more_a != 0 || a_zero.from != source::nothing;
 
   static constexpr bool one_zero(std::size_t input) {
     for (std::size_t d = 0; d < facts::spec.rank_of(input); ++d)
@@ -201,7 +205,8 @@ template <class Net, std::size_t R> struct byte_matrix_product::kernel : product
   }
   static constexpr bool prepares = visits_rows || !packed_once;
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(prepares) {
-    return b_scratch(call) + sum_scratch(call) + (in_place ? 0 : a_units(call) * extent_value<k_dim>(call));
+    return b_scratch(call) + sum_scratch(call) +
+           (in_place ? 0 : a_units(call) * extent_value<k_dim>(call) + most_behind);
   }
   static index_t prepare_units(const kernel_call& call) noexcept requires(prepares) {
     return b_units(call) + a_units(call);
@@ -242,10 +247,10 @@ template <class Net, std::size_t R> struct byte_matrix_product::kernel : product
     });
     return out;
   }
-  // As the kernels take them: unsigned.
+  // As the kernels take them.
   static std::int32_t sum_of(const std::uint8_t* bytes, index_t k) {
     std::int32_t sum = 0;
-    for (index_t i = 0; i < k; ++i) sum += static_cast<std::uint8_t>(bytes[i] ^ (signed_a ? 0x80U : 0U));
+    for (index_t i = 0; i < k; ++i) sum += (signed_a ? static_cast<std::int8_t>(bytes[i]) : bytes[i]) + more_a;
     return sum;
   }
 

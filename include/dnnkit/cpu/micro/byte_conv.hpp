@@ -63,12 +63,26 @@ struct byte_conv : byte_conv_geometry<A, Height, Width, RowStride, PixelStride> 
           packed + g * times * group_size());
   }
 
-  constexpr index_t units() const noexcept { return this->images * this->out_d * panel_count * this->out_h; }
+  constexpr index_t units() const noexcept {
+    return this->images * this->out_d * panel_count * ceil_div(this->out_h, lines_a_unit);
+  }
 
   template <class Start, class Epilogue>
   void run(const std::uint8_t* input, const packed_byte* packed, index_t first, index_t last, Start&& start,
            Epilogue&& epilogue) const {
     const index_t height = this->out_h;
+    if constexpr (in_tile_registers) {
+      if (first >= last || this->out_w == 0) return;
+      const even_rows pixels{this->out_w};
+      const byte_tiles tiles(pixels.height, pieces_of(run_length).steps);
+      const index_t units_high = ceil_div(height, lines_a_unit);
+      for (index_t u = first; u < last; ++u) {
+        const index_t rest = u / units_high, y = u % units_high * lines_a_unit;
+        run_lines_in_tiles(tiles, pixels, input, packed, rest / panel_count, rest % panel_count, y,
+                           std::min<index_t>(y + lines_a_unit, height), start, epilogue);
+      }
+      return;
+    }
     for (index_t u = first; u < last; ++u) {
       const index_t y = u % height, rest = u / height, p = rest % panel_count, n = rest / panel_count;
       const index_t group = p / panels_per_group;
@@ -90,6 +104,8 @@ struct byte_conv : byte_conv_geometry<A, Height, Width, RowStride, PixelStride> 
  private:
   static constexpr index_t panels_per_group = panel_layout::count(A.group_out());
   static constexpr index_t panel_count = panels_per_group * A.groups;
+  // Output rows that a unit has: in tile registers, pairs of blocks of pixels may be of two of them.
+  static constexpr index_t lines_a_unit = in_tile_registers ? 2 : 1;
 
   constexpr byte_walk walk() const noexcept {
     return {.depth = {A.kernel_d, A.dilation_d * this->depth_stride},
@@ -103,6 +119,54 @@ struct byte_conv : byte_conv_geometry<A, Height, Width, RowStride, PixelStride> 
   struct fetch_nothing {
     [[gnu::always_inline]] void next() noexcept {}
   };
+
+  // Panel p of output rows y to end of image n.
+  template <class Start, class Epilogue>
+  [[gnu::always_inline]] void run_lines_in_tiles(const byte_tiles& tiles, const even_rows& pixels,
+                                                 const std::uint8_t* input, const packed_byte* packed, index_t n,
+                                                 index_t p, index_t y, index_t end, Start& start,
+                                                 Epilogue& epilogue) const {
+    const index_t group = p / panels_per_group, count = (end - y) * pixels.blocks;
+    panel_layout::visit(p % panels_per_group, [&](auto vectors, index_t column) {
+      constexpr int width = static_cast<int>(decltype(vectors)::value);
+      const packed_byte* b =
+          packed + times * (group * group_size() + byte_steps(runs, run_length) * bytes_a_step * column);
+      const index_t panel = times * byte_steps(runs, run_length) * bytes_a_step * width * float_lanes;
+      const index_t pieces = times * runs * pieces_of(run_length).pieces, pairs = ceil_div(count, 2),
+                    all = pairs * ceil_div(this->out_h, lines_a_unit);
+      for (index_t t = 0; t < count; t += 2) {
+        const place at{n,     y,      t,
+                       group, column, tile_share(b + panel, panel, y / lines_a_unit * pairs + t / 2, all, pieces)};
+        if (t + 1 < count) run_tiles<2, width>(tiles, pixels, input + group * A.group_in(), b, at, start, epilogue);
+        else run_tiles<1, width>(tiles, pixels, input + group * A.group_in(), b, at, start, epilogue);
+      }
+    });
+  }
+
+  // Block number `block` of the output rows from y on.
+  struct place {
+    index_t n, y, block, group, column;
+    tile_fetch ahead;
+  };
+  template <int Blocks, int Vectors, class Start, class Epilogue>
+  [[gnu::noinline]] void run_tiles(const byte_tiles& tiles, const even_rows& pixels, const std::uint8_t* input,
+                                   const packed_byte* b, const place& where, Start& start, Epilogue& epilogue) const {
+    const index_t channel = where.group * A.group_out() + where.column, pixel = A.stride_w * this->pixel_stride;
+    const auto row_of = [&](index_t i) { return where.y + (where.block + i) / pixels.blocks; };
+    const auto block_of = [&](index_t i) { return (where.block + i) % pixels.blocks; };
+    const std::uint8_t* at[Blocks];
+    for (index_t i = 0; i < Blocks; ++i)
+      at[i] = this->line_of(input, where.n, row_of(i)) + pixels.first(block_of(i)) * pixel;
+    int_vec begin[Vectors], sums[Blocks * tile_height * Vectors];
+    for (int j = 0; j < Vectors; ++j) begin[j] = start(where.group * columns() + where.column + j * float_lanes);
+    tiles.multiply<Sign, Blocks, Vectors>(at, pixel, b, walk(), where.ahead, begin, sums);
+    for (index_t i = 0; i < Blocks; ++i) {
+      const index_t again = pixels.again(block_of(i)), x = pixels.first(block_of(i)) + again;
+      finish_tile<A.group_out() % float_lanes == 0>(
+          sums + (i * pixels.height + again) * Vectors, static_cast<int>(pixels.height - again), Vectors,
+          A.group_out() - where.column, epilogue(where.n, row_of(i), x, channel));
+    }
+  }
 
   // A function of its own: with more around it, GCC runs out of registers in some of them.
   template <int Pixels, int Vectors, class Start, class Epilogue>

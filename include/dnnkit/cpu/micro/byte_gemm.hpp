@@ -5,13 +5,14 @@
 
 #include <cstdint>
 
-#include "dnnkit/cpu/micro/byte_tile.hpp"
+#include "dnnkit/cpu/micro/byte_tiles.hpp"
 #include "dnnkit/cpu/micro/pack.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // The widest panel of B for a reduction over k bytes, in vectors (see gemm_panel_vectors).
 constexpr int byte_panel_vectors(const cpu_facts& facts, index_t k) noexcept {
+  if (facts.tile_registers) return 2;
   return best_width(facts,
                     {.rows = 1024,
                      .vectors = 48,
@@ -21,7 +22,31 @@ constexpr int byte_panel_vectors(const cpu_facts& facts, index_t k) noexcept {
 }
 
 // Steps of four bytes that runs of `run` bytes take.
-constexpr index_t byte_steps(index_t runs, index_t run) noexcept { return runs * ceil_div(run, bytes_a_step); }
+constexpr index_t byte_steps(index_t runs, index_t run) noexcept {
+  if (in_tile_registers) return runs * pieces_of(run).pieces * pieces_of(run).steps;
+  return runs * ceil_div(run, bytes_a_step);
+}
+// Are bytes of A read that lie behind a run? Fewer than 64, whatever they are.
+constexpr bool reads_behind(const cpu_facts& facts, index_t run) noexcept {
+  return facts.tile_registers && pieces_of(run).pieces * pieces_of(run).steps * bytes_a_step != run;
+}
+inline constexpr index_t most_behind = in_tile_registers ? vector_bytes : 0;
+
+// rows x vectors of sums over runs of `run` bytes, in panels of as many vectors as `widest`.
+constexpr tiled_cycles cycles_of_bytes(const cpu_facts& facts, double rows, double vectors, index_t runs, index_t run,
+                                       int widest, bool collide = false) noexcept {
+  if (!facts.tile_registers)
+    return cycles_of(facts,
+                     {.rows = rows,
+                      .vectors = vectors,
+                      .depth = static_cast<double>(byte_steps(runs, run)) * facts.products_of_bytes,
+                      .runs = static_cast<double>(runs),
+                      .rows_collide = collide},
+                     widest);
+  // a register of A by one of B takes as many cycles as they have rows
+  const double tiles = cut(rows, tile_height).count * vectors;
+  return {tiles * static_cast<double>(runs * pieces_of(run).pieces * tile_height), tiles / 4 * facts.costs.tile};
+}
 
 // Writes panels of the (runs * run) x n matrix value(run, k in the run, column), signed bytes, to out, which holds
 // byte_steps(runs, run) * bytes_a_step elements for each of Panels::padded(n) columns. Panel p starts where its first
@@ -53,7 +78,7 @@ void pack_byte_panels(index_t runs, index_t run, index_t n, Value&& value, packe
 //         [&](auto acc, index_t m, index_t n, auto lanes) { acc.store(c + m * 768 + n, lanes); });
 //
 // Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known M) or four
-// (run-time M).
+// (run-time M); in tile registers, with one block of rows and with two.
 template <byte_sign Sign, class M, class N, class K, class RowStride = K,
           int MaxVectors = byte_panel_vectors(targets::native::facts, value_or<K>(1))>
 struct byte_gemm {
@@ -85,6 +110,14 @@ struct byte_gemm {
   void run(const std::uint8_t* a, const packed_byte* packed, index_t first, index_t last, Start&& start,
            Epilogue&& epilogue) const {
     const index_t count = panel_layout::count(n);
+    if constexpr (in_tile_registers) {
+      if (first >= last) return;
+      const even_rows rows{m};
+      const byte_tiles tiles(rows.height, pieces_of(k).steps);
+      for (index_t u = first; u < last; ++u)
+        run_panel_in_tiles(tiles, rows, a, packed, u / count, u % count, start, epilogue);
+      return;
+    }
     for (index_t u = first; u < last; ++u) run_panel(a, packed, u / count, u % count, start, epilogue);
   }
 
@@ -118,6 +151,53 @@ struct byte_gemm {
     });
   }
 
+  template <class Start, class Epilogue>
+  [[gnu::always_inline]] void run_panel_in_tiles(const byte_tiles& tiles, const even_rows& rows, const std::uint8_t* a,
+                                                 const packed_byte* packed, index_t block, index_t p, Start& start,
+                                                 Epilogue& epilogue) const {
+    panel_layout::visit(p, [&](auto vectors, index_t column) {
+      constexpr int width = static_cast<int>(decltype(vectors)::value);
+      const index_t pairs = ceil_div(rows.blocks, 2), end = pairs * (block + 1) / blocks();
+      const index_t panel = byte_steps(1, k) * bytes_a_step * width * float_lanes, begin = pairs * block / blocks();
+      const packed_byte* b = packed + byte_steps(1, k) * bytes_a_step * column;
+      for (index_t t = begin; t < end; ++t) {
+        const tile_fetch ahead = tile_share(b + panel, panel, t - begin, end - begin, pieces_of(k).pieces);
+        if (2 * t + 1 < rows.blocks) run_tiles<2, width>(tiles, rows, 2 * t, a, b, column, ahead, start, epilogue);
+        else run_tiles<1, width>(tiles, rows, 2 * t, a, b, column, ahead, start, epilogue);
+      }
+    });
+  }
+
+  // The same where sums begin with zeros: what they are to begin with is added to them.
+  template <class Start, class Epilogue> struct summed_at {
+    Start& start;
+    Epilogue& epilogue;
+    index_t row, column;
+    [[gnu::always_inline]] void finish(int i, int j, auto lanes, int_vec sum) const {
+      const index_t first = column + j * float_lanes;
+      epilogue(sum + start(row + i, first), row + i, first, lanes);
+    }
+  };
+
+  template <int Blocks, int Vectors, class Start, class Epilogue>
+  [[gnu::noinline]] void run_tiles(const byte_tiles& tiles, const even_rows& rows, index_t t, const std::uint8_t* a,
+                                   const packed_byte* b, index_t column, tile_fetch ahead, Start& start,
+                                   Epilogue& epilogue) const {
+    const std::uint8_t* at[Blocks];
+    for (int i = 0; i < Blocks; ++i) at[i] = a + rows.first(t + i) * row_stride;
+    int_vec zeros[Vectors], sums[Blocks * tile_height * Vectors];
+    for (int_vec& zero : zeros) zero = int_vec(0);
+    tiles.multiply<Sign, Blocks, Vectors>(
+        at, row_stride, b, byte_walk{.depth = {}, .height = {}, .width = {}, .run = k}, ahead, zeros, sums);
+    for (int i = 0; i < Blocks; ++i) {
+      const index_t again = rows.again(t + i), row = rows.first(t + i) + again;
+      finish_tile<is_full>(sums + (i * rows.height + again) * Vectors, static_cast<int>(rows.height - again), Vectors,
+                           n - column, summed_at<Start, Epilogue>{start, epilogue, row, column});
+    }
+  }
+
+  static constexpr bool is_full = is_constant<N> && value_or<N>(1) % float_lanes == 0;
+
   // What a tile that begins there hands its sums to.
   template <class Epilogue> struct finished_at {
     Epilogue& epilogue;
@@ -135,8 +215,7 @@ struct byte_gemm {
     byte_tile<Sign, Rows, Vectors>(
         a, row_stride, b, byte_walk{.depth = {}, .height = {}, .width = {}, .run = k}, ahead,
         [&](int i, int j) { return start(row + i, column + j * float_lanes); }, sums);
-    constexpr bool full = is_constant<N> && value_or<N>(1) % float_lanes == 0;
-    finish_tile<full>(&sums[0][0], Rows, Vectors, n - column, finished_at<Epilogue>{epilogue, row, column});
+    finish_tile<is_full>(&sums[0][0], Rows, Vectors, n - column, finished_at<Epilogue>{epilogue, row, column});
   }
 };
 

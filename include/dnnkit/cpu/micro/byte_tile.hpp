@@ -14,15 +14,22 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 using int_vec = vec<std::int32_t, float_lanes>;
 
-// How the bytes of A are to be read. Signed ones are taken for unsigned ones, x for x + 128, which the caller makes up
-// for by 128 times the sums of the columns of B.
+// Are there tile registers, which take products of bytes (cpu/micro/byte_tiles.hpp)?
+inline constexpr bool in_tile_registers = targets::native::products_of_bytes == byte_products::in_tiles;
+
+// How the bytes of A are to be read.
 enum class byte_sign : bool { is_unsigned, is_signed };
+
+// In vectors, signed bytes are taken for unsigned ones, x for x + 128, which the caller makes up for by so many times the
+// sums of the columns of B.
+template <byte_sign Sign>
+inline constexpr std::int32_t added_to_bytes = Sign == byte_sign::is_signed && !in_tile_registers ? 128 : 0;
 
 // Elements of the reduction that a step takes.
 inline constexpr index_t bytes_a_step = 4;
 
 // An element of the packed B, which is a signed byte.
-inline constexpr bool bytes_at_once = targets::native::bytes_at_once;
+inline constexpr bool bytes_at_once = targets::native::products_of_bytes != byte_products::in_pairs;
 using packed_byte = std::conditional_t<bytes_at_once, std::int8_t, std::int16_t>;
 
 // Elements of the packed B that one step reads for a vector of columns.

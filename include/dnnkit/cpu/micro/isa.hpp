@@ -14,7 +14,17 @@
 
 #include "dnnkit/cost/target.hpp"
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512VNNI__) && defined(__AMX_TILE__) && defined(__AMX_INT8__) && defined(__linux__)
+#define DNNKIT_TARGET avx512_amx
+#define DNNKIT_INSTRUCTIONS "dnnkit/cpu/micro/isa_avx512_amx.hpp"
+#elif defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
     defined(__AVX512VNNI__)
 #define DNNKIT_TARGET avx512_vnni
 #define DNNKIT_INSTRUCTIONS "dnnkit/cpu/micro/isa_avx512_vnni.hpp"
@@ -41,6 +51,23 @@ using native = DNNKIT_TARGET;
 
 namespace dnnkit::cpu {
 
+// Has the processor AMX's tile registers, with products of bytes, and does Linux let this process have them? It must be
+// asked before their first use (Linux's Documentation/arch/x86/xstate.rst).
+inline bool has_tile_registers() noexcept {
+#if defined(__x86_64__) && defined(__linux__)
+  static const bool granted = [] {
+    constexpr unsigned amx_tile = 1U << 24, amx_int8 = 1U << 25;
+    constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & amx_tile) == 0 || (d & amx_int8) == 0) return false;
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+  }();
+  return granted;
+#else
+  return false;
+#endif
+}
+
 // Has the processor that the program runs on the instructions of Target, and the system the room for its registers?
 template <class Target> bool processor_has() noexcept {
   if constexpr (std::is_same_v<Target, targets::portable>) return true;
@@ -53,7 +80,9 @@ template <class Target> bool processor_has() noexcept {
                                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
                                        __builtin_cpu_supports("avx512dq");
   if constexpr (std::is_same_v<Target, targets::avx512>) return avx512;
-  if constexpr (std::is_same_v<Target, targets::avx512_vnni>) return avx512 && __builtin_cpu_supports("avx512vnni");
+  [[maybe_unused]] const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
+  if constexpr (std::is_same_v<Target, targets::avx512_vnni>) return vnni;
+  if constexpr (std::is_same_v<Target, targets::avx512_amx>) return vnni && has_tile_registers();
 #elif defined(__aarch64__)
   if constexpr (std::is_same_v<Target, targets::neon>) return true;  // which AArch64 always has
 #endif
