@@ -2,9 +2,12 @@
 // The largest or smallest elements along an axis: ONNX's TopK, its values or their positions; and Hardmax.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/op/arg_reduction.hpp"
@@ -62,25 +65,45 @@ struct top_k {
   void compute(const auto& c, auto y, auto x) const {
     const std::size_t along = axis_position(axis, c.rank(0));
     const around_axis a = around(c, 0, along);
-    const std::int64_t count = c.out(along);
     for (std::int64_t o = 0; o < a.outer; ++o)
-      for (std::int64_t i = 0; i < a.inner; ++i) {
-        std::int64_t last = -1;
-        for (std::int64_t n = 0; n < count; ++n) {
-          std::int64_t best = -1;
-          for (std::int64_t p = 0; p < a.length; ++p) {
-            const auto v = x[a.at(o, p, i)];
-            if (last >= 0 && !before(x[a.at(o, last, i)], last, v, p)) continue;
-            if (best < 0 || before(v, p, x[a.at(o, best, i)], best)) best = p;
-          }
-          const std::int64_t to = (o * count + n) * a.inner + i;
-          if (output == 0) y.store(to, x[a.at(o, best, i)]);
-          else y.store(to, best);
-          last = best;
-        }
-      }
+      for (std::int64_t i = 0; i < a.inner; ++i) one_row(a, o, i, c.out(along), y, x);
   }
   constexpr dim flops(const inference& c) const { return c.count(0) * c.number(k); }
+
+ private:
+  // In turns over the row, each of which finds the next of the best, up to this many.
+  static constexpr std::size_t at_once = 64;
+
+  template <class T> struct found {
+    T value;
+    std::int64_t position;
+  };
+  void one_row(const around_axis& a, std::int64_t o, std::int64_t i, std::int64_t count, auto y, auto x) const {
+    using element = found<std::remove_cvref_t<decltype(x[0])>>;
+    const auto comes_before = [&](const element& l, const element& r) {
+      return before(l.value, l.position, r.value, r.position);
+    };
+    std::array<element, at_once> best;
+    element last{};  // of the turn before
+    for (std::int64_t first = 0; first < count; first += at_once) {
+      const auto wanted = static_cast<std::size_t>(std::min(count - first, std::int64_t{at_once}));
+      std::size_t size = 0;
+      for (std::int64_t p = 0; p < a.length; ++p) {
+        const element e{x[a.at(o, p, i)], p};
+        if (first > 0 && !comes_before(last, e)) continue;
+        if (size == wanted && !comes_before(e, best[size - 1])) continue;
+        std::size_t to = size < wanted ? size++ : size - 1;
+        for (; to > 0 && comes_before(e, best[to - 1]); --to) best[to] = best[to - 1];
+        best[to] = e;
+      }
+      for (std::size_t n = 0; n < size; ++n) {
+        const std::int64_t to = (o * count + first + static_cast<std::int64_t>(n)) * a.inner + i;
+        if (output == 0) y.store(to, best[n].value);
+        else y.store(to, best[n].position);
+      }
+      if (size > 0) last = best[size - 1];
+    }
+  }
 };
 
 // 1 at the first of the largest elements along `axis`, 0 elsewhere

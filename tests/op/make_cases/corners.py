@@ -130,3 +130,10 @@ for shape, attributes in [((1, 1, 3), {"kernel_shape": [5], "strides": [3]}), ((
 for x in [f(3, 3), f(2, 3, 4, 4), f(1, 1) + 2, f(5, 2, 2).astype(np.float64), np.array([[0, 2, 1], [1, 0, 0], [3, 1, 0]], np.float32),
           np.array([[1e-6, 1], [1, 1]], np.float32), np.zeros((0, 2, 2), np.float32)]:
     case("determinant", "Inverse", [x], expected=run_microsoft("Inverse", x))
+
+# --- more of the best than are found in one turn over a row
+for x in [ints(200, 2, low=-20, high=21).astype(np.float32), f(200, 2)]:
+    for largest in (True, False):
+        for output in (0, 1):
+            case("top_k", "TopK", [x], {"k": 150, "axis": 0, "largest": largest, "output": output}, {"axis": 0, "largest": int(largest)},
+                 [i64(150)], output=output, outputs=2)
