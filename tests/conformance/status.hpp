@@ -26,6 +26,7 @@ constexpr std::string_view name(verdict v) {
 //   type NAME reason         a model with an input, output or initialiser of this element type or kind is skipped
 //   test NAME reason         this test is not passed, by any executor
 //   test NAME@EXECUTOR reason   not by this one, nor, if that is `plan`, by `compiled`
+//   test NAME@open reason       not by those that import the model with open extents, all but `compiled`
 class status_file {
  public:
   status_file() = default;
@@ -64,7 +65,7 @@ class status_file {
   }
   bool lists(const std::string& test, const std::string& executor) const {
     return tests_.contains(test) || tests_.contains(test + "@" + executor) ||
-           (executor == "compiled" && tests_.contains(test + "@plan"));
+           tests_.contains(test + (executor == "compiled" ? "@plan" : "@open"));
   }
   // Tests that are said not to be passed by `executor`.
   std::vector<std::string> listed(const std::string& executor) const {

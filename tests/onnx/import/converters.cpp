@@ -421,7 +421,7 @@ TEST_CASE("random operators: the distribution that their inputs say, the same in
   const auto seed = real("seed", 3);
   g.node("Bernoulli", {"p"}, {"b"}, {seed, integer("dtype", onnx::data_type_of(i32))});
   g.node("Multinomial", {"log"}, {"m"}, {seed, integer("sample_size", 4000)});
-  g.node("Dropout", {"p", "ratio", "training"}, {"d", "kept"}, {seed});
+  g.node("Dropout", {"p", "ratio", "training"}, {"d", "kept"}, {integer("seed", 3)});
   g.node("RandomNormalLike", {"p"}, {"n"}, {seed, real("mean", 5), integer("dtype", onnx::data_type_of(f64))});
   const auto m = model_of(g, 22);
   const auto r = import(m);

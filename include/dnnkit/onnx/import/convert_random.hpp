@@ -17,11 +17,13 @@
 
 namespace dnnkit::onnx::detail {
 
+// Dropout's is an integer, of which the nearest 32-bit float is taken; those of the others are reals.
 inline float seed_of(node_context& c) {
-  node_context::require(c.has_attribute("seed"),
+  const attribute* const seed = c.find("seed");
+  node_context::require(seed != nullptr,
                         "has no attribute 'seed', and random numbers are those of a seed here: with one, every run of "
                         "the network gives the same");
-  return c.real_attribute("seed", 0);
+  return seed->type == attribute_type::integer ? static_cast<float>(seed->i) : c.real_attribute("seed", 0);
 }
 
 inline tensor uniform_numbers(node_context& c, const shape& dims, dtype type) {
@@ -92,15 +94,14 @@ inline void convert_training_dropout(node_context& c) {
   if (c.wants(1)) c.out(1, kept);
 }
 
-// Otherwise it passes its input on, and the mask keeps everything.
+// Otherwise, and where nothing is left out, it passes its input on, and the mask keeps everything. Without a seed the
+// ratio must be known, and 0.
 inline void convert_dropout(node_context& c) {
   for (const char* name : {"ratio", "is_test", "consumed_inputs", "seed"}) c.ignore(name);
   if (c.opset < 7 && !c.flag("is_test", false)) node_context::refuse("random dropout in training is not supported");
   if (c.has(2) && c.number(2, "training_mode") != 0) {
-    const known_elements* ratio = c.known(1);
-    const bool off =
-        ratio != nullptr && ratio->items.size() == 1 && ratio->is_numeric() && ratio->items[0].as_real() == 0;
-    if (!off) return convert_training_dropout(c);
+    const bool known = c.has(1) && (c.known(1) != nullptr || !c.has_attribute("seed"));
+    if (!known || c.real(1, "ratio") != 0) return convert_training_dropout(c);
   }
   c.alias(0, c.reference(0));
   if (!c.wants(1)) return;

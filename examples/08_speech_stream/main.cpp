@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Example 7: finds speech in a recording as if it came from a microphone, piece by piece of 32 ms. What the network
+// Example 8: finds speech in a recording as if it came from a microphone, piece by piece of 32 ms. What the network
 // remembers of the pieces before, h and c of an LSTM, stays in the session; a piece is a call that neither allocates
 // nor locks. That is checked here, and so is the result: the same network run once over the whole recording.
 //
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/07_speech_stream/real_time_counters.hpp"
+#include "examples/08_speech_stream/real_time_counters.hpp"
 #include "examples/support/arguments.hpp"
 #include "examples/support/wav.hpp"
 #include "speech.hpp"          // generated: the struct speech
