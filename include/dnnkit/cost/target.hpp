@@ -36,8 +36,8 @@ struct cpu_facts {
   cost_coefficients costs{};
 };
 
-// What an instruction set has for products of bytes: those of pairs of 16-bit numbers; one instruction that adds four of
-// bytes to each 32-bit lane; besides, registers of 16 rows of 64 bytes, of which one adds all products to another.
+// What an instruction set has for products of bytes: those of pairs of 16-bit numbers; one instruction that adds four
+// of bytes to each 32-bit lane; besides, registers of 16 rows of 64 bytes, of which one adds all products to another.
 enum class byte_products : int { in_pairs, in_vectors, in_tiles };
 
 template <int VectorBytes, int VectorRegisters, byte_products Bytes = byte_products::in_pairs> struct vector_target {

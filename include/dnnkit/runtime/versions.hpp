@@ -2,8 +2,8 @@
 // One program, several versions of a model: networks that are compiled for targets::one_of<...>, of whose instruction
 // sets the program chooses one when the first session, or packed weights, of a network are made:
 //   using net = dk::compile<my_model, dk::targets::one_of<dk::targets::avx2, dk::targets::avx512>>;
-// The widest vectors that the processor has, and of equally wide ones those with most for products of bytes, or what the
-// environment variable DNNKIT_ISA names. cpu/kernel_version.hpp
+// The widest vectors that the processor has, and of equally wide ones those with most for products of bytes, or what
+// the environment variable DNNKIT_ISA names. cpu/kernel_version.hpp
 // says where the versions come from.
 #pragma once
 
@@ -51,8 +51,8 @@ inline std::string list_of(std::span<const instruction_set> sets, bool only_here
 }
 
 // Which of a program's instruction sets it runs with: the one named, without a name the widest that runs here, of
-// equally wide ones the one with most for products of bytes, of equals the first. `processor`: those that a processor may have.
-// Throws dnnkit::error when it cannot.
+// equally wide ones the one with most for products of bytes, of equals the first. `processor`: those that a processor
+// may have. Throws dnnkit::error when it cannot.
 inline std::size_t choose_instruction_set(std::span<const instruction_set> program, std::string_view named,
                                           std::span<const instruction_set> processor) {
   std::size_t best = program.size();

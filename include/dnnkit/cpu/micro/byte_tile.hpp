@@ -20,8 +20,8 @@ inline constexpr bool in_tile_registers = targets::native::products_of_bytes == 
 // How the bytes of A are to be read.
 enum class byte_sign : bool { is_unsigned, is_signed };
 
-// In vectors, signed bytes are taken for unsigned ones, x for x + 128, which the caller makes up for by so many times the
-// sums of the columns of B.
+// In vectors, signed bytes are taken for unsigned ones, x for x + 128, which the caller makes up for by so many times
+// the sums of the columns of B.
 template <byte_sign Sign>
 inline constexpr std::int32_t added_to_bytes = Sign == byte_sign::is_signed && !in_tile_registers ? 128 : 0;
 

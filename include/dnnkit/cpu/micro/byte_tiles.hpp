@@ -45,7 +45,7 @@ struct tile_fetch {
     for (index_t i = 0; i < lines; ++i, address += 64) __builtin_prefetch(address, 0, 2);
   }
 };
-// The share of tile number t of `tiles` that have `pieces` pieces each in fetching the panel of so many bytes at `next`.
+// The share of tile number t of `tiles`, of `pieces` pieces each, in fetching the panel of so many bytes at `next`.
 inline tile_fetch tile_share(const packed_byte* next, index_t bytes, index_t t, index_t tiles,
                              index_t pieces) noexcept {
   const index_t lines = pieces == 0 ? 0 : ceil_div(bytes, 64 * tiles * pieces);
@@ -73,8 +73,8 @@ template <class Registers> class byte_tiles_of {
 
   index_t height() const noexcept { return height_; }
 
-  // The sums of Blocks * height() rows by Vectors vectors: those of block t begin at a[t], and all sums of vector j with
-  // start[j]. `walk` as byte_tile has it; b is packed for it. Meanwhile `ahead` is fetched.
+  // The sums of Blocks * height() rows by Vectors vectors: those of block t begin at a[t], and all sums of vector j
+  // with start[j]. `walk` as byte_tile has it; b is packed for it. Meanwhile `ahead` is fetched.
   template <byte_sign Sign, int Blocks, int Vectors>
   [[gnu::always_inline]] void multiply(const std::uint8_t* const (&a)[Blocks], index_t row_stride, const packed_byte* b,
                                        const byte_walk& walk, tile_fetch ahead, const int_vec* start,
