@@ -120,6 +120,19 @@ template <bool Symbolic> struct signals {  // one dimension
   }
 };
 
+template <bool Symbolic> struct narrow {  // one dimension, written as pictures of width 1
+  static constexpr void build(dk::builder& g) {
+    const dk::dim height = Symbolic ? g.symbol({"H", {.min = 9, .max = 40}}) : dk::dim(21);
+    const dk::tensor x = g.input("x", f32, {2, 16, height, 1});
+    const dk::tensor a = dk::relu(dk::conv(x, g.weight("a", {16, 16, 5, 1})));
+    const dk::tensor b = dk::conv(a, g.weight("b", {16, 16, 3, 1}), {.strides = {2, 1}, .pads = {1, 0, 1, 0}});
+    g.output("deep", dk::conv(b, g.weight("c", {16, 1, 3, 1}), {.pads = {1, 0, 1, 0}, .group = 16}) + b);
+    const dk::tensor few = g.input("z", f32, {1, 3, height, 1});
+    g.output("few", dk::conv(dk::exp(few), g.weight("d", {5, 3, 3, 1}), {.pads = {2, 0, 0, 0}}));
+    g.output("padded", dk::conv(few, g.weight("e", {5, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
+  }
+};
+
 template <bool Symbolic> struct volumes {  // three dimensions
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = Symbolic ? g.input("x", f32, {1, 3, dk::sym("D", {3, 6}), 5, dk::sym("W", {3, 9})})
@@ -207,6 +220,8 @@ TEST_CASE("transposed convolutions") {
 TEST_CASE("one and three dimensions") {
   check_model<signals<false>>("signal");
   check_model<signals<true>>("signal of any length");
+  check_model<narrow<false>>("width of 1");
+  check_model<narrow<true>>("width of 1, any height");
   check_model<volumes<false>>("volume");
   check_model<volumes<true>>("volume of any size");
 }

@@ -236,7 +236,7 @@ struct byte_convolution::kernel : channels_last_kernel<Net, R, detail::byte_engi
           if constexpr (has_axis(0)) at[position(0) + 2] = n % out_d;
           if constexpr (has_axis(1)) at[position(1) + 2] = y;
           at[position(2) + 2] = x;
-          return typename values::template tile<float_lanes, access::rank - 1, 1>(call, at);
+          return typename values::template tile<float_lanes, facts::width_dim, 1>(call, at);
         });
   }
 
@@ -246,12 +246,12 @@ struct byte_convolution::kernel : channels_last_kernel<Net, R, detail::byte_engi
     const recipe_load& l = facts::spec.stored;
     if (input.from != source::load || l.movement.count != 0) return false;
     const auto along = [&](std::size_t d) { return facts::spec.stride_along(l.axes, d); };
-    return along(1).single && along(1).stride == 1 && along(access::rank - 1).single &&
-           along(access::rank - 1).stride == facts::in_channels;
+    return along(1).single && along(1).stride == 1 && along(facts::width_dim).single &&
+           along(facts::width_dim).stride == facts::in_channels;
   }();
   // Pixels of one input row, channels last: vectors along the channels, or along the row when channels are few.
   static void stage_row(const kernel_call& call, coordinates c, index_t pixels, std::uint8_t* out) {
-    constexpr std::size_t last = access::rank - 1;
+    constexpr std::size_t last = facts::width_dim;
     constexpr index_t channels = facts::in_channels;
     if constexpr (rows_are_stored) {
       constexpr recipe_load l = facts::source_load;

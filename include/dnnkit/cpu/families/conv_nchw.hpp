@@ -22,7 +22,7 @@ struct conv_nchw {
     if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
     if (spec.axes > 2) return no_match{"a window over depth, too"};
     if (spec.stride(2) != 1) return no_match{"the window moves along rows in steps, and vectors would not be full"};
-    const std::size_t last = spec.rank() - 1;
+    const std::size_t last = spec.width_dim();
     const bool stored = spec.stored_channels_first();
     if (const std::string_view why = spec.unfit_for_staging(); !stored && !why.empty()) return no_match{why};
     return spec.choice(facts, last, tiles_of(spec, facts), !stored,
@@ -36,7 +36,7 @@ struct conv_nchw {
   // Tiles of output channels by two vectors of pixels, at most.
   static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts) {
     constexpr int widest = 2;
-    const double width = static_cast<double>(known_or_typical(spec.space(spec.rank() - 1)));
+    const double width = static_cast<double>(known_or_typical(spec.out_extent(2)));
     const double groups = static_cast<double>(spec.convolution.group);
     const double taps = static_cast<double>(spec.taps(1) * spec.taps(2));
     const tiled_product of_row{.rows = static_cast<double>(spec.out_channels()) / groups,
@@ -53,7 +53,7 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
   using facts = convolution_kernel<Net, R>;
   using access = typename facts::access;
   using values = typename facts::values;
-  static constexpr std::size_t last = access::rank - 1;  // the axis vectors run along
+  static constexpr std::size_t last = facts::width_dim;  // the axis vectors run along
   template <std::size_t A> using nth = typename facts::template nth<A>;
 
   static constexpr bool in_place = facts::in_place;

@@ -128,11 +128,11 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     if constexpr (in_place) {
       const auto pixel = [&] {
         if constexpr (in_extent(2) == 1) return constant<in_channels>{};
-        else return facts::template stride_of<access::rank - 1>(call);
+        else return facts::template stride_of<facts::width_dim>(call);
       }();
       const auto row = [&] {
         if constexpr (axes < 2) return constant<0>{};
-        else return facts::template stride_of<access::rank - 2>(call);
+        else return facts::template stride_of<facts::width_dim - 1>(call);
       }();
       engine<std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
              std::remove_cvref_t<decltype(row)>, std::remove_cvref_t<decltype(pixel)>>
@@ -225,7 +225,7 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
  private:
   // Pixels of one input row, channels last: vectors along the channels, or along the row when channels are few.
   static void stage_row(const kernel_call& call, coordinates c, index_t pixels, float* out) {
-    constexpr std::size_t last = access::rank - 1;
+    constexpr std::size_t last = facts::width_dim;
     constexpr index_t channels = facts::in_channels;
     if constexpr (channels >= float_lanes) {
       for (index_t x = 0; x < pixels; ++x) {

@@ -20,7 +20,7 @@ template <class Net, std::size_t R> struct convolution_kernel {
   static constexpr convolution_spec spec{kernel_spec(Net::plan, R)};
   static constexpr bool in_place = access::choice.operands[0] == operand_reading::in_place;
   static constexpr operand_ref input = spec.input(0), weight = spec.input(1), bias = spec.input(2);
-  static constexpr std::size_t axes = spec.axes;
+  static constexpr std::size_t axes = spec.axes, width_dim = spec.width_dim();
   static constexpr recipe_load source_load = spec.stored;
   static constexpr index_t in_channels = spec.in_channels();
 

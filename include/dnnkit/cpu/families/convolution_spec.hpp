@@ -21,10 +21,13 @@ class convolution_spec : public kernel_spec {
   constexpr explicit convolution_spec(const kernel_spec& spec)
       : kernel_spec(spec), axes(rank() - 2), convolution(anchor<op::conv>()) {
     shape = convolution.over([this](std::size_t d) { return weight_dim(d); }, axes);
+    while (axes > 1 && !runs_on_rows() && is_idle(axes - 1)) --axes;
     if (input(0).from == source::load) stored = load(input(0).index);
   }
 
-  std::size_t axes;  // that the window runs over
+  // That the window runs over: of its last ones, those along which there is nothing to run over are none, since the
+  // kernels' tiles lie along the last (a width of 1, as signals have that are written as pictures).
+  std::size_t axes;
   op::conv convolution;
   window shape{};
   recipe_load stored;  // the input, where it is stored
@@ -52,6 +55,8 @@ class convolution_spec : public kernel_spec {
   // --- the window over a: 0 depth, 1 height, 2 width; missing axes have one tap
   constexpr bool has_axis(std::size_t a) const { return a + axes >= 3; }
   constexpr std::size_t position(std::size_t a) const { return a + axes - 3; }
+  // The dimension that tiles of pixels lie along.
+  constexpr std::size_t width_dim() const { return axes + 1; }
   constexpr index_t taps(std::size_t a) const { return has_axis(a) ? shape.kernel(position(a)) : 1; }
   constexpr index_t stride(std::size_t a) const { return has_axis(a) ? shape.stride(position(a)) : 1; }
   constexpr index_t dilation(std::size_t a) const { return has_axis(a) ? shape.dilation(position(a)) : 1; }
@@ -62,6 +67,11 @@ class convolution_spec : public kernel_spec {
   }
   constexpr local_extent out_extent(std::size_t a) const {
     return has_axis(a) ? space(position(a) + 2) : local_extent(1);
+  }
+  // Has the window nothing to run over along axis i?
+  constexpr bool is_idle(std::size_t i) const {
+    return in_dim(i + 2) == 1 && space(i + 2) == 1 && shape.kernel(i) == 1 && shape.pad_begin(i) == 0 &&
+           shape.pad_end(i) == 0;
   }
   constexpr bool padded() const { return before(0) + after(0) + before(1) + after(1) + before(2) + after(2) > 0; }
 
@@ -89,7 +99,9 @@ class convolution_spec : public kernel_spec {
   constexpr bool stored_channels_last() const { return stored_along(1); }
   // Vectors along rows read up to one vector past the end of a row, which the arena and scratch memory have room for; a
   // file or what was computed from one has not.
-  constexpr bool stored_channels_first() const { return stored_along(rank() - 1) && !stored.external && !stored.setup; }
+  constexpr bool stored_channels_first() const {
+    return stored_along(width_dim()) && !stored.external && !stored.setup;
+  }
 
   // Is the kernel asked for some rows at a time?
   constexpr bool runs_on_rows() const { return self().reach.count != 0; }
@@ -156,7 +168,7 @@ class convolution_spec : public kernel_spec {
   // Staging works in vectors along `along`; channels that do not fill one are put down one by one instead.
   constexpr void add_staging(const cpu_facts& facts, std::size_t along, kernel_work& work) const {
     const bool narrow = along == 1 && in_channels() < facts.float_lanes;
-    const std::size_t axis = narrow ? rank() - 1 : along;
+    const std::size_t axis = narrow ? width_dim() : along;
     const auto extent = static_cast<double>(known_or_typical(in_dim(axis)));
     const double all = elements_of(0), rows = all / extent;
     const double vectors = rows * (static_cast<double>(static_cast<std::int64_t>(extent) / facts.float_lanes) + 1);
