@@ -180,6 +180,9 @@ template <class Net, std::size_t R> struct tree {
   static constexpr auto operation = decode<operator_of_node<K>>(Net::plan.attributes.data() +
                                                                 access::template node<K>.attributes.first);
 
+  // Is node K computed in vectors? Asked once, not wherever a tree is evaluated: compilers answer slowly.
+  template <std::size_t K> static constexpr bool in_vectors = computes_in_vectors(spec, operand_ref{source::node, K});
+
   // The nodes' values of one evaluation.
   template <int Lanes> static auto make_frame() {
     return []<std::size_t... K>(std::index_sequence<K...>) {
@@ -237,7 +240,7 @@ template <class Net, std::size_t R> struct tree {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         using result = std::remove_reference_t<decltype(std::get<K>(frame))>;
         constexpr operand_ref operand = Net::plan.refs[x.inputs.first];  // of a Cast
-        if constexpr (Lanes > 1 && !computes_in_vectors(spec, operand_ref{source::node, K}))
+        if constexpr (Lanes > 1 && !in_vectors<K>)
           by_lanes<K, I...>(std::tuple(value<Net::plan.refs[x.inputs.first + I]>(n)...));
         else if constexpr (!std::is_arithmetic_v<result> && x.op.id == id_of<op::cast>)
           std::get<K>(frame) =
