@@ -53,6 +53,8 @@ constexpr std::string_view name(dtype t) { return info(t).name; }
 constexpr std::size_t size_of(dtype t) { return info(t).bytes; }
 constexpr bool is_floating(dtype t) { return info(t).floating; }
 constexpr bool is_integral(dtype t) { return info(t).integral; }
+constexpr bool is_half(dtype t) { return t == f16 || t == bf16; }
+constexpr bool is_byte(dtype t) { return t == u8 || t == i8; }
 
 // The value an integer element type (or bool) keeps of x: the lowest bits.
 constexpr std::int64_t wrap_to(dtype type, std::int64_t x) {

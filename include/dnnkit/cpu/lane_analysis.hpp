@@ -15,9 +15,9 @@
 namespace dnnkit::cpu {
 
 // Integers that kernels keep in vectors, a 32-bit lane each.
-constexpr bool has_integer_lanes(dtype t) { return t == dtype::i32 || t == dtype::u8 || t == dtype::i8; }
+constexpr bool has_integer_lanes(dtype t) { return t == dtype::i32 || is_byte(t); }
 // Are elements of this type 32-bit floats while they are computed with?
-constexpr bool is_computed_in_f32(dtype t) { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
+constexpr bool is_computed_in_f32(dtype t) { return t == dtype::f32 || is_half(t); }
 // Types whose elements kernels keep in vectors, which are loaded and stored at once where they lie next to each other.
 constexpr bool has_lanes(dtype t) { return is_computed_in_f32(t) || t == dtype::boolean || has_integer_lanes(t); }
 // Of these, the ones that products and convolutions multiply as they are stored.

@@ -18,7 +18,7 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // As elements are stored, and as they are computed with.
 template <dtype D> using element = type_of_dtype<D>;
-template <dtype D> using computed = std::conditional_t<D == dtype::f16 || D == dtype::bf16, float, element<D>>;
+template <dtype D> using computed = std::conditional_t<is_half(D), float, element<D>>;
 
 // Numbers of a type that kernels keep in no vectors, one for each lane. Loops over them are what compilers make vectors
 // of where the target has such.
@@ -84,7 +84,7 @@ template <dtype To, dtype From, bool Bounded = false, class T> [[gnu::always_inl
   } else if constexpr (is_computed_in_f32(To)) {
     return convert<float>(x);
   } else if constexpr (is_computed_in_f32(From)) {
-    static_assert(To == dtype::u8 || To == dtype::i8);
+    static_assert(is_byte(To));
     using integers = vec<std::int32_t, T::lanes>;
     if constexpr (Bounded) return convert<std::int32_t>(x);
     const auto fits = (x < T(0x1p31f)) & (x > T(-0x1p31f));
@@ -97,7 +97,7 @@ template <dtype To, dtype From, bool Bounded = false, class T> [[gnu::always_inl
 // x as an element of type D keeps it.
 template <dtype D, class T> [[gnu::always_inline]] constexpr T as_stored(T x) {
   if constexpr (std::is_same_v<T, computed<D>> && !std::is_same_v<T, element<D>>) return static_cast<T>(element<D>(x));
-  else if constexpr (!std::is_arithmetic_v<T> && (D == dtype::f16 || D == dtype::bf16))
+  else if constexpr (!std::is_arithmetic_v<T> && is_half(D))
     return rounded_to<element<D>>(x);
   else if constexpr (!std::is_arithmetic_v<T> && D == dtype::u8) return x & T(255);
   else if constexpr (!std::is_arithmetic_v<T> && D == dtype::i8) return (x << 24) >> 24;
@@ -106,7 +106,7 @@ template <dtype D, class T> [[gnu::always_inline]] constexpr T as_stored(T x) {
 
 // Lanes one by one, for elements of type D: those of 16 bits converted all at once.
 template <dtype D, class T> [[gnu::always_inline]] inline auto as_elements(const T& x) {
-  if constexpr (D == dtype::f16 || D == dtype::bf16) {
+  if constexpr (is_half(D)) {
     scalars<element<D>, T::lanes> all;
     store_as(x, all.v);
     return all;

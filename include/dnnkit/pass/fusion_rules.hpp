@@ -39,7 +39,7 @@ struct bytes_rule {
   static constexpr std::string_view name = "bytes";
   static constexpr verdict decide(const fusion_edge& edge, mapping, mapping, verdict v) {
     const graph& g = edge.g;
-    if (edge.first.op->kind != form::elementwise || !is_byte(g, edge.first) || is_byte(g, edge.second)) return v;
+    if (edge.first.op->kind != form::elementwise || !gives_bytes(g, edge.first) || gives_bytes(g, edge.second)) return v;
     if (number_of_readers(g, edge.first) > 1) return verdict::never;
     for (const node* at = &edge.second; at->op->kind == form::elementwise; at = reader(g, *at)) {
       if (joins_tensors(g, *at)) return is_of_last_anchor(g, edge.first, *at) ? v : verdict::never;
@@ -49,10 +49,7 @@ struct bytes_rule {
   }
 
  private:
-  static constexpr bool is_byte(const graph& g, const node& n) {
-    const dtype t = g.at(n.output).type.type;
-    return t == dtype::u8 || t == dtype::i8;
-  }
+  static constexpr bool gives_bytes(const graph& g, const node& n) { return is_byte(g.at(n.output).type.type); }
   static constexpr std::size_t number_of_readers(const graph& g, const node& n) {
     std::size_t readers = 0;
     for (std::size_t k = 0; k < g.operands.count; ++k) readers += g.operands.items[k] == n.output ? 1 : 0;
@@ -77,7 +74,7 @@ struct bytes_rule {
   // one node alone reads; -1 if there is none.
   static constexpr std::ptrdiff_t anchor_behind(const graph& g, const node* n) {
     for (; n->op->kind == form::elementwise;) {
-      if (is_byte(g, *n) && number_of_readers(g, *n) != 1) return -1;
+      if (gives_bytes(g, *n) && number_of_readers(g, *n) != 1) return -1;
       const node* from = nullptr;
       for (std::size_t i = 0; i < n->inputs.count; ++i)
         if (const value_id v = g.input_of(*n, i); v != none && g.at(v).type.dims == g.at(n->output).type.dims) {

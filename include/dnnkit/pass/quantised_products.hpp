@@ -108,7 +108,7 @@ struct quantised_products {
     };
     const dequantised d{input(0), input(1), input(2),
                         how.axis < 0 ? how.axis + static_cast<std::int64_t>(g.at(v).type.dims.size()) : how.axis};
-    const bool bytes = d.x.type() == u8 || d.x.type() == i8;
+    const bool bytes = is_byte(d.x.type());
     if (!bytes || how.block_size != 0 || d.scale.type() != f32) return std::nullopt;
     return d;
   }

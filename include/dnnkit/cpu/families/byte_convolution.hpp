@@ -43,7 +43,6 @@ struct byte_convolution {
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  static constexpr bool is_byte(dtype t) { return t == dtype::u8 || t == dtype::i8; }
   static constexpr std::string_view unfit(const convolution_spec& spec) {
     if (!is_byte(spec.type_of(spec.input(0))) || !is_byte(spec.type_of(spec.input(1))))
       return "the elements have 16 bits";

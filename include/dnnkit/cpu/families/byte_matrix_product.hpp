@@ -47,7 +47,6 @@ struct byte_matrix_product {
   static constexpr bool has(const product_spec& spec, std::size_t input) {
     return spec.input(input).from != source::nothing;
   }
-  static constexpr bool is_byte(dtype t) { return t == dtype::u8 || t == dtype::i8; }
   static constexpr std::string_view unfit(const product_spec& spec) {
     if (!is_byte(spec.type_of(spec.input(0))) || !is_byte(spec.type_of(spec.input(1))))
       return "the elements have 16 bits";

@@ -45,7 +45,6 @@ struct pool_nhwc {
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  static constexpr bool is_byte(dtype t) { return t == dtype::u8 || t == dtype::i8; }
   // Can the input be read by pointer: stored as 32-bit floats or bytes, one stride a dimension, channels next to each
   // other?
   static constexpr bool is_direct(const kernel_spec& spec) {
@@ -67,7 +66,7 @@ template <class Net, std::size_t R> struct pool_nhwc::kernel {
   static constexpr window over = pool.over();
   static constexpr operand_ref input = access::anchor_input(0);
   static constexpr dtype type = access::self.anchor_type;
-  static constexpr bool of_bytes = type == dtype::u8 || type == dtype::i8;
+  static constexpr bool of_bytes = is_byte(type);
   using channels_vec = std::conditional_t<of_bytes, lanes<type, float_lanes>, float_vec>;
   static constexpr std::size_t axes = access::rank - 2, most_axes = 3;
   static constexpr int at_once = 4;  // vectors of channels
