@@ -6,17 +6,14 @@ Sizes are such that ONNX Runtime takes some 50 microseconds and more; 20 of them
 """
 
 import json
-import os
 import subprocess
-import sys
 
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from in_turns import TOOL, built, compare
+from made_model import arguments, built, compared, is_wanted
 
-FOLDER = "build/peers/operators"
 OF_NUMPY = {
     "f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16, "i64": numpy.int64, "i32": numpy.int32,
     "u8": numpy.uint8, "i8": numpy.int8, "bool": numpy.bool_,
@@ -368,26 +365,26 @@ def spectrum(g, t):
     return g.Conv(g.input(t, 2, 1, 16000), values(t, (258, 1, 256)), strides=[128])
 
 
-def scalar_kernels(path):
+def scalar_kernels(tool, path):
     """What `dnnkit check` says of kernels that run element by element."""
-    said = subprocess.run([TOOL, "check", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    said = subprocess.run([tool, "check", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     return [line.strip() for line in said.splitlines() if "%  " in line]
 
 
 def main():
-    os.sched_setaffinity(0, {int(sys.argv[1]) if len(sys.argv) > 1 else min(os.sched_getaffinity(0))})
+    a = arguments(__doc__)
     for name, (function, dtype) in CASES.items():
-        if len(sys.argv) > 2 and not any(word in name for word in sys.argv[2:]):
+        if not is_wanted(name, a):
             continue
         g = Graph()
         model = g.model(function(g, dtype))
         try:
-            path, _ = built(FOLDER, name, model)
-            result = compare(FOLDER, name, model, g.values, 31)
+            path, _ = built(a, name, model)
+            result = compared(a, name, model, g.values, 31)
         except Exception as refused:  # one operator's refusal, by either side, is one line
             result = {"name": name, "error": str(refused).strip()[-300:]}
         else:
-            result["scalar"] = scalar_kernels(path)
+            result["scalar"] = scalar_kernels(a.tool, path)
         print(json.dumps(result), flush=True)
 
 

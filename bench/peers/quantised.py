@@ -7,9 +7,8 @@ output channel of weights). Files, programs and inputs go to the work folder, an
 step is the scale in which the output was quantised last; of an output that was not, the 255th part of its range.
 steps_off is the largest difference between both in steps, and peer_steps_off that between ONNX Runtime and itself
 without its optimiser, which computes quantised products in floats: weights are random, and such networks carry the
-roundings of one layer through all others. wrong: more than one step, and more than ONNX Runtime is from itself. A turn
-is one run of the program with --time, which prints the median of as many runs as are done of ONNX Runtime, and OpenVINO if there is one; the turns' order alternates. Ratios
-are medians over the turns, so that a change of the machine's speed touches all sides.
+roundings of one layer through all others. wrong: more than one step, and more than ONNX Runtime is from itself. Times
+are of one thread, taken in turns, OpenVINO's too if Python has it.
 """
 import argparse
 import json
@@ -17,7 +16,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import time
 
 import numpy
 import onnx
@@ -27,7 +25,8 @@ from onnxruntime import quantization
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "tests/zoo"), str(ROOT / "tests/support")]
 from materialize import feed, materialize
-from runtime_peer import compile_program, file_name, last_line, one_processor, progress, runtime_of
+from runtime_peer import (compile_program, file_name, in_turns, last_line, milliseconds, milliseconds_of_program,
+                          one_processor, progress, ratio_of, runtime_of)
 
 try:
     import openvino
@@ -89,16 +88,6 @@ def openvino_of(path):
     return core.compile_model(core.read_model(path), "CPU", settings).create_infer_request()
 
 
-def milliseconds(run, times):
-    """The median of so many runs."""
-    seconds = []
-    for _ in range(times):
-        begin = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - begin)
-    return 1000 * statistics.median(seconds)
-
-
 def compare(name, kind, a):
     folder = a.work / f"{name}_{kind}"
     path, program = folder / f"{name}_{kind}.onnx", folder / "program"
@@ -138,8 +127,7 @@ def results_and_times(name, path, program, a):
 
     times = max(3, min(51, int(500 / milliseconds(lambda: session.run(None, values), 2))))
     sides = {
-        "dnnkit": lambda: float(last_line(subprocess.run([*command, "--time", str(times)], check=True, text=True,
-                                                         stdout=subprocess.PIPE).stdout).split()[0]),
+        "dnnkit": lambda: milliseconds_of_program(command, times),
         "onnxruntime": lambda: milliseconds(lambda: session.run(None, values), times),
     }
     if openvino is not None:
@@ -148,14 +136,11 @@ def results_and_times(name, path, program, a):
             sides["openvino"] = lambda: milliseconds(lambda: request.infer(values), times)
         except RuntimeError as refused:
             result["openvino_refuses"] = last_line(str(refused))
-    turns = {side: [] for side in sides}
-    for turn in range(TURNS):
-        for side in sorted(sides, reverse=turn % 2 == 1):
-            turns[side].append(sides[side]())
+    turns = in_turns(sides, TURNS)
     for side, taken in turns.items():
         result[f"{side}_ms"] = round(statistics.median(taken), 3)
-    for side in [s for s in sides if s != "dnnkit"]:
-        result[f"ratio_{side}"] = round(statistics.median(x / y for x, y in zip(turns["dnnkit"], turns[side])), 3)
+        if side != "dnnkit":
+            result[f"ratio_{side}"] = round(ratio_of(turns["dnnkit"], taken), 3)
     return result
 
 

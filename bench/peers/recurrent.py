@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Times recurrent layers against ONNX Runtime (in_turns.py): prints one JSON object a layer."""
+"""Times recurrent layers against ONNX Runtime: prints one JSON object a layer."""
 
 import json
-import os
-import sys
 
 import numpy
 from onnx import TensorProto, helper, numpy_helper
 
-from in_turns import compare
+from made_model import arguments, compared, is_wanted
 
-FOLDER = "build/peers/recurrent"
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 LAYERS = [  # operator, steps, batch, inputs, units, directions
     (operator, steps, 1, inputs, units, directions)
@@ -46,14 +43,14 @@ def model_of(operator, steps, batch, inputs, units, directions):
 
 
 def main():
-    os.sched_setaffinity(0, {int(sys.argv[1]) if len(sys.argv) > 1 else min(os.sched_getaffinity(0))})
+    a = arguments(__doc__)
     for layer in LAYERS:
         operator, steps, batch, inputs, units, _ = layer
         name = f"{operator.lower()}_{'x'.join(map(str, layer[1:]))}"
-        if len(sys.argv) < 3 or any(word in name for word in sys.argv[2:]):
+        if is_wanted(name, a):
             x = numpy.random.default_rng(2).standard_normal((steps, batch, inputs)).astype(numpy.float32)
             runs = 9 if steps * units > 100_000 else 201
-            print(json.dumps(compare(FOLDER, name, model_of(*layer), {"x": x}, runs)), flush=True)
+            print(json.dumps(compared(a, name, model_of(*layer), {"x": x}, runs)), flush=True)
 
 
 main()

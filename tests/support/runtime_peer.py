@@ -92,24 +92,49 @@ def one_processor():
         os.sched_setaffinity(0, before)
 
 
+def milliseconds(run, times):
+    """The median of so many runs."""
+    taken = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        run()
+        taken.append(1000 * (time.perf_counter() - begin))
+    return statistics.median(taken)
+
+
+def milliseconds_of_program(command, times):
+    """The median of so many runs of a program that `dnnkit build` made, without what comes before the first."""
+    status, text, _, _ = call([*command, "--time", times], 600)
+    if status:
+        raise RuntimeError(last_line(text))
+    return float(last_line(text).split()[0])
+
+
+def in_turns(sides, turns):
+    """What each side returns, turn by turn, in an order that alternates; `sides` are functions by name."""
+    taken = {name: [] for name in sides}
+    for turn in range(turns):
+        for name in sorted(sides, reverse=turn % 2 == 1):
+            taken[name].append(sides[name]())
+    return taken
+
+
+def ratio_of(ours, theirs):
+    """The median of the turns' ratios: a change of the machine's speed during the run touches both sides."""
+    return statistics.median(x / y for x, y in zip(ours, theirs))
+
+
 @one_processor()
 def measure(command, session, values):
     """Median milliseconds of both, one thread, in turns; the number of runs follows from the time of one."""
-    begin = time.monotonic()
-    session.run(None, values)
-    once = time.monotonic() - begin
-    runs = max(1, min(30, int(0.5 / max(once, 1e-6))))
-    ours, theirs = [], []
-    for _ in range(ROUNDS if once < 1 else 3):
-        status, text, _, _ = call([*command, "--time", runs], 600)
-        if status:
-            raise RuntimeError(last_line(text))
-        ours.append(float(last_line(text)))
-        for _ in range(runs):
-            begin = time.perf_counter()
-            session.run(None, values)
-            theirs.append(1000 * (time.perf_counter() - begin))
-    return statistics.median(ours), statistics.median(theirs)
+    once = milliseconds(lambda: session.run(None, values), 1)
+    runs = max(1, min(30, int(500 / max(once, 1e-3))))
+    sides = {
+        "dnnkit": lambda: milliseconds_of_program(command, runs),
+        "onnxruntime": lambda: milliseconds(lambda: session.run(None, values), runs),
+    }
+    turns = in_turns(sides, ROUNDS if once < 1000 else 3)
+    return statistics.median(turns["dnnkit"]), statistics.median(turns["onnxruntime"])
 
 
 def compile_program(tool, path, program, reuse, options=()):
