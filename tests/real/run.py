@@ -202,10 +202,9 @@ def main():
     a = parser.parse_args()
     a.packages.mkdir(parents=True, exist_ok=True)
     failures, seen, met = 0, {}, set()
-    for package in PACKAGES:
+    wanted = [i for i, p in enumerate(PACKAGES) if not a.names or {n.split("/")[0] for n in a.names} & {p.split("==")[0]}]
+    for package in PACKAGES[: max(wanted, default=-1) + 1]:  # those before say which models are copies
         short = package.split("==")[0]
-        if a.names and not any(n == short or n.startswith(short + "/") for n in a.names):
-            continue
         for name, path in models_of(package, a.packages, a.work, seen):
             if a.names and name not in a.names and short not in a.names:
                 continue
@@ -215,7 +214,7 @@ def main():
                 continue
             try:
                 result = run(name, path.resolve(), a.tool, a)
-            except (RuntimeError, ValueError, OSError) as failure:
+            except Exception as failure:  # what one model meets, on either side, is one line
                 result = {"name": name, "status": "failed", "reason": str(failure)[:600]}
             progress("")
             print(json.dumps(result), flush=True)
