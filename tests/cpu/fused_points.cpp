@@ -19,10 +19,10 @@ constexpr dk::tensor stored(dk::builder& g, dk::tensor x, const char* name, std:
   return dk::conv(x, g.weight(name, {channels, x.size(1), 1, 1}));
 }
 
-struct images {  // channels last: vectors of 21 channels
+struct images {  // channels last: vectors of 69 channels
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = g.input("x", f32, {1, 3, dk::sym("H", {2, 9}), 6});
-    const dk::tensor a = stored(g, x, "a", 21), scale = g.weight("scale", {21, 1, 1});
+    const dk::tensor a = stored(g, x, "a", 69), scale = g.weight("scale", {69, 1, 1});
     const auto behind = [&](const char* name, dk::tensor y) {
       g.output(name, stored(g, dk::relu(y) * scale, name, 5));
     };

@@ -14,6 +14,7 @@
 #include "dnnkit/cpu/families/matrix_product.hpp"
 #include "dnnkit/cpu/families/pool_nhwc.hpp"
 #include "dnnkit/cpu/families/recurrent_steps.hpp"
+#include "dnnkit/cpu/families/resize_lines.hpp"
 #include "dnnkit/cpu/families/row_passes.hpp"
 #include "dnnkit/cpu/families/row_stages.hpp"
 #include "dnnkit/cpu/families/whole_operator.hpp"
@@ -24,7 +25,7 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 inline constexpr auto default_families =
     family_list<elementwise_map, conv_nhwc, conv_depthwise, conv_nchw, matrix_product, byte_matrix_product,
                 byte_convolution, row_passes, pool_nhwc, concat_parts, attention_tiles, row_stages, recurrent_steps,
-                by_point, whole_operator>{};
+                resize_lines, by_point, whole_operator>{};
 
 // Those of a model.
 template <class Model> constexpr auto families_of_model() {

@@ -97,8 +97,7 @@ template <dtype To, dtype From, bool Bounded = false, class T> [[gnu::always_inl
 // x as an element of type D keeps it.
 template <dtype D, class T> [[gnu::always_inline]] constexpr T as_stored(T x) {
   if constexpr (std::is_same_v<T, computed<D>> && !std::is_same_v<T, element<D>>) return static_cast<T>(element<D>(x));
-  else if constexpr (!std::is_arithmetic_v<T> && is_half(D))
-    return rounded_to<element<D>>(x);
+  else if constexpr (!std::is_arithmetic_v<T> && is_half(D)) return rounded_to<element<D>>(x);
   else if constexpr (!std::is_arithmetic_v<T> && D == dtype::u8) return x & T(255);
   else if constexpr (!std::is_arithmetic_v<T> && D == dtype::i8) return (x << 24) >> 24;
   else return x;

@@ -128,6 +128,38 @@ struct resize {
                                               (mode == resize_mode::linear ? 8 : 40));
   }
 
+  // The positions along an axis that an output position is a mean of, and their weights, which add up to 1.
+  struct neighbours {
+    std::array<std::int64_t, 4> positions{};
+    std::array<float, 4> weights{1};
+    std::size_t count = 1;
+  };
+  // How many there are at most; 0: as many as the scale asks for, or none, as elements may lie outside.
+  constexpr std::size_t most_neighbours() const {
+    if (coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize) return 0;
+    if (mode == resize_mode::nearest) return 1;
+    return antialias ? 0 : mode == resize_mode::linear ? 2 : 4;
+  }
+  // Those of output position o of axis d. @pre most_neighbours() > 0
+  constexpr neighbours neighbours_of(const auto& c, std::size_t d, std::int64_t o) const {
+    neighbours n;
+    if (mode == resize_mode::nearest) {
+      n.positions[0] = nearest(c, d, o);
+    } else if (mode == resize_mode::linear) {
+      const part p = between(c, d, o);
+      n = {{p.below, p.below + 1}, {1 - p.share, p.share}, p.share > 0 ? 2u : 1u};
+    } else {
+      const taps t = taps_of(c, d, o);
+      n.count = static_cast<std::size_t>(t.count);
+      for (std::size_t k = 0; k < n.count; ++k) {
+        const std::int64_t i = t.first + static_cast<std::int64_t>(k);
+        n.positions[k] = inside(i, c.in(0, d));
+        n.weights[k] = share_of(t, i, c.in(0, d));
+      }
+    }
+    return n;
+  }
+
   // Where output coordinate o of axis d lies in the input: a real number that may lie outside.
   constexpr float source(const auto& c, std::size_t d, std::int64_t o) const {
     const auto at_output = static_cast<float>(o), n = static_cast<float>(c.in(0, d)), m = static_cast<float>(c.out(d));
@@ -197,13 +229,29 @@ struct resize {
         return rest > 0.5f ? below + 1 : below;
     }
   }
+  constexpr std::int64_t nearest(const auto& c, std::size_t d, std::int64_t o) const {
+    return inside(rounded(source(c, d, o)), c.in(0, d));
+  }
   constexpr auto nearest(const auto& c, const coordinates& o, auto x) const {
     coordinates i{};
-    for (std::size_t d = 0; d < c.rank(0); ++d) i[d] = inside(rounded(source(c, d, o[d])), c.in(0, d));
+    for (std::size_t d = 0; d < c.rank(0); ++d) i[d] = nearest(c, d, o[d]);
     return x(i);
   }
   // What means of T are kept in: integers in real numbers, too.
   template <class C, class T> using mean_of = std::conditional_t<std::is_arithmetic_v<T>, typename C::real, T>;
+
+  // A place between two positions, or on one: the share is that of the upper neighbour.
+  struct part {
+    std::int64_t below = 0;
+    float share = 0;
+  };
+  constexpr part between(const auto& c, std::size_t d, std::int64_t o) const {
+    const std::int64_t last = c.in(0, d) - 1;
+    float p = source(c, d, o);
+    p = p < 0 ? 0 : p > static_cast<float>(last) ? static_cast<float>(last) : p;
+    const std::int64_t below = inside(whole_below(p), last + 1);
+    return {below, p - static_cast<float>(below)};
+  }
 
   // The mean of the corners around the source, weighted by nearness along each axis.
   template <class C> constexpr auto linear(const C& c, const coordinates& o, auto x) const {
@@ -211,29 +259,27 @@ struct resize {
     const std::size_t rank = c.rank(0);
     coordinates below{};
     std::array<float, max_rank> share{};  // of the upper neighbour
-    std::uint32_t between = 0;            // axes along which there are two
+    std::uint32_t doubled = 0;            // axes along which there are two
     for (std::size_t d = 0; d < rank; ++d) {
-      const std::int64_t last = c.in(0, d) - 1;
-      float p = source(c, d, o[d]);
-      p = p < 0 ? 0 : p > static_cast<float>(last) ? static_cast<float>(last) : p;
-      below[d] = inside(whole_below(p), last + 1);
-      share[d] = p - static_cast<float>(below[d]);
-      if (share[d] > 0) between |= 1u << d;
+      const part p = between(c, d, o[d]);
+      below[d] = p.below;
+      share[d] = p.share;
+      if (share[d] > 0) doubled |= 1u << d;
     }
     mean sum(0);
-    std::uint32_t upper = between;
-    do {  // every subset of `between`, down to the empty one
+    std::uint32_t upper = doubled;
+    do {  // every subset of `doubled`, down to the empty one
       coordinates i = below;
       typename C::real weight = 1;
       for (std::size_t d = 0; d < rank; ++d) {
-        if ((between >> d & 1) == 0) continue;
+        if ((doubled >> d & 1) == 0) continue;
         const bool high = (upper >> d & 1) != 0;
         i[d] += high;
         weight *= static_cast<typename C::real>(high ? share[d] : 1 - share[d]);
       }
       sum += spread<mean>(weight) * static_cast<mean>(x(i));
-      upper = (upper - 1) & between;
-    } while (upper != between);
+      upper = (upper - 1) & doubled;
+    } while (upper != doubled);
     return sum;
   }
 
@@ -263,6 +309,15 @@ struct resize {
     return t;
   }
   constexpr bool left_out(std::int64_t i, std::int64_t n) const { return exclude_outside && (i < 0 || i >= n); }
+  constexpr taps taps_of(const auto& c, std::size_t d, std::int64_t o) const {
+    const float scale = scales.empty() ? static_cast<float>(c.out(d)) / static_cast<float>(c.in(0, d)) : scales[d];
+    if (scale == 1 && coordinate_transformation_mode != coordinate_mode::tf_crop_and_resize) return {.first = o};
+    return around(source(c, d, o), c.in(0, d), scale);
+  }
+  // The weight of position i, which may lie outside, of all those of t.
+  constexpr float share_of(const taps& t, std::int64_t i, std::int64_t n) const {
+    return left_out(i, n) ? 0 : weight(t, i - t.first) / t.total;
+  }
 
   template <class C> constexpr auto weighted(const C& c, const coordinates& o, auto x) const {
     using mean = mean_of<C, decltype(x(o))>;
@@ -270,10 +325,7 @@ struct resize {
     std::array<taps, max_rank> along{};
     coordinates counts{}, k{};
     for (std::size_t d = 0; d < rank; ++d) {
-      const float scale = scales.empty() ? static_cast<float>(c.out(d)) / static_cast<float>(c.in(0, d)) : scales[d];
-      if (scale != 1 || coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize)
-        along[d] = around(source(c, d, o[d]), c.in(0, d), scale);
-      else along[d].first = o[d];
+      along[d] = taps_of(c, d, o[d]);
       counts[d] = along[d].count;
     }
     mean sum(0);
@@ -283,7 +335,7 @@ struct resize {
       for (std::size_t d = 0; d < rank; ++d) {
         const std::int64_t p = along[d].first + k[d];
         i[d] = inside(p, c.in(0, d));
-        w *= static_cast<typename C::real>(left_out(p, c.in(0, d)) ? 0 : weight(along[d], k[d]) / along[d].total);
+        w *= static_cast<typename C::real>(share_of(along[d], p, c.in(0, d)));
       }
       if (w != 0) sum += spread<mean>(w) * static_cast<mean>(x(i));
     } while (next(k, counts, rank));

@@ -39,7 +39,8 @@ struct bytes_rule {
   static constexpr std::string_view name = "bytes";
   static constexpr verdict decide(const fusion_edge& edge, mapping, mapping, verdict v) {
     const graph& g = edge.g;
-    if (edge.first.op->kind != form::elementwise || !gives_bytes(g, edge.first) || gives_bytes(g, edge.second)) return v;
+    if (edge.first.op->kind != form::elementwise || !gives_bytes(g, edge.first)) return v;
+    if (gives_bytes(g, edge.second)) return v;
     if (number_of_readers(g, edge.first) > 1) return verdict::never;
     for (const node* at = &edge.second; at->op->kind == form::elementwise; at = reader(g, *at)) {
       if (joins_tensors(g, *at)) return is_of_last_anchor(g, edge.first, *at) ? v : verdict::never;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What AVX2 has beside what vector types express: min, max, square root, rounding, sums of two products of 16-bit
-// numbers, bytes as lanes, masked loads and stores.
+// numbers, bytes as lanes, permutations, masked loads and stores.
 #pragma once
 
 #include <immintrin.h>
@@ -53,6 +53,15 @@ template <rounding R> [[gnu::always_inline]] inline __m256 round_to(__m256 a) no
 }
 [[gnu::always_inline]] inline __m256 rounded_to_half(__m256 v) noexcept { return _mm256_cvtph_ps(halves_of(v)); }
 #endif
+
+// Lane i is lane at[i] of x; each of at is below 8.
+[[gnu::always_inline]] inline __m256 permuted(__m256 x, ints_8 at) noexcept {
+  return _mm256_permutevar8x32_ps(x, reinterpret_cast<__m256i>(at));
+}
+[[gnu::always_inline]] inline ints_8 permuted(ints_8 x, ints_8 at) noexcept {
+  return reinterpret_cast<ints_8>(
+      _mm256_permutevar8x32_epi32(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(at)));
+}
 
 // All ones in the first n of eight 32-bit lanes.
 [[gnu::always_inline]] inline __m256i first_lanes(int n) noexcept {

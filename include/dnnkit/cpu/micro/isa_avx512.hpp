@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What AVX-512 has beside what vector types express: min, max, square root, rounding, multiplication by powers of two,
-// estimates of reciprocals, sums of two products of 16-bit numbers, bytes as lanes, masked loads and stores.
+// estimates of reciprocals, sums of two products of 16-bit numbers, bytes as lanes, permutations, masked loads and
+// stores.
 #pragma once
 
 #include <immintrin.h>
@@ -44,6 +45,14 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 }
 [[gnu::always_inline]] inline ints_16 products_of_pairs(ints_16 a, ints_16 b) noexcept {
   return reinterpret_cast<ints_16>(_mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+}
+// Lane i is lane at[i] of x; each of at is below 16.
+[[gnu::always_inline]] inline __m512 permuted(__m512 x, ints_16 at) noexcept {
+  return _mm512_maskz_permutexvar_ps(all_lanes, reinterpret_cast<__m512i>(at), x);
+}
+[[gnu::always_inline]] inline ints_16 permuted(ints_16 x, ints_16 at) noexcept {
+  return reinterpret_cast<ints_16>(
+      _mm512_maskz_permutexvar_epi32(all_lanes, reinterpret_cast<__m512i>(at), reinterpret_cast<__m512i>(x)));
 }
 [[gnu::always_inline]] inline ints_16 lanes_of_bytes(const std::uint8_t* p, ints_16) noexcept {
   return reinterpret_cast<ints_16>(
