@@ -122,3 +122,33 @@ TEST_CASE("what is quantised again by several scales is real before") {
           return dk::cast(dk::quantize_linear(y, b.scalar(16), b.scalar(3, u8)), {.to = f32});
         }) == 0);
 }
+
+TEST_CASE("a bias that was quantised is added to the sums of integers") {
+  const auto again = [](double unit) {
+    return [=](dk::builder& b, dk::tensor x) {
+      const dk::tensor w = weight(b, {2, 3, 2, 2}, {0.25, 2}, 0);
+      const dk::tensor bias = dk::dequantize_linear(dk::cast(b.constant({700, -3000}, {2}), {.to = dk::i32}),
+                                                    b.constant({0.5 * 0.25 * unit, 0.5 * 2 * unit}, {2}), {.axis = 0});
+      return dk::cast(dk::quantize_linear(dk::conv(x, w, bias), b.scalar(64), b.scalar(100, u8)), {.to = f32});
+    };
+  };
+  CHECK(nodes_left("ConvInteger", {1, 3, 4, 4}, again(1)) == 1);
+  CHECK(nodes_left("ConvInteger", {1, 3, 4, 4}, again(4)) == 1);  // of another scale, of which sums have multiples
+}
+
+TEST_CASE("sums and products element by element of what is dequantised") {
+  const auto two = [](auto combine, dk::dtype to) {
+    return [=](dk::builder& b, dk::tensor x) {
+      const dk::tensor bytes = dk::cast(b.constant({0, 1, 100, 255}, {4}), {.to = u8});
+      const dk::tensor other = dk::dequantize_linear(bytes, b.constant({0.125}, {1}), b.constant({9}, {1}, u8));
+      const dk::tensor y = dk::quantize_linear(combine(x, other), b.scalar(0.5), b.scalar(6, to));
+      return dk::cast(y, {.to = f32});
+    };
+  };
+  const auto sum = [](dk::tensor a, dk::tensor b) { return a + b; };
+  const auto product = [](dk::tensor a, dk::tensor b) { return a * b; };
+  CHECK(nodes_left("QuantizeLinear", {3, 4}, two(sum, u8)) == 0);
+  CHECK(nodes_left("QuantizeLinear", {3, 4}, two(sum, i8)) == 0);
+  CHECK(nodes_left("QuantizeLinear", {3, 4}, two(product, u8)) == 0);
+  CHECK(nodes_left("QuantizeLinear", {3, 4}, two(product, dk::i16)) == 1);  // which f32 would not hold exactly
+}

@@ -3,9 +3,13 @@
 // that quantise models with QuantizeLinear and DequantizeLinear mean them:
 //   conv(sx (x - zx), sw (w - zw), b)               = sx sw conv_integer(x, w, zx, zw) + b
 //   quantize(conv(sx (x - zx), sw (w - zw), b), sy) = round(sx sw / sy conv_integer(x, w, zx, zw) + b / sy) + zy
-// and so for MatMul and Gemm; scales may be those of output channels. For targets with kernels for such products
-// (cost/target.hpp). Takes any graph, with its composites; guarantees the same function up to rounding: products are
-// reassociated.
+//   b of integers, too: sx sw / sy (conv_integer(x, w, zx, zw) + round(b / (sx sw))), as QLinearConv has it
+// and so for MatMul and Gemm; scales may be those of output channels. Sums and products element by element, too, in the
+// way of ONNX Runtime's QLinearAdd and QLinearMul:
+//   quantize(sa (a - za) + sb (b - zb), s) = round(sa / s a + (sb / s b + (z - (sa / s za + sb / s zb))))
+//   quantize(sa (a - za) * sb (b - zb), s) = round(sa sb / s ((a - za) (b - zb))) + z
+// For targets with kernels for such products (cost/target.hpp). Takes any graph, with its composites; guarantees the
+// same function up to rounding: products and sums are reassociated.
 #pragma once
 
 #include <cstddef>
@@ -129,7 +133,7 @@ struct quantised_products {
       const tensor sum = b.apply(op::conv_integer{c.kernel_shape, c.strides, c.pads, c.dilations, c.group},
                                  {x->x, w->x, x->zero_point, w->zero_point});
       if (bias.present()) bias = detail::along_axis(bias, sum, 1);
-      return product{sum, detail::along_axis(x->scale, sum, 1) * detail::along_axis(w->scale, sum, 1), bias};
+      return with_bias(sum, detail::along_axis(x->scale, sum, 1) * detail::along_axis(w->scale, sum, 1), bias);
     }
     std::int64_t columns = static_cast<std::int64_t>(rank) - 1;
     tensor second = w->x;
@@ -143,7 +147,21 @@ struct quantised_products {
     }
     if (!w->has_one_scale() && w->axis != columns) return std::nullopt;
     const tensor sum = b.apply(op::matmul_integer{}, {x->x, second, x->zero_point, w->zero_point});
-    return product{sum, detail::along_axis(x->scale, sum, -1) * detail::along_axis(w->scale, sum, -1), bias};
+    return with_bias(sum, detail::along_axis(x->scale, sum, -1) * detail::along_axis(w->scale, sum, -1), bias);
+  }
+
+  // A bias that was quantised is added to the sum of integers: quantisers give it the product's own scale, and of other
+  // scales what is rounded off is less than one of the products.
+  static constexpr product with_bias(tensor sum, tensor scale, tensor bias) {
+    if (!bias.present() || !is_dequantised(bias)) return {sum, scale, bias};
+    return {sum + dnnkit::cast(dnnkit::round(bias / scale), {.to = i32}), scale, tensor{}};
+  }
+  static constexpr bool is_dequantised(tensor t) {
+    const graph& g = t.owner().value();
+    value_id v = unmoved(g, t.id());
+    if (g.at(v).producer == none) return false;
+    const node& n = g.node_at(g.at(v).producer);
+    return g.is<op::dequantize_linear>(n) && g.at(g.input_of(n, 0)).type.type == i32;
   }
 
   // Of a product that only_quantised() has left as it was, which has one unit for all of it.
@@ -158,10 +176,41 @@ struct quantised_products {
     vector<std::int64_t> codes;
     codes.append(g.attributes_of(n), g.attributes_of(n) + n.attributes.count);
     const builder::name_scope as_the_product(b, n.name);
+    const dtype to = zero.present() ? zero.type() : how.to;
+    if (const tensor of_two = element_wise(b, n, operands, inputs[1], zero, to); of_two.present()) return of_two;
     const std::optional<product> p = product_of(b, n, codes.items, operands);
     if (!p) return {};
     const tensor unit = b.apply(op::reshape{}, {inputs[1]});
-    return detail::rounded_to(p->real(unit), zero, zero.present() ? zero.type() : how.to, 1);
+    return detail::rounded_to(p->real(unit), zero, to, 1);
+  }
+
+  // Scale and zero point, of one element each, as numbers; without a zero point it is 0.
+  struct units {
+    tensor scale, zero_point;
+    constexpr units(tensor s, tensor z) : scale(scalar(s)), zero_point(z.present() ? scalar(z) : z) {}
+    static constexpr tensor scalar(tensor t) { return t.owner().apply(op::reshape{}, {t}); }
+    constexpr tensor zero_as(dtype type) const {
+      return zero_point.present() ? dnnkit::cast(zero_point, {.to = type}) : scale.owner().scalar(0, type);
+    }
+  };
+  // A sum or product, element by element, of two tensors that are dequantised, quantised to bytes again.
+  static constexpr tensor element_wise(builder& b, const node& n, const vector<value_id>& operands, tensor scale,
+                                       tensor zero, dtype to) {
+    if ((n.op->id != id_of<op::add> && n.op->id != id_of<op::mul>) || !is_byte(to)) return {};
+    if (!is_one(scale) || (zero.present() && !is_one(zero))) return {};
+    const auto left = bytes_behind(b, operands[0]), right = bytes_behind(b, operands[1]);
+    if (!left || !right || !left->has_one_scale() || !right->has_one_scale()) return {};
+    const units of_left(left->scale, left->zero_point), of_right(right->scale, right->zero_point), y(scale, zero);
+    if (n.op->id == id_of<op::mul>) {
+      const tensor ratio = of_left.scale * of_right.scale / y.scale;
+      const auto centred = [](tensor x, const units& of) { return dnnkit::cast(x, {.to = i32}) - of.zero_as(i32); };
+      const tensor whole = centred(left->x, of_left) * centred(right->x, of_right);
+      return detail::rounded_to(dnnkit::cast(whole, {.to = f32}) * ratio, y.zero_point, to, 1);
+    }
+    const tensor by_left = of_left.scale / y.scale, by_right = of_right.scale / y.scale;
+    const tensor rest = y.zero_as(f32) - (by_left * of_left.zero_as(f32) + by_right * of_right.zero_as(f32));
+    const auto real = [](tensor x) { return dnnkit::cast(x, {.to = f32}); };
+    return detail::rounded_to(real(left->x) * by_left + (real(right->x) * by_right + rest), tensor{}, to, 1);
   }
 };
 

@@ -148,8 +148,10 @@ inline void convert_qgemm(node_context& c) {
   tensor scale = c.apply(op::mul{}, {a_scale, b_scale});
   const auto alpha = static_cast<double>(c.real_attribute("alpha", 1));
   if (alpha != 1) scale = c.apply(op::mul{}, {scale, c.graph().scalar(alpha, scale.type())});
+  if (c.has(7)) scale = c.apply(op::div{}, {scale, scalar_if_one(c, c.in(7))});
   const tensor y = c.apply(op::mul{}, {cast_to(c, sum, scale.type()), scale});
-  c.out(0, c.has(7) ? requantized(c, y, 7, c.type(0)) : y);
+  if (!c.has(7)) return c.out(0, y);
+  c.out(0, dnnkit::detail::rounded_to(y, optional_input(c, 8), c.has(8) ? c.type(8) : c.type(0), 1));
 }
 
 // X, W and R [directions, n, 4 hidden] of 8 bits, then as LSTM, then scales and zero points of W and R, one a direction
