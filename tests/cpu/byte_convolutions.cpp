@@ -48,6 +48,21 @@ struct signs {
   }
 };
 
+struct picture {  // of few channels, quantised by the kernel that reads it
+  static constexpr void build(dk::builder& g) {
+    const auto of = [&](const char* name, std::int64_t channels, dk::dtype type) {
+      const dk::tensor zero = g.scalar(type == u8 ? 120 : -9, type), x = g.input(name, f32, {2, channels, 9, 21});
+      const dk::tensor q = dk::quantize_linear(x, g.scalar(1.0 / 32), zero);
+      const dk::tensor w = g.weight(name, ".weight", {18, channels, 3, 3}, i8);
+      g.output(name, conv(q, w, zero, {}, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}));
+    };
+    of("colours", 3, u8);
+    of("grey", 1, u8);
+    of("signed", 4, i8);
+  }
+};
+static_assert(dk::compile<picture>::kernels == 3);
+
 struct quantised {  // as tools write it; no rounding depends on how the sums are scaled
   static constexpr void build(dk::builder& g) {
     const auto number = [&](double x) { return g.scalar(x); };
@@ -131,4 +146,5 @@ TEST_CASE("compiled: convolutions of bytes, windows of all kinds") {
   check_model<windows<true>>("windows, symbolic");
 }
 TEST_CASE("compiled: signs, zero points, one and three dimensions") { check_model<signs>("signs"); }
+TEST_CASE("compiled: pictures that are quantised where they are read") { check_model<picture>("picture"); }
 TEST_CASE("compiled: a model that was quantised") { check_model<quantised>("quantised"); }

@@ -265,6 +265,24 @@ struct byte_convolution::kernel : channels_last_kernel<Net, R, detail::byte_engi
           else store_as(v, out + x * channels + c[1], n);
         });
       }
+    } else if constexpr (channels <= 4) {  // the bytes of a pixel are a number, of which those behind are written over
+      for_lanes<float_lanes, last>(c, pixels, [&](auto n) {
+        int_vec pixel(0);
+        coordinates at = c;
+        for (index_t ch = 0; ch < channels; ++ch) {
+          at[1] = ch;
+          const auto v = values::template evaluate<input, float_lanes, last>(call, at, n, 0);
+          pixel.v |= (v.v & 255) << static_cast<int>(8 * ch);
+        }
+        std::int32_t numbers[float_lanes];
+        pixel.store(numbers);
+        std::uint8_t* const to = out + c[last] * channels;
+        const index_t whole = c[last] + n < pixels ? index_t{n} : n - 1;  // the last of a row has none behind
+        for (index_t i = 0; i < whole; ++i) std::memcpy(to + i * channels, numbers + i, sizeof *numbers);
+        for (index_t i = whole; i < n; ++i)
+          for (index_t ch = 0; ch < channels; ++ch)
+            to[i * channels + ch] = static_cast<std::uint8_t>(numbers[i] >> (8 * ch));
+      });
     } else {
       for (index_t ch = 0; ch < channels; ++ch) {
         c[1] = ch;
