@@ -154,7 +154,7 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
   CHECK(is_caught<separate_outputs, wrong_sign<separate_outputs>>());
 
   // What random graphs do not have: chains of so many views, groups of channels in one axis, recurrent layers,
-  // reductions alike, dequantised products.
+  // reductions alike, dequantised products, chains between bytes.
   const auto differs = []<class Pipeline>(const dk::builder& b, Pipeline) {
     return harness::error_of_plan(b.value(), Pipeline::run(b.value()).plan, 1) != "";
   };
@@ -195,6 +195,14 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
   bytes.output("y", dk::matmul(left, dequantised(bytes.weight("w", {4, 5}) * 20.0, dk::i8)));
   CHECK_FALSE(differs(bytes, all{}));
   CHECK(differs(bytes, dk::replaced<all, quantised_products, wrong_sign<quantised_products>>{}));
+
+  dk::builder chain;
+  const dk::tensor unit = chain.scalar(2), zero = chain.scalar(1, dk::u8);
+  const dk::tensor real =
+      dk::dequantize_linear(dk::cast(chain.input("x", dk::f32, {3, 4}) * 20.0, {.to = dk::u8}), chain.scalar(0.5));
+  chain.output("y", dk::dequantize_linear(dk::quantize_linear(dk::relu(real), unit, zero), unit, zero));
+  CHECK_FALSE(differs(chain, all{}));
+  CHECK(differs(chain, dk::replaced<all, byte_functions, wrong_sign<byte_functions>>{}));
 }
 
 TEST_CASE("passes in another order are right, or refused by name") {

@@ -74,7 +74,8 @@ struct avx512_vnni : vector_target<64, 32, byte_products::in_vectors> {
 };
 // With AMX besides, whose tile registers take products of bytes; the system must let a program have them.
 struct avx512_amx : vector_target<64, 32, byte_products::in_tiles> {
-  static constexpr std::string_view name = "avx512_amx", flags = "-march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8";
+  static constexpr std::string_view name = "avx512_amx",
+                                    flags = "-march=x86-64-v4 -mavx512vnni -mavx512vbmi -mamx-tile -mamx-int8";
 };
 struct neon : vector_target<16, 32> {
   static constexpr std::string_view name = "neon", flags = "-march=armv8-a";

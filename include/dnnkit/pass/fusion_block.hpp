@@ -22,7 +22,7 @@ namespace dnnkit::plan {
 
 class fusion_blocks {
  public:
-  static constexpr std::size_t most_nodes = 32, most_operands = 16;
+  static constexpr std::size_t most_nodes = 48, most_operands = 16;
 
   constexpr explicit fusion_blocks(graph& g)
       : g_(g),

@@ -70,7 +70,7 @@ inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason
     {"rule", "a rule of the pipeline's own"},
     {"one anchor a kernel", "an anchor is an operator that is neither element-wise nor movement"},
     {"an operator that computes its output as a whole", "it has a kernel of its own"},
-    {"too many operators for one kernel", "32 are the most"},
+    {"too many operators for one kernel", "48 are the most"},
     {"too many operands for one kernel", "16 are the most, constants of one element aside"},
     {"a value that one kernel would compute again and again",
      "it is read through several views, each of which computes it; 4 are the most"},

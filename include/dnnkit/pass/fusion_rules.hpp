@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/op/gather.hpp"
+#include "dnnkit/op/quantization.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
 
@@ -33,16 +35,27 @@ struct profile_rule {
 
 // A quantised tensor is stored as the bytes that it is, and not as the wider numbers that a reader makes of them, if it
 // has several readers, or one for which that is all that happens to it before it is stored: pools, say, and other
-// kernels with an anchor of their own. What is added to another tensor may be so in the kernel that it comes from; of
-// two kernels with anchors whose results are added, in that of the later anchor, to which the other hands bytes.
+// kernels with an anchor of their own. What becomes bytes again, behind a bias say, stays in its kernel. What is added
+// to another tensor may be so in the kernel that it comes from; of two kernels with anchors whose results are added, in
+// that of the later anchor, to which the other hands bytes. A picture of a few channels is quantised by the convolution
+// that reads it, which has to put the channels of a pixel next to each other anyway. A table of bytes is read by a
+// kernel that does nothing else.
 struct bytes_rule {
   static constexpr std::string_view name = "bytes";
   static constexpr verdict decide(const fusion_edge& edge, mapping, mapping, verdict v) {
     const graph& g = edge.g;
+<<<<<<< HEAD
     if (edge.first.op->kind != form::elementwise || !gives_bytes(g, edge.first)) return v;
     if (gives_bytes(g, edge.second)) return v;
+=======
+    if (is_table_of_bytes(g, edge.first)) return verdict::never;
+    if (edge.first.op->kind != form::elementwise || !gives_bytes(g, edge.first) || gives_bytes(g, edge.second))
+      return v;
+>>>>>>> 76edc7e (Chains of operators between bytes and bytes are tables of 256 values, and bytes that one scale dequantises and quantises are moved as such: 26 of bert_base's 46 ms by estimate were such chains)
     if (number_of_readers(g, edge.first) > 1) return verdict::never;
+    if (reads_picture(g, edge)) return v;
     for (const node* at = &edge.second; at->op->kind == form::elementwise; at = reader(g, *at)) {
+      if (gives_bytes(g, *at)) return v;
       if (joins_tensors(g, *at)) return is_of_last_anchor(g, edge.first, *at) ? v : verdict::never;
       if (number_of_readers(g, *at) != 1) return verdict::never;
     }
@@ -51,6 +64,14 @@ struct bytes_rule {
 
  private:
   static constexpr bool gives_bytes(const graph& g, const node& n) { return is_byte(g.at(n.output).type.type); }
+  static constexpr bool is_table_of_bytes(const graph& g, const node& n) {
+    return n.op->id == id_of<op::gather> && gives_bytes(g, n) && g.at(g.input_of(n, 0)).type.dims == shape{256};
+  }
+  static constexpr bool reads_picture(const graph& g, const fusion_edge& edge) {
+    const shape& s = g.at(edge.first.output).type.dims;
+    return edge.second.op->id == id_of<op::conv_integer> && edge.input == 0 && s.size() > 1 && s[1].is_known() &&
+           s[1].value() <= 4;
+  }
   static constexpr std::size_t number_of_readers(const graph& g, const node& n) {
     std::size_t readers = 0;
     for (std::size_t k = 0; k < g.operands.count; ++k) readers += g.operands.items[k] == n.output ? 1 : 0;

@@ -15,6 +15,7 @@
 #include "dnnkit/cost/target.hpp"
 #include "dnnkit/pass/apply_laws.hpp"
 #include "dnnkit/pass/break_long_views.hpp"
+#include "dnnkit/pass/byte_functions.hpp"
 #include "dnnkit/pass/check_extents.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
@@ -159,7 +160,8 @@ template <class... Rules> using default_fusion = plan_fusion<profile_rule, bytes
 template <class... Rules>
 using pipeline_with_rules =
     pipeline<passes::propagate_values,              // while what is left out has not been expanded
-             passes::quantised_products,            // while dequantisations can be told from arithmetic
+             passes::byte_functions,                // while quantisations can be told from arithmetic
+             passes::quantised_products,            // for the same reason, and they see bytes that were moved as such
              passes::expand_composites,             // later passes see simple operators only
              passes::share_reductions,              // which composites have each for itself
              passes::apply_laws,                    // so that none of them sees what is computed twice

@@ -20,8 +20,9 @@
 #include <unistd.h>
 #endif
 
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
-    defined(__AVX512VNNI__) && defined(__AMX_TILE__) && defined(__AMX_INT8__) && defined(__linux__)
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__) &&      \
+    defined(__AVX512VNNI__) && defined(__AVX512VBMI__) && defined(__AMX_TILE__) && defined(__AMX_INT8__) && \
+    defined(__linux__)
 #define DNNKIT_TARGET avx512_amx
 #define DNNKIT_INSTRUCTIONS "dnnkit/cpu/micro/isa_avx512_amx.hpp"
 #elif defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \

@@ -54,4 +54,14 @@ struct tile_registers {
   }
 };
 
+// The bytes of a table of four registers that `at` tells. (Not every processor with VNNI can, but all with AMX.)
+using bytes_64 [[gnu::vector_size(64)]] = std::uint8_t;
+[[gnu::always_inline]] inline bytes_64 bytes_of_table(bytes_64 at, bytes_64 a, bytes_64 b, bytes_64 c,
+                                                      bytes_64 d) noexcept {
+  const auto i = reinterpret_cast<__m512i>(at);
+  const __m512i first = _mm512_permutex2var_epi8(reinterpret_cast<__m512i>(a), i, reinterpret_cast<__m512i>(b)),
+                second = _mm512_permutex2var_epi8(reinterpret_cast<__m512i>(c), i, reinterpret_cast<__m512i>(d));
+  return reinterpret_cast<bytes_64>(_mm512_mask_blend_epi8(_mm512_movepi8_mask(i), first, second));
+}
+
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET::isa
