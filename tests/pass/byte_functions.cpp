@@ -83,8 +83,8 @@ TEST_CASE("bytes that several operators read, and that are quantised on the way,
 
 TEST_CASE("what is dequantised and quantised by one scale is moved as bytes") {
   const outcome o = of(u8, [](dk::builder& b, dk::tensor q) {
-    const scale s = scale_of(b, 0.04, 100);
-    const dk::tensor turned = s.bytes(dk::transpose(s.real(q), {.perm = {0, 2, 3, 1}}));
+    const scale s = scale_of(b, 0.04, 100), alike = scale_of(b, 0.04, 100);  // constants of their own
+    const dk::tensor turned = alike.bytes(dk::transpose(s.real(q), {.perm = {0, 2, 3, 1}}));
     const dk::tensor flat = s.bytes(dk::reshape(s.real(turned), {2, 64, 4}));
     b.output("y", flat);
     b.output("picked", s.bytes(dk::gather(s.real(q), b.constant({3, 0}, {2}, dk::i64), {.axis = 1})));

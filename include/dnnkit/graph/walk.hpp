@@ -62,6 +62,16 @@ constexpr bool is_output(const graph& g, value_id v) {
   return false;
 }
 
+// One value, or equal constants of one element.
+constexpr bool is_same_value(const graph& g, value_id a, value_id b) {
+  if (a == b) return true;
+  if (a == none || b == none) return false;
+  const value &x = g.at(a), &y = g.at(b);
+  return x.from == origin::constant && y.from == origin::constant && x.type.type == y.type.type &&
+         x.type.dims == y.type.dims && x.data.count == 1 && y.data.count == 1 &&
+         g.constants[x.data.first] == g.constants[y.data.first];
+}
+
 // alive[n] != 0: some graph output depends on node n.
 constexpr vector<std::uint8_t> live_nodes(const graph& g) {
   vector<std::uint8_t> alive(g.nodes.size(), 0);

@@ -17,6 +17,7 @@
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/rebuild.hpp"
+#include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/gather.hpp"
 #include "dnnkit/op/pooling.hpp"
 #include "dnnkit/op/quantization.hpp"
@@ -90,8 +91,9 @@ struct byte_functions {
     }
     const dtype type = g_.at(n.output).type.type;
     if (!is_byte(type)) return {};
-    if (quantises && of.how == computed::dequantised && type == bytes.type() && of.scale == inputs.id(1) &&
-        of.zero_point == (inputs.size() > 2 ? inputs.id(2) : none)) {
+    if (quantises && of.how == computed::dequantised && type == bytes.type() &&
+        is_same_value(b.value(), of.scale, inputs.id(1)) &&
+        is_same_value(b.value(), of.zero_point, inputs.size() > 2 ? inputs.id(2) : none)) {
       made.how = computed::itself;
       return bytes;
     }

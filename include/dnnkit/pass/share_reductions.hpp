@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "dnnkit/graph/rebuild.hpp"
+#include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/decision_log.hpp"
 
 namespace dnnkit::passes {
@@ -66,15 +67,6 @@ struct share_reductions {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (!is_same_value(now, now.input_of(a, i), inputs.id(i))) return false;
     return true;
-  }
-  // One value, or equal constants of one element.
-  static constexpr bool is_same_value(const graph& g, value_id a, value_id b) {
-    if (a == b) return true;
-    if (a == none || b == none) return false;
-    const value &x = g.at(a), &y = g.at(b);
-    return x.from == origin::constant && y.from == origin::constant && x.type.type == y.type.type &&
-           x.type.dims == y.type.dims && x.data.count == 1 && y.data.count == 1 &&
-           g.constants[x.data.first] == g.constants[y.data.first];
   }
 };
 

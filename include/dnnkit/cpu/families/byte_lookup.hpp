@@ -26,7 +26,7 @@ struct byte_lookup {
     kernel_choice c;
     c.operands = {operand_reading::in_place, operand_reading::in_place};
     c.tile.along = static_cast<std::int8_t>(along);
-    c.tile.lanes = 1;
+    c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
     c.cost = estimate(facts, {.cycles = pieces.vectors * (facts.costs.load + facts.costs.store),
                               .starts = pieces.rows * facts.costs.row,
                               .traffic = traffic_of(spec, facts)});
