@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/gather.hpp"
 #include "dnnkit/op/quantization.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
@@ -15,9 +15,11 @@
 
 namespace dnnkit::passes {
 
-// The edge a rule is asked about: `second` reads `first`'s output as its input number `input`.
+// The edge a rule is asked about: `second` reads `first`'s output as its input number `input`. Who reads what in all of
+// the graph is known, so that no rule has to look for it.
 struct fusion_edge {
   const graph& g;
+  const value_users& users;
   const node& first;
   const node& second;
   std::size_t input;
@@ -44,20 +46,15 @@ struct bytes_rule {
   static constexpr std::string_view name = "bytes";
   static constexpr verdict decide(const fusion_edge& edge, mapping, mapping, verdict v) {
     const graph& g = edge.g;
-<<<<<<< HEAD
-    if (edge.first.op->kind != form::elementwise || !gives_bytes(g, edge.first)) return v;
-    if (gives_bytes(g, edge.second)) return v;
-=======
     if (is_table_of_bytes(g, edge.first)) return verdict::never;
     if (edge.first.op->kind != form::elementwise || !gives_bytes(g, edge.first) || gives_bytes(g, edge.second))
       return v;
->>>>>>> 76edc7e (Chains of operators between bytes and bytes are tables of 256 values, and bytes that one scale dequantises and quantises are moved as such: 26 of bert_base's 46 ms by estimate were such chains)
-    if (number_of_readers(g, edge.first) > 1) return verdict::never;
+    if (number_of_readers(edge, edge.first) > 1) return verdict::never;
     if (reads_picture(g, edge)) return v;
-    for (const node* at = &edge.second; at->op->kind == form::elementwise; at = reader(g, *at)) {
+    for (const node* at = &edge.second; at->op->kind == form::elementwise; at = reader(edge, *at)) {
       if (gives_bytes(g, *at)) return v;
-      if (joins_tensors(g, *at)) return is_of_last_anchor(g, edge.first, *at) ? v : verdict::never;
-      if (number_of_readers(g, *at) != 1) return verdict::never;
+      if (joins_tensors(g, *at)) return is_of_last_anchor(edge, edge.first, *at) ? v : verdict::never;
+      if (number_of_readers(edge, *at) != 1) return verdict::never;
     }
     return verdict::never;
   }
@@ -72,31 +69,29 @@ struct bytes_rule {
     return edge.second.op->id == id_of<op::conv_integer> && edge.input == 0 && s.size() > 1 && s[1].is_known() &&
            s[1].value() <= 4;
   }
-  static constexpr std::size_t number_of_readers(const graph& g, const node& n) {
-    std::size_t readers = 0;
-    for (std::size_t k = 0; k < g.operands.count; ++k) readers += g.operands.items[k] == n.output ? 1 : 0;
-    return readers;
+  static constexpr std::size_t number_of_readers(const fusion_edge& edge, const node& n) {
+    return edge.users[n.output].size();
   }
   // The node that reads n, which is one.
-  static constexpr const node* reader(const graph& g, const node& n) {
-    for (std::size_t k = 0; k < g.nodes.count; ++k)
-      for (std::size_t i = 0; i < g.nodes.items[k].inputs.count; ++i)
-        if (g.input_of(g.nodes.items[k], i) == n.output) return &g.nodes.items[k];
-    return &n;
+  static constexpr const node* reader(const fusion_edge& edge, const node& n) {
+    const value_users::range readers = edge.users[n.output];
+    return readers.empty() ? &n : &edge.g.node_at(*readers.begin());
   }
   // Of the results of anchors that `join` is computed of, is n's that of the last?
-  static constexpr bool is_of_last_anchor(const graph& g, const node& n, const node& join) {
-    const std::ptrdiff_t own = anchor_behind(g, &n);
+  static constexpr bool is_of_last_anchor(const fusion_edge& edge, const node& n, const node& join) {
+    const graph& g = edge.g;
+    const std::ptrdiff_t own = anchor_behind(edge, &n);
     for (std::size_t i = 0; i < join.inputs.count; ++i)
       if (const value_id v = g.input_of(join, i); v != none && g.at(v).producer != none)
-        if (anchor_behind(g, &g.node_at(g.at(v).producer)) > own) return false;
+        if (anchor_behind(edge, &g.node_at(g.at(v).producer)) > own) return false;
     return true;
   }
   // The number of the anchor whose result n is made of by element-wise operators with one tensor each, as bytes that
   // one node alone reads; -1 if there is none.
-  static constexpr std::ptrdiff_t anchor_behind(const graph& g, const node* n) {
+  static constexpr std::ptrdiff_t anchor_behind(const fusion_edge& edge, const node* n) {
+    const graph& g = edge.g;
     for (; n->op->kind == form::elementwise;) {
-      if (gives_bytes(g, *n) && number_of_readers(g, *n) != 1) return -1;
+      if (gives_bytes(g, *n) && number_of_readers(edge, *n) != 1) return -1;
       const node* from = nullptr;
       for (std::size_t i = 0; i < n->inputs.count; ++i)
         if (const value_id v = g.input_of(*n, i); v != none && g.at(v).type.dims == g.at(n->output).type.dims) {

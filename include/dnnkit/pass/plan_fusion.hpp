@@ -196,7 +196,7 @@ template <class... Rules> struct plan_fusion {
                       bool upwards) {
     const node& reader = g_.nodes.items[last];
     const node& producer = g_.nodes.items[chain.front()];
-    const fusion_edge edge{g_, producer, reader, input};
+    const fusion_edge edge{g_, blocks_.users(), producer, reader, input};
     mapping second = type_of_edge(reader, input);
     if (upwards && block.type > second)
       if (const mapping behind = type_behind(block, last); behind > second) second = behind;
@@ -331,7 +331,7 @@ template <class... Rules> struct plan_fusion {
       const value_id v = g_.input_of(anchor, i);
       const node_id first = v == none ? none : source_of(v);
       if (first == none || g_.node_at(first).output != block.outputs[0]) continue;
-      const fusion_edge edge{g_, g_.node_at(first), anchor, i};
+      const fusion_edge edge{g_, blocks_.users(), g_.node_at(first), anchor, i};
       const objection o = objection_of<Rules...>(edge, block.type, reader.type, fuse(block.type, reader.type).decision);
       if (o.reason != fusion_reason::nothing) return o;
     }
