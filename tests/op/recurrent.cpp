@@ -38,6 +38,27 @@ TEST_CASE("a sequence length that the sequence does not have raises an error, as
   CHECK_THROWS_AS(evaluate(g.value(), of(-1)), error);
 }
 
+TEST_CASE("a row of the batch without steps gives out zeros, as in ONNX Runtime, and no initial value") {
+  const auto weights = [](std::int64_t gates) { return host_tensor({2, gates, 1}, std::vector<double>(2 * gates, 1)); };
+  const host_tensor x({2, 2, 1}, {1, 2, 3, 4}), initial({2, 2, 1}, {5, 6, 7, 8});
+  const host_tensor lengths = host_tensor::of_integers(i32, {2}, {0, 2});
+  const auto last_of = [&]<class Op>(Op op, std::int64_t gates, std::int64_t output, bool cells) {
+    op.direction = recurrent_direction::bidirectional;
+    op.output = output;
+    builder g;
+    const tensor in = g.input("x", f32, {2, 2, 1}), w = g.input("w", f32, {2, gates, 1}),
+                 r = g.input("r", f32, {2, gates, 1}), n = g.input("n", i32, {2}), h = g.input("h", f32, {2, 2, 1});
+    g.output("y", cells ? g.apply(op, {in, w, r, {}, n, h, h}) : g.apply(op, {in, w, r, {}, n, h}));
+    return evaluate(g.value(), {x, weights(gates), weights(gates), lengths, initial})[0].reals;
+  };
+  for (const std::vector<double>& last : {last_of(op::rnn{}, 1, 1, false), last_of(op::gru{}, 3, 1, false),
+                                          last_of(op::lstm{}, 4, 1, true), last_of(op::lstm{}, 4, 2, true)}) {
+    REQUIRE(last.size() == 4);
+    CHECK((last[0] == 0 && last[2] == 0));
+    CHECK((last[1] != 0 && last[3] != 0));
+  }
+}
+
 TEST_CASE("recurrent: results from elsewhere, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("recurrent");
   CHECK(outcome.cases >= 56);

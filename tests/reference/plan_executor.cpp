@@ -180,10 +180,6 @@ void for_each_number(dk::plan::movement_step& m, auto visit) {
   for_each_number(m.in_shape, visit);
   for_each_number(m.out_shape, visit);
 }
-void for_each_number(dk::plan::symbol_source& s, auto visit) {
-  visit(s.input);
-  visit(s.axis);
-}
 void for_each_number(dk::atom& a, auto visit) {
   visit(a.a.code);
   visit(a.b.code);
@@ -253,6 +249,29 @@ TEST_CASE("extents that are assumed to be equal are checked, whatever symbols we
   CHECK(run(2, 2)[0].dims == std::vector<std::int64_t>{2, 3});
   CHECK(error_of([&] { return run(2, 4); }) ==
         "Add: extents that it needs to be equal differ, expected H = 2, found W = 4");
+}
+
+TEST_CASE("symbols are found where no input has one as its extent") {
+  dk::builder b;
+  const dk::sym half("H/2", {1, 8});
+  b.output("y", dk::relu(b.input("x", dk::f32, {b.size(half) * 2, 3})));
+  const dk::plan::plan_draft plan = plan_of(b.value());
+  CHECK(dk::verify(dk::plan::view_of(plan)).str() == "");
+  const auto run = [&](std::int64_t n) {
+    return dk::execute(dk::plan::view_of(plan), {dk::host_tensor(dk::f32, {n, 3})});
+  };
+  CHECK(run(6)[0].dims == std::vector<std::int64_t>{6, 3});
+  CHECK(error_of([&] { return run(7); }).find("expected 2*H/2, found 7") != std::string::npos);
+}
+
+TEST_CASE("an index that the data do not have is an error of its operator and step") {
+  dk::builder b;
+  b.output("y", dk::gather(b.input("x", dk::f32, {3}), b.input("i", dk::i64, {1})));
+  const dk::plan::plan_draft plan = plan_of(b.value());
+  CHECK(error_of([&] {
+          return dk::execute(dk::plan::view_of(plan),
+                             {dk::host_tensor({3}, {1, 2, 3}), dk::host_tensor::of_integers(dk::i64, {1}, {99})});
+        }) == "step 'Gather', Gather: index is out of range, expected -3 to 2, found 99");
 }
 
 TEST_CASE("inputs that do not fit are refused") {

@@ -42,12 +42,12 @@ constexpr integer_range range_of(dtype t) {
 }
 constexpr bool is_quantised(dtype t) { return t == i8 || t == u8 || t == i16 || t == u16; }
 
-// A parameter of one element, or of one for each position of `axis`, in a shape that broadcasts to x; one of more axes
-// does already.
+// A parameter of one element, or of one for each position of `axis`, in a shape that broadcasts to x; one of blocks, of
+// x's rank, does already.
 template <class T> constexpr T along_axis(T parameter, T x, std::int64_t axis) {
-  if (parameter.rank() > 1) return parameter;
   const dim count = element_count(x.owner().value().symbols, parameter.dims());
-  if (count == dim(1)) return x.owner().apply(op::reshape{}, {parameter});
+  if (count == dim(1)) return parameter.rank() == 0 ? parameter : x.owner().apply(op::reshape{}, {parameter});
+  if (parameter.rank() > 1) return parameter;
   shape s{count};
   for (std::int64_t d = (axis < 0 ? axis + x.rank() : axis) + 1; d < x.rank(); ++d) s.push_back(1);
   return x.owner().apply(op::reshape{s}, {parameter});
@@ -59,7 +59,9 @@ template <class T> constexpr T for_blocks(T parameter, T x, std::int64_t axis, s
   auto& owner = x.owner();
   const std::size_t along = axis_position(axis, x.dims().size());
   shape one_more = parameter.dims(), repeated = parameter.dims();
-  const std::int64_t count = repeated[along].value() * block, wanted = x.dims()[along].value();
+  const std::int64_t wanted = x.dims()[along].value();
+  if (block > wanted) block = wanted;  // one block, of which the rest is nowhere
+  const std::int64_t count = repeated[along].value() * block;
   one_more.insert(along + 1, block);
   repeated[along] = count;
   const T apart = dnnkit::unsqueeze(parameter, {.axes = {static_cast<std::int64_t>(along) + 1}});
@@ -75,7 +77,7 @@ constexpr bool require_blocks(inference& c, std::size_t i, std::int64_t axis, st
     dim expected = c.in(0)[d];
     if (d == static_cast<std::size_t>(axis)) {
       if (!c.require(expected.is_known() && c.in(i)[d].is_known(), "blocks need known extents")) return false;
-      expected = (expected.value() + block - 1) / block;
+      expected = expected.value() / block + (expected.value() % block != 0);
     }
     if (!c.require_equal(c.in(i)[d], "an extent of the scales or zero points", expected, "the number of blocks"))
       return false;
@@ -124,6 +126,13 @@ constexpr bool require_parameter(inference& c, std::size_t i, std::size_t x, std
          c.require_equal(count, "the number of scales or zero points", c.in(x)[static_cast<std::size_t>(axis)],
                          "the extent of the axis");
 }
+// Inputs 1 and 2, the scale and the zero point of input 0: as above, or with one element a block.
+constexpr bool require_parameters(inference& c, std::int64_t axis, std::int64_t block) {
+  if (!c.require(block >= 0, "the size of a block is negative")) return false;
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    if (block > 0 ? !require_blocks(c, i, axis, block) : !require_parameter(c, i, 0, axis)) return false;
+  return true;
+}
 // What is read of such an input for a position of output axis `of`.
 constexpr footprint reads_parameter(const inference& c, std::size_t i, std::size_t of) {
   footprint f = footprint::all(c.rank(i));
@@ -158,7 +167,7 @@ template <class Op> constexpr void infer_product(inference& c, const Op& op, std
 namespace op {
 
 // x, scale, optional zero point (which gives the output's type; else `to` does); one for all, or one for each position
-// of `axis`, or for block_size positions.
+// of `axis`, or for block_size positions. x is divided in the scale's type.
 struct quantize_linear {
   std::int64_t axis = 1;
   dtype to = u8;
@@ -176,14 +185,12 @@ struct quantize_linear {
     visit("block_size", self.block_size);
   }
   constexpr void infer(inference& c) const {
-    for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
-      if (block_size > 0 ? !detail::require_blocks(c, i, axis, block_size) : !detail::require_parameter(c, i, 0, axis))
-        return;
+    if (!detail::require_parameters(c, axis, block_size)) return;
     const dtype type = c.has(2) ? c.type(2) : to;
     if (c.require(detail::is_quantised(type), "quantised elements must be i8, u8, i16 or u16")) c.out(type, c.in(0));
   }
   template <class T> constexpr T expand(const vector<T>& in) const {
-    const T x = is_floating(in[0].type()) ? in[0] : dnnkit::cast(in[0], {.to = in[1].type()});
+    const T x = in[0].type() == in[1].type() ? in[0] : dnnkit::cast(in[0], {.to = in[1].type()});
     const T scale = detail::for_blocks(in[1], x, axis, block_size);
     const T zero_point = detail::for_blocks(detail::input_or_none(in, 2), x, axis, block_size);
     return detail::quantised(x, scale, zero_point, zero_point.present() ? zero_point.type() : to, axis);
@@ -206,9 +213,7 @@ struct dequantize_linear {
   }
   constexpr void infer(inference& c) const {
     if (!c.require(is_integral(c.type(0)), "quantised elements must be integers")) return;
-    for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
-      if (block_size > 0 ? !detail::require_blocks(c, i, axis, block_size) : !detail::require_parameter(c, i, 0, axis))
-        return;
+    if (!detail::require_parameters(c, axis, block_size)) return;
     c.out(c.type(1), c.in(0));
   }
   template <class T> constexpr T expand(const vector<T>& in) const {

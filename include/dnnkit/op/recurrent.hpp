@@ -352,10 +352,12 @@ template <class Cell> struct recurrent {
       for (std::int64_t j = 0; has_steps() && j < units; ++j)  // behind the last step: 0
         y.store(place(t) + j, s < length ? state[j] : real(0));
     }
-    for (std::int64_t k = 1; k < Cell::outputs; ++k)
+    for (std::int64_t k = 1; k < Cell::outputs; ++k)  // of a row without steps: 0, as in ONNX Runtime
       if (output == k || output == -1)
-        for (std::int64_t j = 0; j < units; ++j)
-          y.store((output == -1 ? place(steps + k - 1) : first) + j, k == 1 ? state[j] : cell[j]);
+        for (std::int64_t j = 0; j < units; ++j) {
+          const real last = k == 1 ? state[j] : cell[j];
+          y.store((output == -1 ? place(steps + k - 1) : first) + j, length == 0 ? real(0) : last);
+        }
   }
 
   template <class T> static T initial_cell(std::int64_t) { return 0; }

@@ -63,7 +63,6 @@ class plan_maker {
     }
     p_.characters = g_.characters;  // names are where they are in the graph
     p_.symbols = g_.symbols.symbols;
-    find_symbol_sources();
     p_.assumptions = g_.symbols.assumptions;
     p_.declared_inputs = g_.declared_inputs;
     p_.atoms = g_.symbols.atoms;
@@ -230,16 +229,6 @@ class plan_maker {
     for (std::size_t i = 0; i < l.before.count; ++i)
       if (l.before.items[i] != 0 || l.after.items[i] != 0) return true;
     return false;
-  }
-
-  constexpr void find_symbol_sources() {
-    p_.sources.resize(p_.symbols.size());
-    for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
-      const shape& s = g_.declared_input(i);
-      for (std::size_t d = 0; d < s.size(); ++d)
-        if (const auto k = g_.symbols.symbol_of(s[d]); k && p_.sources[*k].input == none)
-          p_.sources[*k] = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(d)};
-    }
   }
 
   constexpr void place_buffers() {

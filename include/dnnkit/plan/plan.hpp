@@ -60,11 +60,6 @@ struct step {
   dim flops = 0;
 };
 
-// Where a symbol gets its value: dimension `axis` of graph input `input`.
-struct symbol_source {
-  std::int32_t input = none, axis = none;
-};
-
 // The tables: the type of a row, and the name. Members, numbers, visits and views are made from this one list.
 // `inputs` and `results` are the buffers of the graph's inputs and outputs; where assumptions replace symbols in
 // inputs, `declared_inputs` has the extents that each was declared with. `choices` and what follows them are the
@@ -91,7 +86,6 @@ struct symbol_source {
   TABLE(std::int64_t, constants)           \
   TABLE(char, characters)                  \
   TABLE(symbol, symbols)                   \
-  TABLE(symbol_source, sources)            \
   TABLE(atom, atoms)                       \
   TABLE(polynomial, polynomials)           \
   TABLE(assumption, assumptions)           \

@@ -25,7 +25,6 @@ class table_check {
     for (const buffer& b : p_.buffers) check_buffer(b);
     for (std::int32_t b : p_.inputs) check_buffer_number(b);
     for (std::int32_t b : p_.results) check_buffer_number(b);
-    for (const symbol_source& s : p_.sources) check_source(s);
     check_declared_inputs();
     for (const local_shape& s : p_.shapes) check(s);
     for (const movement_step& m : p_.movement) check_movement(m);
@@ -94,14 +93,6 @@ class table_check {
       if (d >= rank || seen.has(d)) return fail("a layout that is no permutation");
       seen.add(d);
     }
-  }
-  void check_source(const symbol_source& s) {
-    if (s.input < 0 || static_cast<std::size_t>(s.input) >= p_.inputs.size())
-      return fail("a symbol of an input that is not there");
-    const std::int32_t b = p_.inputs[s.input];
-    check_buffer_number(b);
-    if (error_.empty() && (s.axis < 0 || static_cast<std::size_t>(s.axis) >= p_.buffers[b].type.dims.size()))
-      fail("a symbol of an axis that is not there");
   }
   void check_movement(const movement_step& m) {
     check(m.attributes, p_.attributes, "attributes outside their table");

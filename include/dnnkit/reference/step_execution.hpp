@@ -204,7 +204,9 @@ class step_execution {
     // Operators without extents of their own compute constants in any coordinates.
     if (c.output()->type != type || !broadcasts_to(c.output()->dims, type_of(result).dims, op.kind))
       throw error("the operator does not compute what the plan says", culprit);
-    definition.evaluate(known, {inputs, &result});
+    try {
+      definition.evaluate(known, {inputs, &result});
+    } catch (const error& e) { throw error(e.problem(), culprit, e.expected(), e.found()); }
     return result;
   }
   static tensor_type type_of(const host_tensor& t) {

@@ -473,4 +473,24 @@ TEST_CASE("random operators: the distribution that their inputs say, the same in
   CHECK(problems(import(negative, 22)) == "RandomUniform 'y': attribute 'shape' has a negative extent\n");
 }
 
+TEST_CASE("QuantizeLinear divides in the type that it names, or the opset says") {
+  const auto quantised = [](std::int64_t opset, dtype scale, const attributes& how) {
+    graph_of g;
+    g.input("x", f16, {1}).input("scale", scale, {}).input("z", u8, {}).output("y");
+    const auto r = import(g.node("QuantizeLinear", {"x", "scale", "z"}, {"y"}, how), opset);
+    if (!r.ok()) return problems(r);
+    host_tensor x(f16, {1}), divisor(scale, {});
+    x.reals = {8.9609375};  // 20.505 times the scale: in 16 bits 20.5, whose neighbour is even
+    divisor.reals = {0.43701171875};
+    return std::to_string(run(r, {x, divisor, host_tensor::of_integers(u8, {}, {206})})[0].integers[0]);
+  };
+  CHECK(quantised(21, f16, {}) == "227");
+  CHECK(quantised(23, f16, {}) == "226");
+  CHECK(quantised(23, f16, {integer("precision", 1)}) == "227");
+  CHECK(quantised(23, f32, {}) == "227");
+  CHECK(quantised(23, f32, {integer("precision", 10)}) == "226");
+  CHECK(quantised(23, f32, {integer("precision", 7)}) ==
+        "QuantizeLinear 'y': attribute 'precision' must be a type of floats\n");
+}
+
 }  // namespace

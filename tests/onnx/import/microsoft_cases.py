@@ -304,6 +304,13 @@ case("Trilu", [f(4, 5), number(-1, np.int64)], {"upper": 0}, constants=(1,))
 for shape in ((4, 4), (2, 3, 3)):
     case("Inverse", [f(*shape)], tolerance=1e-5)
 
+# --- causal, with other numbers of keys than of queries
+for queries, keys, before in ((4, 2, 0), (2, 4, 0), (3, 4, 2), (3, 1, 2)):
+    inputs = [f(2, queries, 8), f(2, keys, 8), f(2, keys, 8)]
+    if before:
+        inputs += [None, None, None, f(2, 2, before, 4), f(2, 2, before, 4)]
+    case("MultiHeadAttention", inputs, {"num_heads": 2, "unidirectional": 1}, outputs=(0, 1, 2) if before else (0,))
+
 FILE.parent.mkdir(exist_ok=True)
 save(FILE, tensors, metadata)
 print(len(metadata), "cases,", FILE.stat().st_size, "bytes")

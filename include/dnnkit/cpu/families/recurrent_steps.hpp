@@ -362,12 +362,14 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel {
 
     for (index_t output = 1; output < cell::outputs; ++output) {
       if (anchor.output != output && anchor.output != -1) continue;
-      for (index_t row = 0; row < rows; ++row)
+      for (index_t row = 0; row < rows; ++row) {
+        const float* const last = (output == 1 ? state : kept) + row * padded;
         for (index_t block = 0; block < blocks; ++block)
           store(call,
                 anchor.has_steps() ? output_coordinates(length + output - 1, d, n + row, 0)
                                    : state_coordinates(d, n + row, 0),
-                block, float_vec::load((output == 1 ? state : kept) + row * padded + block * float_lanes));
+                block, length_of(row) == 0 ? float_vec(0.0f) : float_vec::load(last + block * float_lanes));
+      }
     }
   }
 };

@@ -55,6 +55,14 @@ class quantisation_parameters {
   std::int64_t axis_, block_;
 };
 
+// The type in which elements are divided by their scale: before opset 23, which names it or takes the scale's, floats
+// of 16 bits are divided in 32, as in ONNX Runtime.
+inline dtype precision_of_quantisation(node_context& c) {
+  dtype precision = c.opset < 23 && is_half(c.type(1)) ? f32 : c.type(1);
+  if (c.integer("precision", 0) != 0) read_attribute(c, "precision", precision);
+  node_context::require(is_floating(precision), "attribute 'precision' must be a type of floats");
+  return precision;
+}
 // The type is that of the zero point, else the one the node names.
 inline void convert_quantize_linear(node_context& c) {
   op::quantize_linear quantize = attributes_from<op::quantize_linear>(c);
@@ -63,14 +71,16 @@ inline void convert_quantize_linear(node_context& c) {
   const narrow_type* const narrow = c.has(2) ? c.value(2).narrow : narrow_type_of(named);
   if (narrow != nullptr) quantize.to = narrow->held_in;
   else if (named != 0) read_attribute(c, "output_dtype", quantize.to);
-  node_context::require(c.integer("precision", 0) == 0, "attribute 'precision' is not supported");
-  if (narrow == nullptr) return c.out(0, c.apply(quantize, given_inputs(c)));
+  const dtype precision = precision_of_quantisation(c);
+  std::vector<tensor> inputs = given_inputs(c);
+  inputs[1] = cast_to(c, inputs[1], precision);
+  if (narrow == nullptr) return c.out(0, c.apply(quantize, inputs));
   if (!narrow->is_real()) {
     const auto bound = [&](std::int64_t n) { return c.graph().scalar(static_cast<double>(n), narrow->held_in); };
-    const tensor y = c.apply(op::max{}, {c.apply(quantize, given_inputs(c)), bound(narrow->least_integer())});
+    const tensor y = c.apply(op::max{}, {c.apply(quantize, inputs), bound(narrow->least_integer())});
     return c.out(0, c.apply(op::min{}, {y, bound(narrow->largest_integer())}));
   }
-  const tensor x = c.in(0);
+  const tensor x = cast_to(c, inputs[0], precision);
   quantisation_parameters parameters(c, x, quantize.axis, quantize.block_size);
   tensor y = c.apply(op::div{}, {x, cast_to(c, parameters.at(1), x.type())});
   if (c.has(2)) y = c.apply(op::add{}, {y, cast_to(c, parameters.at(2), x.type())});

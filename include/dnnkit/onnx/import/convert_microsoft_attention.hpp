@@ -39,11 +39,16 @@ class microsoft_scores {
   void add_where(tensor allowed, double filter) {
     add(c_.apply(op::where{}, {allowed, p_.number(0, all.type()), p_.number(filter, all.type())}));
   }
-  // Each query sees the keys up to its own place, the last of which is that of the last query.
-  void allow_past() {
-    const dim before = c_.table().sub(columns(), rows());
-    const tensor places = p_.add(p_.positions(rows(), true), p_.integer(before));
-    allow(c_.apply(op::less_or_equal{}, {p_.positions(columns(), false), places}));
+  // Each query sees the keys up to its own place, which is behind those of the past. Where there are not as many new
+  // keys as queries, the last query sees all keys, as in ONNX Runtime.
+  void allow_past(dim before) {
+    const tensor query = p_.positions(rows(), true);
+    tensor allowed = c_.apply(op::less_or_equal{}, {p_.positions(columns(), false), p_.add(query, p_.integer(before))});
+    if (!(columns() == c_.table().add(before, rows()))) {
+      const tensor last = c_.apply(op::equal{}, {query, p_.integer(c_.table().sub(rows(), dim(1)))});
+      allowed = c_.apply(op::logical_or{}, {allowed, last});
+    }
+    allow(allowed);
   }
   // A mask of 0 and 1 over keys [B, T] or over queries and keys [B, S, T] or [B, 1, most, most], or of each text the
   // number of its keys [B], or of those and the first ones [2 B].
@@ -127,7 +132,7 @@ inline void attend_to_projection(node_context& c, tensor projected, const projec
   microsoft_scores scores(c, part[0], part[1]);
   const double filter = mask_filter(c);
   if (c.has(at.mask)) scores.add_mask(c.in(at.mask), projected.size(0), filter);
-  if (c.flag("unidirectional", false)) scores.allow_past();
+  if (c.flag("unidirectional", false)) scores.allow_past(c.table().sub(scores.columns(), scores.rows()));
   if (at.bias && c.has(*at.bias)) scores.add(c.in(*at.bias));
   const tensor share = c.apply(op::softmax{-1}, {scores.all});
   c.out(0, p.join_heads(c.apply(op::matmul{}, {share, part[2]})));
@@ -185,7 +190,7 @@ inline void convert_multi_head_attention(node_context& c) {
   microsoft_scores scores(c, part[0], part[1]);
   const double filter = mask_filter(c);
   if (c.has(4)) scores.add_mask(c.in(4), part[0].size(0), filter);
-  if (c.flag("unidirectional", false)) scores.allow_past();
+  if (c.flag("unidirectional", false)) scores.allow_past(c.has(6) ? c.in(6).size(2) : dim(0));
   if (c.has(5)) scores.add(c.in(5));
   const tensor share = c.apply(op::softmax{-1}, {scores.all});
   if (c.wants(3)) c.out(3, scores.all);
