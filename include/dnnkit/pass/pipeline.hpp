@@ -18,6 +18,7 @@
 #include "dnnkit/pass/check_extents.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
+#include "dnnkit/pass/expand_powers.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
 #include "dnnkit/pass/join_recurrent_outputs.hpp"
 #include "dnnkit/pass/join_stages.hpp"
@@ -161,6 +162,7 @@ using pipeline_with_rules =
     pipeline<passes::propagate_values,              // while what is left out has not been expanded
              passes::quantised_products,            // while dequantisations can be told from arithmetic
              passes::expand_composites,             // later passes see simple operators only
+             passes::expand_powers,                 // which composites may have
              passes::share_reductions,              // which composites have each for itself
              passes::apply_laws,                    // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
