@@ -80,12 +80,87 @@ template <bool Symbolic> struct mixed {
     const dk::tensor rows =
         dk::transpose(dk::cast(g.input("z", f32, {n, 5, 33}), {.to = dk::f16}), {.perm = {0, 2, 1}});
     g.output("strided", dk::cast(rows + rows, {.to = f32}));
+    const dk::tensor mask = g.input("mask", dk::boolean, {n, 4, 40});
+    const dk::tensor u = dk::cast(x, {.to = dk::u8}), v = g.scalar(250, dk::u8);
+    g.output("chosen bytes", dk::cast(dk::where(mask, u, v), {.to = dk::i64}));
+    g.output("less bytes", dk::logical_xor(dk::less(u, v), mask));
   }
 };
+
+// Maps whose operands and results are of one type, and truth values: more elements than two vectors hold.
+template <dk::dtype Type> struct maps {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor a = g.input("a", Type, {3, 150}), b = g.input("b", Type, {150}), c = g.input("c", Type, {3, 1});
+    const dk::tensor mask = g.input("mask", dk::boolean, {3, 150});
+    g.output("sum", a + b);
+    g.output("several", dk::max(dk::min(a * b, c), a - b));
+    g.output("size", dk::abs(a));
+    g.output("chosen", dk::where(dk::less(a, b), a, dk::neg(c)));
+    g.output("masked", dk::where(mask, a, g.scalar(3, Type)));
+    g.output("equal", dk::logical_xor(dk::equal(a, b), mask));
+    g.output("all of them", dk::logical_or(dk::greater_or_equal(a, c), dk::logical_not(mask)));
+    g.output("part", dk::slice(a, {.starts = {2}, .ends = {149}, .axes = {1}}));
+  }
+};
+template <dk::dtype From> struct casts {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", From, {5, 37});
+    for (const dk::dtype to : {f32, dk::f64, dk::i64, dk::i32, dk::u8, dk::i8, dk::boolean})
+      if (to != From) g.output(dk::name(to), dk::cast(dk::cast(x, {.to = to}), {.to = dk::i64}));
+    g.output("f16", dk::cast(dk::cast(x, {.to = dk::f16}), {.to = f32}));
+  }
+};
+// Folds along rows, across rows, and of what is computed on the way.
+template <dk::dtype Type> struct folds {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", Type, {3, 5, 77});
+    for (const std::int64_t axis : {1, 2}) {
+      const auto named = [&](const char* what, dk::tensor t) { g.output((dk::text(what) << axis).view(), t); };
+      named("sum", dk::reduce_sum(x, {.axes = {axis}}));
+      named("largest", dk::reduce_max(x, {.axes = {axis}, .keepdims = false}));
+      named("smallest", dk::reduce_min(x - g.scalar(1, Type), {.axes = {axis}}));
+      named("product", dk::reduce_prod(x, {.axes = {axis}}));
+      named("square", dk::reduce_sum_square(x, {.axes = {axis}}));
+      named("where largest", dk::arg_max(x, {.axis = axis}));
+      named("where smallest", dk::arg_min(x, {.axis = axis, .keepdims = false, .select_last_index = true}));
+    }
+    g.output("all", dk::reduce_sum(x));
+    g.output("size", dk::reduce_l1(x, {.axes = {0, 2}}));
+  }
+};
+
+static_assert(harness::scalar_kernels<maps<dk::u8>>() == 0);
+static_assert(harness::scalar_kernels<maps<dk::i8>>() == 0);
+static_assert(harness::scalar_kernels<maps<dk::i32>>() == 0);
+static_assert(harness::scalar_kernels<maps<dk::i64>>() == 0);
+static_assert(harness::scalar_kernels<casts<f32>>() == 0);
+static_assert(harness::scalar_kernels<casts<dk::i64>>() == 0);
+static_assert(harness::scalar_kernels<casts<dk::boolean>>() == 0);
+static_assert(harness::scalar_kernels<folds<dk::i32>>() == 0);
+static_assert(harness::scalar_kernels<folds<dk::i64>>() == 0);
+static_assert(harness::scalar_kernels<mixed<false>>() == 0);
 
 TEST_CASE("kernels between elements of several types") {
   check_model<mixed<false>>("static");
   check_model<mixed<true>>("symbolic");
+}
+TEST_CASE("maps of one type") {
+  check_model<maps<dk::u8>>("u8");
+  check_model<maps<dk::i8>>("i8");
+  check_model<maps<dk::i32>>("i32");
+  check_model<maps<dk::i64>>("i64");
+}
+TEST_CASE("casts") {
+  check_model<casts<f32>>("f32");
+  check_model<casts<dk::i64>>("i64");
+  check_model<casts<dk::u8>>("u8");
+  check_model<casts<dk::boolean>>("bool");
+}
+TEST_CASE("folds of integers") {
+  check_model<folds<dk::u8>>("u8");
+  check_model<folds<dk::i8>>("i8");
+  check_model<folds<dk::i32>>("i32");
+  check_model<folds<dk::i64>>("i64");
 }
 TEST_CASE("floating-point elements") {
   check_model<floating<dk::f16>>("f16");

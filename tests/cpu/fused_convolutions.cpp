@@ -130,8 +130,22 @@ template <bool Symbolic> struct narrow {  // one dimension, written as pictures 
     const dk::tensor few = g.input("z", f32, {1, 3, height, 1});
     g.output("few", dk::conv(dk::exp(few), g.weight("d", {5, 3, 3, 1}), {.pads = {2, 0, 0, 0}}));
     g.output("padded", dk::conv(few, g.weight("e", {5, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
+    const dk::op::conv before{.strides = {1, 2}, .pads = {1, 1, 1, 0}}, behind{.strides = {1, 2}, .pads = {1, 0, 1, 1}};
+    g.output("padding alone", dk::conv(few, g.weight("f", {5, 3, 3, 1}), before));
+    g.output("with padding behind", dk::conv(few, g.weight("f", {5, 3, 3, 1}), behind));
   }
 };
+// Convolutions whose tiles of pixels lie along dimension d.
+template <class Model> constexpr int convolutions_along(std::size_t d) {
+  using net = dk::compile<Model>;
+  int n = 0;
+  for (const dk::plan::recipe& r : net::plan.recipes)
+    if (r.anchor.id == dk::id_of<dk::op::conv>)
+      n += dk::cpu::convolution_spec(dk::kernel_spec(net::plan, r)).width_dim() == d ? 1 : 0;
+  return n;
+}
+static_assert(convolutions_along<narrow<false>>(2) == 4 && convolutions_along<narrow<false>>(3) == 3);
+static_assert(convolutions_along<narrow<true>>(2) == 4 && convolutions_along<narrow<true>>(3) == 3);
 
 template <bool Symbolic> struct volumes {  // three dimensions
   static constexpr void build(dk::builder& g) {

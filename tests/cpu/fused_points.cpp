@@ -84,7 +84,7 @@ TEST_CASE("rows") {
 }
 TEST_CASE("bytes") {
   check_model<bytes>("bytes");
-  CHECK(definitions<bytes>() == std::array{3, 1});
+  CHECK(definitions<bytes>() == std::array{4, 0});
 }
 
 }  // namespace

@@ -48,4 +48,15 @@ template <class Model> void check_model(const char* name, std::size_t data_sets 
   }
 }
 
+// Kernels of a model that run element by element, those aside whose loops compilers make vectors of.
+template <class Model> constexpr std::size_t scalar_kernels() {
+  using net = dnnkit::compile<Model>;
+  std::size_t n = 0;
+  for (const dnnkit::plan::step& s : net::plan.steps) {
+    const dnnkit::kernel_choice& choice = net::choices[s.kernel];
+    n += choice.tile.lanes == 1 && !choice.left_to_compiler ? 1 : 0;
+  }
+  return n;
+}
+
 }  // namespace harness

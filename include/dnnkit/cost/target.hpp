@@ -61,16 +61,16 @@ struct sse2 : vector_target<16, 16> {
   static constexpr std::string_view name = "sse2", flags = "-march=x86-64";
 };
 struct avx2 : vector_target<32, 16> {
-  static constexpr std::string_view name = "avx2", flags = "-march=x86-64 -mavx2 -mfma";
+  static constexpr std::string_view name = "avx2", flags = "-march=x86-64 -mavx2 -mfma -mf16c";
 };
 struct avx512 : vector_target<64, 32> {
   static constexpr std::string_view name = "avx512",
-                                    flags = "-march=x86-64 -mavx2 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq";
+                                    flags = "-march=x86-64 -mavx2 -mfma -mf16c -mavx512vl -mavx512bw -mavx512dq";
 };
 // With VNNI, whose instructions take products of bytes.
 struct avx512_vnni : vector_target<64, 32, byte_products::in_vectors> {
   static constexpr std::string_view name = "avx512_vnni",
-                                    flags = "-march=x86-64 -mavx2 -mfma -mavx512vl -mavx512bw -mavx512dq -mavx512vnni";
+                                    flags = "-march=x86-64 -mfma -mf16c -mavx512vl -mavx512bw -mavx512dq -mavx512vnni";
 };
 // With AMX besides, whose tile registers take products of bytes; the system must let a program have them.
 struct avx512_amx : vector_target<64, 32, byte_products::in_tiles> {

@@ -3,6 +3,7 @@
 //   static constexpr auto families = dnnkit::cpu::default_families + dnnkit::family_list<mine>{};
 #pragma once
 
+#include "dnnkit/cpu/families/arg_rows.hpp"
 #include "dnnkit/cpu/families/attention.hpp"
 #include "dnnkit/cpu/families/by_point.hpp"
 #include "dnnkit/cpu/families/byte_convolution.hpp"
@@ -25,8 +26,8 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 inline constexpr auto default_families =
     family_list<elementwise_map, conv_nhwc, conv_depthwise, conv_nchw, matrix_product, byte_matrix_product,
-                byte_convolution, byte_lookup, row_passes, pool_nhwc, concat_parts, attention_tiles, row_stages,
-                recurrent_steps, resize_lines, by_point, whole_operator>{};
+                byte_convolution, byte_lookup, row_passes, arg_rows, pool_nhwc, concat_parts, attention_tiles,
+                row_stages, recurrent_steps, resize_lines, by_point, whole_operator>{};
 
 // Those of a model.
 template <class Model> constexpr auto families_of_model() {

@@ -18,25 +18,36 @@ namespace dnnkit::cpu {
 constexpr bool has_integer_lanes(dtype t) { return t == dtype::i32 || is_byte(t); }
 // Are elements of this type 32-bit floats while they are computed with?
 constexpr bool is_computed_in_f32(dtype t) { return t == dtype::f32 || is_half(t); }
+// Types of 64 bits whose elements kernels keep in two vectors each.
+constexpr bool is_wide(dtype t) { return t == dtype::i64 || t == dtype::f64; }
 // Types whose elements kernels keep in vectors, which are loaded and stored at once where they lie next to each other.
-constexpr bool has_lanes(dtype t) { return is_computed_in_f32(t) || t == dtype::boolean || has_integer_lanes(t); }
+constexpr bool has_lanes(dtype t) {
+  return is_computed_in_f32(t) || t == dtype::boolean || has_integer_lanes(t) || is_wide(t);
+}
 // Of these, the ones that products and convolutions multiply as they are stored.
 constexpr bool is_multiplied_as_stored(dtype t) { return t == dtype::f32 || has_integer_lanes(t); }
 
-// Are there vectors of what a node computes of integers, or as such? Of floats as bytes the lowest bits of 32 are those
-// of 64, which a Cast is defined by; of 32 bits they are not.
-constexpr bool computes_integer_lanes(const kernel_spec& spec, operand_ref r) {
-  const plan::recipe_node& n = spec.node(r.index);
-  bool integers = has_integer_lanes(n.type);
-  for (operand_ref in : spec.inputs_of(r)) integers = integers || has_integer_lanes(spec.type_of(in));
-  if (!integers) return true;
-  if (n.op.id == id_of<op::cast>)
-    return n.type != dtype::i32 || !is_computed_in_f32(spec.type_of(spec.inputs_of(r)[0]));
+// Operators that computers have for vectors of integers of any width.
+constexpr bool keeps_integers(operator_id op) {
   for (operator_id id : {id_of<op::add>, id_of<op::sub>, id_of<op::mul>, id_of<op::min>, id_of<op::max>, id_of<op::abs>,
                          id_of<op::neg>, id_of<op::equal>, id_of<op::less>, id_of<op::less_or_equal>,
                          id_of<op::greater>, id_of<op::greater_or_equal>, id_of<op::where>})
-    if (n.op.id == id) return true;
+    if (op == id) return true;
   return false;
+}
+
+// Are there vectors of what a node computes of integers or of 64-bit numbers, or as such?
+constexpr bool computes_such_lanes(const kernel_spec& spec, operand_ref r) {
+  const plan::recipe_node& n = spec.node(r.index);
+  bool integers = has_integer_lanes(n.type), wide = is_wide(n.type), in_f64 = n.type == dtype::f64;
+  for (operand_ref in : spec.inputs_of(r)) {
+    const dtype t = spec.type_of(in);
+    integers = integers || has_integer_lanes(t);
+    wide = wide || is_wide(t);
+    in_f64 = in_f64 && t == dtype::f64;
+  }
+  if (!integers && !wide) return true;
+  return n.op.id == id_of<op::cast> || keeps_integers(n.op.id) || (in_f64 && n.op.id == id_of<op::div>);
 }
 
 // Is a float cut to a range of 32-bit integers, as in min(max(x, -128), 127)? It may still be no number.
@@ -61,7 +72,54 @@ constexpr bool computes_in_vectors(const kernel_spec& spec, operand_ref r) {
   if (!has_lanes(spec.type_of(r))) return false;
   for (operand_ref in : spec.inputs_of(r))
     if (!has_lanes(spec.type_of(in))) return false;
-  return computes_integer_lanes(spec, r);
+  return computes_such_lanes(spec, r);
+}
+
+// Do all values of a tree lie next to each other along an axis, or are the same there, as the outputs do that are
+// computed of them?
+constexpr bool lies_in_rows(const kernel_spec& spec, operand_ref r, std::size_t along) {
+  return spec.all_in_tree(r, [&](operand_ref x) {
+    if (x.from != source::load) return true;
+    const recipe_load& l = spec.load(x.index);
+    const lane_stride s = spec.stride_along(l.axes, along);
+    return l.movement.count == 0 && s.single && (s.stride == 0 || s.stride == 1);
+  });
+}
+constexpr bool outputs_lie_in_rows(const kernel_spec& spec, std::size_t along) {
+  for (std::size_t o = 0; o < spec.outputs(); ++o) {
+    const lane_stride s = spec.stride_along(spec.output(o).axes, along);
+    if (!s.single || s.stride != 1 || !lies_in_rows(spec, spec.output(o).value, along)) return false;
+  }
+  return true;
+}
+
+// Is a tree made of operators that there are vectors of integers for, and of elements that `is_right` holds for?
+constexpr bool is_of_elements(const kernel_spec& spec, operand_ref r, auto is_right) {
+  return spec.all_in_tree(r, [&](operand_ref x) {
+    return is_right(spec.type_of(x)) && (x.from != source::node || keeps_integers(spec.node(x.index).op.id));
+  });
+}
+
+// Are the outputs computed of bytes and truth values alone, which lie in rows? Then vectors hold as many as bytes.
+constexpr bool is_of_bytes(const kernel_spec& spec, operand_ref r) {
+  return is_of_elements(spec, r, [](dtype t) { return is_byte(t) || t == dtype::boolean; });
+}
+constexpr bool maps_bytes(const kernel_spec& spec, std::size_t along) {
+  if (!outputs_lie_in_rows(spec, along)) return false;
+  for (std::size_t o = 0; o < spec.outputs(); ++o)
+    if (!is_of_bytes(spec, spec.output(o).value)) return false;
+  return true;
+}
+// What the families know of a target whose vectors are of bytes.
+constexpr cpu_facts facts_of_bytes(cpu_facts facts) {
+  facts.float_lanes *= 4;
+  return facts;
+}
+
+// Would compilers make vectors of a loop over single elements of the tree? Of integers in rows they do.
+constexpr bool is_left_to_compilers(const kernel_spec& spec, operand_ref r, std::size_t along) {
+  return lies_in_rows(spec, r, along) &&
+         is_of_elements(spec, r, [](dtype t) { return is_integral(t) || t == dtype::boolean; });
 }
 
 // The axis along which the first output is contiguous; the last one when there is none.

@@ -12,6 +12,7 @@
 #include "dnnkit/cpu/lane_analysis.hpp"
 #include "dnnkit/cpu/micro/small_float.hpp"
 #include "dnnkit/cpu/micro/vector_scalar.hpp"
+#include "dnnkit/cpu/micro/wide.hpp"
 #include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
@@ -30,6 +31,12 @@ template <class T, int N> struct scalars {
 
   scalars() = default;
   [[gnu::always_inline]] T operator[](int i) const { return v[i]; }
+  [[gnu::always_inline]] void set(int i, T x) { v[i] = x; }
+  [[gnu::always_inline]] static scalars load(const T* p) {
+    scalars r;
+    std::memcpy(r.v, p, sizeof(r.v));
+    return r;
+  }
   [[gnu::always_inline]] constexpr explicit scalars(T x) {
     for (int i = 0; i < N; ++i) v[i] = x;
   }
@@ -48,7 +55,13 @@ requires(Lanes > 1 && is_computed_in_f32(D)) struct lanes_of<D, Lanes> {
 };
 template <dtype D, int Lanes>
 requires(Lanes > 1 && (has_integer_lanes(D) || D == dtype::boolean)) struct lanes_of<D, Lanes> {
-  using type = vec<std::int32_t, Lanes>;
+  // As many as there are bytes in a vector: of a tree in which nothing is wider (cpu/lane_analysis.hpp).
+  using byte = std::conditional_t<D == dtype::boolean, std::int8_t, element<D>>;
+  using type = vec<std::conditional_t<Lanes == byte_lanes, byte, std::int32_t>, Lanes>;
+};
+template <dtype D, int Lanes>
+requires(Lanes > 1 && is_wide(D)) struct lanes_of<D, Lanes> {
+  using type = wide<element<D>, Lanes>;
 };
 template <dtype D, int Lanes> using lanes = typename lanes_of<D, Lanes>::type;
 
@@ -70,23 +83,57 @@ template <class To, class From> [[gnu::always_inline]] constexpr To converted(Fr
   } else return static_cast<To>(x);
 }
 
-// Lanes of elements of type From as lanes of type To, which as_stored() may still have to make fit. Floats become bytes
-// only: outside 32 bits the lowest 8 of the nearest number of 64 are zero, but for those above all of them. Bounded
-// ones are known to lie within 32 bits, if they are numbers; what is none becomes one whose lowest bits are zero.
+// Floats as the integers that they are without their fraction, of which To keeps the lowest bits: outside 64 bits those
+// of the nearest number of 64, and 0 for NaN. Few are outside 32 bits: with one that is, lanes are converted one by
+// one.
+template <class To, class T> [[gnu::noinline]] inline void integers_one_by_one(const T& x, To* to) {
+  for (int i = 0; i < T::lanes; ++i) to[i] = static_cast<To>(converted<std::int64_t>(x[i]));
+}
+template <class To, class T> [[gnu::always_inline]] inline auto integers_of(T x) {
+  constexpr bool to_wide = sizeof(To) == 8;
+  using result = std::conditional_t<to_wide, wide<std::int64_t, T::lanes>, vec<std::int32_t, T::lanes>>;
+  if (all((x < T(0x1p31f)) & (x > T(-0x1p31f)))) {
+    const auto small = [&] {
+      if constexpr (sizeof(typename T::value_type) == 8) return narrowed<std::int32_t>(x);
+      else return convert<std::int32_t>(x);
+    }();
+    if constexpr (to_wide) return widened<std::int64_t>(small);
+    else return small;
+  }
+  To each[T::lanes];
+  integers_one_by_one(x, each);
+  return result::load(each);
+}
+
+// Lanes of elements of type From as lanes of type To, which as_stored() may still have to make fit. Of floats that
+// become bytes, those outside 32 bits have lowest bits of zero, but for those above all numbers of 64. Bounded ones are
+// known to lie within 32 bits, if they are numbers; what is none becomes one whose lowest bits are zero.
 template <dtype To, dtype From, bool Bounded = false, class T> [[gnu::always_inline]] inline auto converted_lanes(T x) {
+  constexpr bool from_integers = From == dtype::i64 || has_integer_lanes(From);
   if constexpr (To == From || (is_computed_in_f32(To) && is_computed_in_f32(From))) {
     return x;
   } else if constexpr (To == dtype::boolean) {
     return x != T(0);
   } else if constexpr (From == dtype::boolean) {
     if constexpr (is_computed_in_f32(To)) return select(x, vec<float, T::lanes>(1), vec<float, T::lanes>(0));
+    else if constexpr (is_wide(To)) return widened<element<To>>(x & T(1));
     else return x & T(1);
+  } else if constexpr (is_wide(To) && is_wide(From)) {
+    if constexpr (To == dtype::f64) return convert<double>(x);
+    else return integers_of<std::int64_t>(x);
+  } else if constexpr (is_wide(From)) {
+    if constexpr (is_computed_in_f32(To)) return narrowed<float>(x);
+    else if constexpr (from_integers) return narrowed<std::int32_t>(x);
+    else return integers_of<std::int32_t>(x);
+  } else if constexpr (is_wide(To)) {
+    if constexpr (To == dtype::f64 || from_integers) return widened<element<To>>(x);
+    else return integers_of<std::int64_t>(x);
   } else if constexpr (is_computed_in_f32(To)) {
     return convert<float>(x);
   } else if constexpr (is_computed_in_f32(From)) {
-    static_assert(is_byte(To));
     using integers = vec<std::int32_t, T::lanes>;
     if constexpr (Bounded) return convert<std::int32_t>(x);
+    else if constexpr (!is_byte(To)) return integers_of<std::int32_t>(x);
     const auto fits = (x < T(0x1p31f)) & (x > T(-0x1p31f));
     return select(fits, convert<std::int32_t>(select(fits, x, T(0))), integers(x >= T(0x1p63f)));
   } else {
@@ -94,12 +141,19 @@ template <dtype To, dtype From, bool Bounded = false, class T> [[gnu::always_inl
   }
 }
 
+// A truth value in all lanes of a mask.
+template <class Mask> [[gnu::always_inline]] constexpr Mask mask_of(bool x) {
+  return Mask(static_cast<typename Mask::value_type>(x ? -1 : 0));
+}
+
 // x as an element of type D keeps it.
 template <dtype D, class T> [[gnu::always_inline]] constexpr T as_stored(T x) {
   if constexpr (std::is_same_v<T, computed<D>> && !std::is_same_v<T, element<D>>) return static_cast<T>(element<D>(x));
-  else if constexpr (!std::is_arithmetic_v<T> && is_half(D)) return rounded_to<element<D>>(x);
-  else if constexpr (!std::is_arithmetic_v<T> && D == dtype::u8) return x & T(255);
-  else if constexpr (!std::is_arithmetic_v<T> && D == dtype::i8) return (x << 24) >> 24;
+  else if constexpr (std::is_arithmetic_v<T>) return x;
+  else if constexpr (is_half(D)) return rounded_to<element<D>>(x);
+  else if constexpr (sizeof(typename T::value_type) == size_of(D)) return x;
+  else if constexpr (D == dtype::u8) return x & T(255);
+  else if constexpr (D == dtype::i8) return (x << 24) >> 24;
   else return x;
 }
 
@@ -115,8 +169,8 @@ template <dtype D, class T> [[gnu::always_inline]] inline auto as_elements(const
 // Lane i of elements of type D, as an operator's definition takes them; and lanes of such.
 template <dtype D, class Lanes> [[gnu::always_inline]] constexpr computed<D> lane_of(const Lanes& x, int i) {
   if constexpr (std::is_arithmetic_v<Lanes>) return x;
-  else if constexpr (D == dtype::boolean) return x.v[i] != 0;
-  else return static_cast<computed<D>>(x.v[i]);
+  else if constexpr (D == dtype::boolean) return x[i] != 0;
+  else return static_cast<computed<D>>(x[i]);
 }
 template <dtype D, int Lanes> [[gnu::always_inline]] inline lanes<D, Lanes> lanes_from(const auto& of_lane) {
   using vector = lanes<D, Lanes>;
@@ -125,14 +179,12 @@ template <dtype D, int Lanes> [[gnu::always_inline]] inline lanes<D, Lanes> lane
     if constexpr (D == dtype::boolean) all[i] = of_lane(i) ? -1 : 0;
     else all[i] = of_lane(i);
   }
-  vector r;
-  std::memcpy(&r.v, all, sizeof(all));
-  return r;
+  return vector::load(all);
 }
 // What an anchor has computed, as elements of its type.
 template <dtype D, class T> [[gnu::always_inline]] inline auto as_anchor(const T& x) {
   if constexpr (std::is_arithmetic_v<T> || has_lanes(D)) return as_stored<D>(x);
-  else return lanes_from<D, T::lanes>([&](int i) { return as_stored<D>(static_cast<computed<D>>(x.v[i])); });
+  else return lanes_from<D, T::lanes>([&](int i) { return as_stored<D>(static_cast<computed<D>>(x[i])); });
 }
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -115,7 +115,7 @@ template <class Net, std::size_t R> struct tree {
       constexpr lane_stride s = stride_along(Net::plan, l.axes, Along);
       if constexpr (l.movement.count == 0 && s.single && s.stride == 0) {
         const auto x = load_element<L>(call, c);
-        if constexpr (l.type == dtype::boolean) return vector(x ? -1 : 0);
+        if constexpr (l.type == dtype::boolean) return mask_of<vector>(x);
         else return vector(x);
       } else if constexpr (has_lanes(l.type) && l.movement.count == 0 && s.single && s.stride == 1) {
         return load_next<vector>(pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c), n);
@@ -138,8 +138,8 @@ template <class Net, std::size_t R> struct tree {
         coordinates each = c;
         for (int i = 0; i < n; ++i, ++each[Along]) {
           const auto x = load_element<L>(call, each);
-          if constexpr (l.type == dtype::boolean) v.v[i] = x ? -1 : 0;
-          else v.v[i] = x;
+          if constexpr (l.type == dtype::boolean) v.set(i, mask_of<vector>(x)[0]);
+          else v.set(i, x);
         }
         return v;
       }
@@ -170,7 +170,7 @@ template <class Net, std::size_t R> struct tree {
     using number = computed<c.type>;
     constexpr number x = as_stored<c.type>(is_floating(c.type) ? static_cast<number>(std::bit_cast<double>(c.code))
                                                                : static_cast<number>(c.code));
-    if constexpr (Lanes > 1 && c.type == dtype::boolean) return lanes<c.type, Lanes>(x ? -1 : 0);
+    if constexpr (Lanes > 1 && c.type == dtype::boolean) return mask_of<lanes<c.type, Lanes>>(x);
     else return lanes<c.type, Lanes>(x);
   }
 
@@ -375,8 +375,9 @@ template <class Net, std::size_t R> struct tree {
         } else {
           using vector = cpu::lanes<l.type, Lanes>;
           const auto* p = static_cast<const element<l.type>*>(t.loads_[L]) + i * t.load_row_[L];
-          if constexpr (stride_along(Net::plan, l.axes, Along).stride == 0)
-            return l.type == dtype::boolean ? vector(*p ? -1 : 0) : vector(*p);
+          constexpr bool is_one = stride_along(Net::plan, l.axes, Along).stride == 0;
+          if constexpr (is_one && l.type == dtype::boolean) return mask_of<vector>(*p);
+          else if constexpr (is_one) return vector(*p);
           else return load_next<vector>(p + lane, n);
         }
       }

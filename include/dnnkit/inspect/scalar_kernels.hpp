@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of a run that have no vectors but run element by element, and how much of its time they are expected to
-// take.
+// The kernels of a run that have no vectors but run element by element, those aside whose loops compilers make vectors
+// of, and how much of its time they are expected to take.
 #pragma once
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ inline std::vector<scalar_kernels> scalar_kernels_of(const logged_network& net) 
     const kernel_choice* const choice = net.choice_of(k);
     if (choice == nullptr) continue;
     all += choice->cost.microseconds;
-    if (choice->tile.lanes > 1) continue;
+    if (choice->tile.lanes > 1 || choice->left_to_compiler) continue;
     std::string kinds;
     for (const node_id n : net.operators_of(k)) (kinds += kinds.empty() ? "" : ", ") += net.node_at(n).op.name;
     const std::string_view name = net.plan().text_of(k.runs.name);

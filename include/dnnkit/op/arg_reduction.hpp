@@ -14,11 +14,11 @@ namespace dnnkit {
 namespace detail {
 struct largest {
   static constexpr std::string_view name = "ArgMax";
-  static constexpr bool better(auto x, auto best) { return x > best; }
+  static constexpr auto better(auto x, auto best) { return x > best; }
 };
 struct smallest {
   static constexpr std::string_view name = "ArgMin";
-  static constexpr bool better(auto x, auto best) { return x < best; }
+  static constexpr auto better(auto x, auto best) { return x < best; }
 };
 }  // namespace detail
 
@@ -31,6 +31,7 @@ template <class Order> struct arg_reduce {
   std::int64_t axis = 0;
   bool keepdims = true, select_last_index = false;
 
+  static constexpr Order order{};
   static constexpr std::string_view name = Order::name;
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 1;

@@ -33,11 +33,14 @@ struct softmax {
   static constexpr std::size_t passes = 2;
   constexpr axis_set axes(std::size_t rank) const { return axes_of({axis}, rank); }
   template <class T, std::size_t P> static constexpr T start(pass<P>) { return P == 0 ? lowest<T>() : T(0); }
-  template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, passes>& s) {
-    using std::exp;
-    if constexpr (P == 0) return maximum(sum, x);
-    else return sum + exp(x - s[0]);
+  template <class T> static constexpr T shared(T x, const statistics<T, passes>& s) {
+    return exp_of_nonpositive(x - s[0]);
   }
+  template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, passes>& s) {
+    if constexpr (P == 0) return maximum(sum, x);
+    else return accumulate_shared(sum, shared(x, s));
+  }
+  template <class T> static constexpr T accumulate_shared(T sum, T e) { return sum + e; }
   template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) {
     if constexpr (P == 0) return maximum(a, b);
     else return a + b;
@@ -47,9 +50,9 @@ struct softmax {
     else return T(1) / sum;
   }
   template <class T> static constexpr T finish(T x, const statistics<T, passes>& s) {
-    using std::exp;
-    return exp(x - s[0]) * s[1];
+    return finish_shared(shared(x, s), s);
   }
+  template <class T> static constexpr T finish_shared(T e, const statistics<T, passes>& s) { return e * s[1]; }
 };
 
 // x - max - log(sum of exp(x - max)), along one axis

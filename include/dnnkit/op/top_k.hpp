@@ -78,6 +78,24 @@ struct top_k {
     T value;
     std::int64_t position;
   };
+  // Of a row's elements from p on, the first that may come before one equal to `worst` in front of it, or its length:
+  // several are looked at in turn without a jump, as vectors where they lie next to each other.
+  template <class T>
+  std::int64_t first_candidate(const around_axis& a, std::int64_t o, std::int64_t p, std::int64_t i, T worst,
+                               auto x) const {
+    constexpr std::int64_t together = 32;
+    const auto may_come = [&](std::int64_t at) {
+      const T e = x[a.at(o, at, i)];
+      return largest ? !(e <= worst) : !(e >= worst);
+    };
+    for (; p + together <= a.length; p += together) {
+      bool any = false;
+      for (std::int64_t n = 0; n < together; ++n) any |= may_come(p + n);
+      if (any) break;
+    }
+    while (p < a.length && !may_come(p)) ++p;
+    return p;
+  }
   void one_row(const around_axis& a, std::int64_t o, std::int64_t i, std::int64_t count, auto y, auto x) const {
     using element = found<std::remove_cvref_t<decltype(x[0])>>;
     const auto comes_before = [&](const element& l, const element& r) {
@@ -89,6 +107,8 @@ struct top_k {
       const auto wanted = static_cast<std::size_t>(std::min(count - first, std::int64_t{at_once}));
       std::size_t size = 0;
       for (std::int64_t p = 0; p < a.length; ++p) {
+        if (size == wanted) p = first_candidate(a, o, p, i, best[size - 1].value, x);
+        if (p == a.length) break;
         const element e{x[a.at(o, p, i)], p};
         if (first > 0 && !comes_before(last, e)) continue;
         if (size == wanted && !comes_before(e, best[size - 1])) continue;

@@ -107,6 +107,7 @@ constexpr expression called(std::string_view function, const expression& a, cons
   UNARY(ceil, "ceil")                          \
   UNARY(nearbyint, "rint")                     \
   UNARY(exp, "exp")                            \
+  UNARY(exp_of_nonpositive, "exp")             \
   UNARY(log, "log")                            \
   UNARY(sqrt, "sqrt")                          \
   UNARY(reciprocal_sqrt, "rsqrt")              \

@@ -35,6 +35,7 @@ template <class T> constexpr T times_normal_cdf_by_tanh(T x) {
   using std::tanh;
   return T(0.5f) * x * (T(1) + tanh(T(0.79788456f) * (x + T(0.044715f) * x * x * x)));
 }
+template <std::floating_point T> T exp_of_nonpositive(T x) { return std::exp(x); }
 template <std::floating_point T> T reciprocal_sqrt(T x) { return T(1) / std::sqrt(x); }
 
 // Integers as unsigned ones, whose sums and products wrap around (of 32 bits at least: shorter ones would be computed

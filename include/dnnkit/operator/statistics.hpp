@@ -10,6 +10,12 @@
 //   template <class T> T merge(pass<P>, T a, T b) const;      joins two partial folds
 //   template <class T> T close(pass<P>, T sum, T n, const statistics<T, passes>& s) const;        n: elements folded
 // A reduction's output element is the last statistic; a row operator's is finish(x, s). The functions are constexpr.
+//
+// A row operator of which the last pass and finish() begin with the same, dear function of an element says it besides,
+//   template <class T> T shared(T x, const statistics<T, passes>& s) const;      s: all closed passes but the last
+//   template <class T> T accumulate_shared(T sum, T e) const;                    the last pass: with e = shared(x, s)
+//   template <class T> T finish_shared(T e, const statistics<T, passes>& s) const;
+// so that kernels that keep a row compute it once.
 #pragma once
 
 #include <array>
@@ -26,6 +32,12 @@ namespace dnnkit {
 template <std::size_t P> using pass = std::integral_constant<std::size_t, P>;
 
 template <class T, std::size_t N> using statistics = std::array<T, N>;
+
+// Has the operator what is said above of shared()?
+template <class Op>
+concept shares_elements = requires(const Op& op, float x, const statistics<float, Op::passes>& s) {
+  op.finish_shared(op.accumulate_shared(x, op.shared(x, s)), s);
+};
 
 // Bit d set: axis d belongs to the set.
 struct axis_set {

@@ -19,6 +19,7 @@
 #include "dnnkit/pass/check_extents.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
+#include "dnnkit/pass/expand_powers.hpp"
 #include "dnnkit/pass/fold_into_convolution.hpp"
 #include "dnnkit/pass/join_recurrent_outputs.hpp"
 #include "dnnkit/pass/join_stages.hpp"
@@ -163,6 +164,7 @@ using pipeline_with_rules =
              passes::byte_functions,                // while quantisations can be told from arithmetic
              passes::quantised_products,            // for the same reason, and they see bytes that were moved as such
              passes::expand_composites,             // later passes see simple operators only
+             passes::expand_powers,                 // which composites may have
              passes::share_reductions,              // which composites have each for itself
              passes::apply_laws,                    // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them

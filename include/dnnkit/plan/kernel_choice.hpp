@@ -47,6 +47,7 @@ struct kernel_choice {
   static_vector<operand_reading, 4> operands;  // of the anchor; further ones are read as the last of these
   static_vector<std::uint8_t, 8> walk;         // axes of the reduction, outermost first, where they are not in order
   kernel_tile tile;
+  bool left_to_compiler = false;              // a loop over single elements that compilers make vectors of
   static_vector<std::int32_t, 8> parameters;  // whatever else the family decided, in an order of its own
   kernel_cost cost;
   std::string_view reason;

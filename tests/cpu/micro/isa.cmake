@@ -3,7 +3,7 @@
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(flags_sse2 -msse2)
   set(flags_avx -mavx)
-  set(flags_avx2 -mavx2 -mfma)
+  set(flags_avx2 -mavx2 -mfma -mf16c)
   set(flags_avx512f -mavx512f)
   set(flags_avx512 -march=x86-64-v4)
   foreach(unit IN ITEMS sse2 avx avx2 avx512f avx512)

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/cpu/micro/fixtures/unit.hpp"
@@ -27,7 +28,7 @@ std::vector<unit> all_units() {
 #ifdef DNNKIT_UNITS_OF_X86
   all.push_back({"-msse2", 4, units::of_sse2()});
   if (__builtin_cpu_supports("avx")) all.push_back({"-mavx", 4, units::of_avx()});
-  if (__builtin_cpu_supports("avx2")) all.push_back({"-mavx2 -mfma", 8, units::of_avx2()});
+  if (dnnkit::cpu::processor_has<dnnkit::targets::avx2>()) all.push_back({"-mavx2 -mfma -mf16c", 8, units::of_avx2()});
   if (__builtin_cpu_supports("avx512f")) all.push_back({"-mavx512f", 8, units::of_avx512f()});
   if (__builtin_cpu_supports("avx512vl")) all.push_back({"-march=x86-64-v4", 16, units::of_avx512()});
 #endif
@@ -44,6 +45,12 @@ TEST_CASE("the processor has what this program is compiled for") {
   if (dnnkit::cpu::processor_has<avx512>()) CHECK(dnnkit::cpu::processor_has<avx2>());
   if (dnnkit::cpu::processor_has<avx512_vnni>()) CHECK(dnnkit::cpu::processor_has<avx512>());
   CHECK(dnnkit::cpu::processor_has<sse2>() != dnnkit::cpu::processor_has<neon>());
+}
+
+TEST_CASE("flags of AVX2 and above bring the conversions of half-precision numbers, which processors are asked for") {
+  for (const std::string_view flags : {dnnkit::targets::avx2::flags, dnnkit::targets::avx512::flags})
+    CHECK(flags.find("-mf16c") != std::string_view::npos);
+  if (dnnkit::cpu::processor_has<dnnkit::targets::avx2>()) CHECK(dnnkit::cpu::has_half_conversions());
 }
 
 TEST_CASE("passes and kernels of a unit have the same target") {

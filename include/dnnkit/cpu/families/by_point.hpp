@@ -11,6 +11,7 @@
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/element_choice.hpp"
 #include "dnnkit/cpu/loop.hpp"
+#include "dnnkit/op/arg_reduction.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -21,7 +22,7 @@ constexpr std::size_t followed_axis(const kernel_spec& spec, std::size_t along) 
     const std::size_t chosen = spec.anchor<op::gather>().along(spec.rank_of(0)), width = spec.rank_of(1);
     return along < chosen ? along : along >= chosen + width ? along - width + 1 : max_rank;
   }
-  if (spec.is_anchor<op::pad>()) return spec.anchor_type() == dtype::boolean ? max_rank : along;
+  if (spec.is_anchor<op::pad>()) return along;
   if (spec.is_anchor<op::resize>()) {
     const auto resize = spec.anchor<op::resize>();
     const bool is_copy = resize.mode == resize_mode::nearest;
@@ -37,8 +38,9 @@ struct by_point {
   static constexpr std::string_view name = "by_point";
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.kind == form::point; }
 
-  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
+  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& target) {
     const std::size_t along = lane_axis(spec);
+    const cpu_facts facts = copies_bytes(spec, along) ? facts_of_bytes(target) : target;
     if (is_in_vectors(spec, along)) {
       const double vectors = rows_along(spec, facts, along, true).vectors;
       const double input = tree_cost(spec, facts, along, facts.float_lanes).value(spec.input(0));
@@ -61,6 +63,11 @@ struct by_point {
   static constexpr bool is_in_vectors(const kernel_spec& spec, std::size_t along) {
     return !spec.is_setup() && followed_axis(spec, along) != max_rank;
   }
+  // Are they bytes that Gather picks rows of?
+  static constexpr bool copies_bytes(const kernel_spec& spec, std::size_t along) {
+    return is_in_vectors(spec, along) && spec.is_anchor<op::gather>() && maps_bytes(spec, along) &&
+           is_of_bytes(spec, spec.input(0)) && lies_in_rows(spec, spec.input(0), followed_axis(spec, along));
+  }
   // What is picked by its index is not computed: compilers make vectors of such loops.
   static constexpr kernel_choice copies(const kernel_spec& spec, const cpu_facts& facts, std::size_t along) {
     const vector_rows pieces = rows_along(spec, facts, along, true);
@@ -78,6 +85,7 @@ struct by_point {
       return spec.elements_of(1) / static_cast<double>(known_or_typical(spec.extent_of(1, 0)));
     if (spec.is_anchor<op::matmul>() || spec.is_anchor<op::matmul_integer>())
       return static_cast<double>(known_or_typical(spec.extent_of(0, spec.rank_of(0) - 1)));
+    if (spec.is_anchor<op::arg_max>() || spec.is_anchor<op::arg_min>()) return spec.elements_of(0) / spec.elements();
     if (spec.is_anchor<op::max_pool>()) return static_cast<double>(spec.anchor<op::max_pool>().over().taps());
     if (spec.is_anchor<op::average_pool>()) return static_cast<double>(spec.anchor<op::average_pool>().over().taps());
     return 1;
@@ -108,6 +116,8 @@ template <class Net, std::size_t R> struct by_point::kernel {
  private:
   static constexpr std::size_t followed = width == 1 ? along : followed_axis(access::spec, along);
   static constexpr bool is_pad = std::is_same_v<typename anchor::type, op::pad>;
+  template <int Lanes> using result = lanes<access::self.anchor_type, Lanes>;
+  template <int Lanes> static constexpr bool has_masks = Lanes > 1 && access::self.anchor_type == dtype::boolean;
 
   // Of a row, the positions from the first to before the second are computed in vectors. Padding is read one by one.
   static std::array<index_t, 2> in_vectors(const kernel_call& call) {
@@ -124,11 +134,15 @@ template <class Net, std::size_t R> struct by_point::kernel {
   }
 
   // Anchor input I as at() calls it: by coordinates. The first moves along with the output; of others, an element.
+  // Lanes of truth values are 0 or 1 there, as numbers that at() puts between them are.
   template <std::size_t I, int Lanes, class Count> struct prologue {
     const kernel_call& call;
     Count n;
     [[gnu::always_inline]] auto operator()(const coordinates& at) const {
-      if constexpr (I == 0) return values::template evaluate<access::anchor_input(I), Lanes, followed>(call, at, n, 0);
+      if constexpr (I == 0 && has_masks<Lanes>)
+        return values::template evaluate<access::anchor_input(I), Lanes, followed>(call, at, n, 0) & result<Lanes>(1);
+      else if constexpr (I == 0)
+        return values::template evaluate<access::anchor_input(I), Lanes, followed>(call, at, n, 0);
       else return values::template evaluate<access::anchor_input(I), 1, along>(call, at, constant<1>{}, 0);
     }
   };
@@ -152,13 +166,13 @@ template <class Net, std::size_t R> struct by_point::kernel {
     const anchor_context<Net, R> context{call};
     for_lanes_between<Lanes, along>(c, first, last, [&](auto n) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        using result = lanes<access::self.anchor_type, Lanes>;
         const auto y = [&] {
           if constexpr (is_variadic<typename anchor::type>)
             return anchor::value.at(context, c, numbered_input<I...>{call});
           else return anchor::value.at(context, c, input<I, Lanes>(call, n)...);
         }();
-        values::template finish<Lanes, along>(call, c, n, converted<result>(y));
+        if constexpr (has_masks<Lanes>) values::template finish<Lanes, along>(call, c, n, y != result<Lanes>(0));
+        else values::template finish<Lanes, along>(call, c, n, converted<result<Lanes>>(y));
       }
       (std::make_index_sequence<access::anchor_inputs>{});
     });

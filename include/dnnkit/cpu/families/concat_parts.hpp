@@ -19,9 +19,13 @@ struct concat_parts {
   static constexpr std::string_view name = "concat_parts";
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == id_of<op::concat>; }
 
-  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
+  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& target) {
     const bool vectors = !spec.is_setup();
     const std::size_t along = lane_axis(spec);
+    bool bytes = vectors && maps_bytes(spec, along);
+    for (std::size_t i = 0; i < spec.inputs(); ++i)
+      bytes = bytes && is_of_bytes(spec, spec.input(i)) && lies_in_rows(spec, spec.input(i), along);
+    const cpu_facts facts = bytes ? facts_of_bytes(target) : target;
     const tree_cost tree(spec, facts, along, vectors ? facts.float_lanes : 1);
     kernel_work work;
     for (std::size_t i = 0; i < spec.inputs(); ++i) {

@@ -14,22 +14,35 @@ struct elementwise_map {
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == operator_id::none; }
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
-    const bool vectors = !spec.is_setup() && spec.rank() > 0 && has_vectors(spec);
-    return element_choice(
-        spec, facts, lane_axis(spec), vectors, {},
-        vectors ? "rows in vectors" : "rows element by element: it runs once, or there are no vectors");
+    const std::size_t along = lane_axis(spec);
+    if (!spec.is_setup() && spec.rank() > 0 && maps_bytes(spec, along))
+      return element_choice(spec, facts_of_bytes(facts), along, true, {}, "rows in vectors of bytes");
+    if (!spec.is_setup() && spec.rank() > 0 && has_vectors(spec))
+      return element_choice(spec, facts, along, true, {}, "rows in vectors");
+    kernel_choice c =
+        element_choice(spec, facts, along, false, {}, "rows element by element: it runs once, or there are no vectors");
+    c.left_to_compiler = !spec.is_setup() && is_left_to_compilers(spec, along);
+    if (c.left_to_compiler) c.reason = "rows element by element, of which compilers make vectors";
+    return c;
   }
 
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  // Is anything loaded, computed or stored in vectors? What else there is, an element at a time, compilers make vectors
-  // of as well by themselves.
+  static constexpr bool is_left_to_compilers(const kernel_spec& spec, std::size_t along) {
+    bool all = outputs_lie_in_rows(spec, along);
+    for (std::size_t o = 0; o < spec.outputs(); ++o)
+      all = all && cpu::is_left_to_compilers(spec, spec.output(o).value, along);
+    return all;
+  }
+  // Is anything loaded, computed or stored in vectors?
   static constexpr bool has_vectors(const kernel_spec& spec) {
     bool any = false;
     for (std::size_t o = 0; o < spec.outputs(); ++o)
       spec.all_in_tree(spec.output(o).value, [&](operand_ref x) {
-        any = any || (x.from == source::node ? computes_in_vectors(spec, x) : is_computed_in_f32(spec.type_of(x)));
+        const dtype t = spec.type_of(x);
+        any = any || (x.from == source::node ? computes_in_vectors(spec, x)
+                                             : is_computed_in_f32(t) || (is_wide(t) && spec.nodes() == 0));
         return !any;
       });
     return any;

@@ -40,6 +40,7 @@ struct row_passes {
     c.reason = reason(spec);
     c.tile.along = static_cast<std::int8_t>(spec.in_rank == 0 ? -1 : static_cast<int>(spec.output_axis(spec.along)));
     if (spec.reduces && spec.row.has(spec.along)) c.tile.along = -1;
+    c.left_to_compiler = spec.is_left_to_compilers();
     c.tile.vectors = static_cast<std::uint8_t>(spec.at_once);
     c.parameters = {static_cast<std::int32_t>(spec.along), static_cast<std::int32_t>(spec.first_along),
                     static_cast<std::int32_t>(spec.group), static_cast<std::int32_t>(spec.at_once)};
@@ -77,6 +78,7 @@ struct row_passes {
   }
 
   static constexpr std::string_view reason(const row_spec& spec) {
+    if (spec.is_left_to_compilers()) return "element by element, of which compilers make vectors";
     if (spec.width == 1) return "element by element: it runs once, or there are no vectors of the type";
     if (spec.group > 1) return "groups of lanes are rows, in lockstep";
     return spec.lanes_in_row ? "vectors along the row, in several accumulators" : "as many rows as lanes, in lockstep";
@@ -240,14 +242,17 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     }
   }
 
-  // The vectors of a row with a prologue, which is computed once and kept; 0: the input is read in every pass.
+  // The vectors of a row of which something is computed once and kept, a prologue or what passes share; 0: the input is
+  // read in every pass.
+  static constexpr bool shares = shares_elements<Op>;
   static constexpr index_t kept_vectors = []() -> index_t {
-    if (!lanes_in_row || width == 1 || line_axis != in_rank || input.from != source::node) return 0;
+    if (!lanes_in_row || line_axis != in_rank) return 0;
+    if (!shares && (width == 1 || input.from != source::node)) return 0;
     if (reduces && Op::passes == 1) return 0;
     index_t n = 1;
     for (std::size_t d = first_along; d <= along; ++d) n *= in_dim(d).is_known() ? in_dim(d).value() : 1'000'000;
     const index_t vectors = ceil_div(n, index_t(width));
-    return vectors <= 128 ? vectors : 0;
+    return vectors <= (shares ? 512 : 128) ? vectors : 0;  // a part of the first cache
   }();
   using kept_row = std::array<number, static_cast<std::size_t>(kept_vectors)>;
 
@@ -273,7 +278,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
         at(kept, v) = values::template evaluate<input, width, along>(call, c, n, 0);
       });
     std::array<stats, static_cast<std::size_t>(lanes_in_row ? 1 : at_once)> all{};
-    [&]<std::size_t... P>(std::index_sequence<P...>) { (fold<P>(call, c, s, kept.data(), all), ...); }
+    [&]<std::size_t... P>(std::index_sequence<P...>) { (fold<P>(call, c, s, kept, all), ...); }
     (std::make_index_sequence<Op::passes>{});
     if constexpr (!reduces) {
       for_positions(
@@ -282,7 +287,11 @@ template <class Net, std::size_t R> struct row_passes::kernel {
             for_vectors(c, s, [&](index_t v, auto n) {
               const number x = element(call, c, v, n, kept.data());
               const stats& of_rows = at(all, lanes_in_row ? 0 : v);
-              values::template finish<width, along>(call, c, n, anchor::value.finish(x, of_rows));
+              const number y = [&] {
+                if constexpr (kept_vectors > 0 && shares) return anchor::value.finish_shared(x, of_rows);
+                else return anchor::value.finish(x, of_rows);
+              }();
+              values::template finish<width, along>(call, c, n, y);
             });
           },
           [] {});
@@ -309,26 +318,32 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   static auto& at(auto& array, index_t i) { return array[static_cast<std::size_t>(i)]; }
   static scalar lane(const number& x, index_t i) {
     if constexpr (width == 1) return x;
-    else return x[static_cast<int>(i)];
+    else return static_cast<scalar>(x[static_cast<int>(i)]);
   }
 
   // Pass P over all positions; its statistic in all lanes. The order in which a row is summed is the same for every
   // division of the work.
   template <std::size_t P>
-  static void fold(const kernel_call& call, coordinates& c, const span& s, const number* kept, auto& all) {
+  static void fold(const kernel_call& call, coordinates& c, const span& s, kept_row& kept, auto& all) {
     constexpr pass<P> step{};
+    constexpr bool of_shared = kept_vectors > 0 && shares && P + 1 == Op::passes;
     const Op& op = anchor::value;
+    // Of elements as they are stored: bytes, whose lanes are wider, have neutral elements of their own.
+    const number neutral(op.template start<scalar>(step));
     std::array<number, static_cast<std::size_t>(at_once)> sums, lines;
-    sums.fill(op.template start<number>(step));
+    sums.fill(neutral);
     if constexpr (by_line) lines = sums;
     auto& at_hand = by_line ? lines : sums;
     for_positions(
         call, c, s,
         [&] {
           for_vectors(c, s, [&](index_t v, auto n) {
-            const number x = element(call, c, v, n, kept);
+            const number x = element(call, c, v, n, kept.data());
             number& sum = at(at_hand, lanes_in_row ? v % at_once : v);
-            const number next = op.accumulate(step, sum, x, at(all, lanes_in_row ? 0 : v));
+            const number next = [&] {
+              if constexpr (of_shared) return op.accumulate_shared(sum, at(kept, v) = op.shared(x, all[0]));
+              else return op.accumulate(step, sum, x, at(all, lanes_in_row ? 0 : v));
+            }();
             if constexpr (!lanes_in_row || is_constant<decltype(n)>) sum = next;
             else sum = select(first_lanes(n), next, sum);
           });
@@ -337,14 +352,14 @@ template <class Net, std::size_t R> struct row_passes::kernel {
           if constexpr (by_line)
             for (std::size_t v = 0; v < at_once; ++v) {
               sums[v] = op.merge(step, sums[v], lines[v]);
-              lines[v] = op.template start<number>(step);
+              lines[v] = neutral;
             }
         });
     const number length(static_cast<scalar>(s.length));
     if constexpr (lanes_in_row) {
       for (std::size_t v = 1; v < at_once; ++v) sums[0] = op.merge(step, sums[0], sums[v]);
       if constexpr (width > 1)
-        sums[0] = merge_lanes<width / 2>(sums[0], [&](number a, number b) { return op.merge(step, a, b); });
+        sums[0] = merge_lanes<width / 2>(sums[0], [&](auto a, auto b) { return op.merge(step, a, b); });
       all[0][P] = op.close(step, sums[0], length, all[0]);
     } else {
       if constexpr (group > 1)
@@ -357,10 +372,15 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     }
   }
   // All lanes merged, in all lanes.
-  template <int Step> [[gnu::always_inline]] static number merge_lanes(number x, auto merge) {
-    x = merge(x, rotate<Step>(x));
-    if constexpr (Step > 1) return merge_lanes<Step / 2>(x, merge);
-    else return x;
+  template <int Step, class T> [[gnu::always_inline]] static T merge_lanes(T x, auto merge) {
+    if constexpr (requires { x.low; }) {
+      const auto half = merge_lanes<Step / 2>(merge(x.low, x.high), merge);
+      return {half, half};
+    } else {
+      x = merge(x, rotate<Step>(x));
+      if constexpr (Step > 1) return merge_lanes<Step / 2>(x, merge);
+      else return x;
+    }
   }
   static auto first_lanes(index_t k) {
     return vec<std::int32_t, width>::iota() < vec<std::int32_t, width>(static_cast<std::int32_t>(k));

@@ -11,6 +11,7 @@
 
 #include "dnnkit/cpu/lane_analysis.hpp"
 #include "dnnkit/cpu/micro/extent.hpp"
+#include "dnnkit/op/reduction.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::cpu {
@@ -24,7 +25,8 @@ class row_spec : public kernel_spec {
         passes(self().rows.passes),
         reduces(self().anchor.kind == form::reduction),
         lanes_(lanes_of_vectors),
-        in_vectors(!is_setup() && is_computed_in_f32(type_of(input(0))) && is_computed_in_f32(anchor_type())),
+        in_vectors(!is_setup() && ((is_computed_in_f32(type_of(input(0))) && is_computed_in_f32(anchor_type())) ||
+                                   folds_other_lanes())),
         along(best_axis()),
         group(lanes_of_a_row()),
         first_along(first_axis()),
@@ -55,6 +57,13 @@ class row_spec : public kernel_spec {
   // other; in lockstep, as many as make the reading of memory worth while.
   index_t at_once;
 
+  // Is it a fold of single elements that compilers make vectors of? Such are bytes, of which theirs hold four times as
+  // many as vectors of wider lanes.
+  constexpr bool is_left_to_compilers() const {
+    return width == 1 && !is_setup() && reduces && row.has(along) && folds_integers() &&
+           cpu::is_left_to_compilers(*this, input(0), along);
+  }
+
   constexpr local_extent in_dim(std::size_t d) const { return extent_of(0, d); }
   // Input axis `d` as an axis of the output; in_rank when a reduction drops it.
   constexpr std::size_t output_axis(std::size_t axis) const {
@@ -66,6 +75,18 @@ class row_spec : public kernel_spec {
   }
 
  private:
+  // Folds that there are vectors of integers for.
+  constexpr bool folds_integers() const {
+    return is_anchor<op::reduce_sum>() || is_anchor<op::reduce_prod>() || is_anchor<op::reduce_max>() ||
+           is_anchor<op::reduce_min>() || is_anchor<op::reduce_l1>() || is_anchor<op::reduce_sum_square>();
+  }
+  // Is it a fold of 32-bit integers or of 64-bit numbers that there are vectors of?
+  constexpr bool folds_other_lanes() const {
+    const dtype t = type_of(input(0));
+    return (t == dtype::i32 || is_wide(t)) && t == anchor_type() &&
+           (folds_integers() || (is_anchor<op::reduce_mean>() && t == dtype::f64));
+  }
+
   // f(view, in the input's coordinates?) for the view of every load and output, as far as f returns true.
   constexpr bool all_views(auto f) const {
     for (std::size_t l = 0; l < loads(); ++l) {

@@ -13,6 +13,8 @@ inline constexpr int vector_registers = targets::native::vector_registers;
 
 // Lanes of one vector register holding floats.
 inline constexpr int float_lanes = static_cast<int>(targets::native::float_lanes);
+// And bytes.
+inline constexpr int byte_lanes = 4 * float_lanes;
 
 // The second level of cache, in bytes.
 inline constexpr std::ptrdiff_t l2_bytes = targets::native::facts.l2_bytes;

@@ -14,8 +14,10 @@
 
 #include "dnnkit/cost/target.hpp"
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#endif
+#if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -69,13 +71,25 @@ inline bool has_tile_registers() noexcept {
 #endif
 }
 
+// Has the processor conversions of half-precision numbers? Compilers before clang 19 do not ask it.
+inline bool has_half_conversions() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  constexpr unsigned f16c = 1U << 29;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & f16c) != 0;
+#else
+  return false;
+#endif
+}
+
 // Has the processor that the program runs on the instructions of Target, and the system the room for its registers?
 template <class Target> bool processor_has() noexcept {
   if constexpr (std::is_same_v<Target, targets::portable>) return true;
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_cpu_init();
   if constexpr (std::is_same_v<Target, targets::sse2>) return __builtin_cpu_supports("sse2") != 0;
-  [[maybe_unused]] const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  [[maybe_unused]] const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_half_conversions();
   if constexpr (std::is_same_v<Target, targets::avx2>) return avx2;
   [[maybe_unused]] const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&

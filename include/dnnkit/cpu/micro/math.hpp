@@ -58,24 +58,14 @@ template <int N> [[gnu::always_inline]] inline floats<N> split_exponent(floats<N
 }
 
 template <int N> [[gnu::always_inline]] inline vec<double, N / 2> low_half(floats<N> x) noexcept {
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return convert<double>(vec<float, N / 2>(__builtin_shufflevector(x.v, x.v, I...)));
-  }
-  (std::make_integer_sequence<int, N / 2>());
+  return convert<double>(low_of(x));
 }
 template <int N> [[gnu::always_inline]] inline vec<double, N / 2> high_half(floats<N> x) noexcept {
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return convert<double>(vec<float, N / 2>(__builtin_shufflevector(x.v, x.v, (I + N / 2)...)));
-  }
-  (std::make_integer_sequence<int, N / 2>());
+  return convert<double>(high_of(x));
 }
 template <int N>
 [[gnu::always_inline]] inline floats<N> join(vec<double, N / 2> low, vec<double, N / 2> high) noexcept {
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return floats<N>(
-        typename floats<N>::native(__builtin_shufflevector(convert<float>(low).v, convert<float>(high).v, I...)));
-  }
-  (std::make_integer_sequence<int, N>());
+  return joined(convert<float>(low), convert<float>(high));
 }
 
 }  // namespace detail
@@ -201,8 +191,8 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> exp(vec<float, N> x
   return detail::scale<N>(select(x < V(-103.98f), V(0.0f), y), n);
 }
 
-// exp(x) for x <= 0 to 1.3 ulp, as softmax needs it: by fewer instructions than exp, 0 below -87.7, where that has
-// denormals.
+// exp(x) for x <= 0 or NaN to 1.3 ulp, as softmax needs it: by fewer instructions than exp, 0 below -87.7, where that
+// has denormals.
 template <int N> [[gnu::always_inline]] inline vec<float, N> exp_of_nonpositive(vec<float, N> x) noexcept {
   using V = vec<float, N>;
   const V clamped = max(x, V(-88.0f));  // there n is -127, and 2^n a zero

@@ -28,7 +28,7 @@ template <class Vector, int N>
       return typename Vector::native(isa::permuted(Vector::load(p + at[0]).v, behind.v));
   }
   Vector r;
-  for (int i = 0; i < N; ++i) r.v[i] = p[at[i]];
+  for (int i = 0; i < N; ++i) r.set(i, p[at[i]]);
   return r;
 }
 

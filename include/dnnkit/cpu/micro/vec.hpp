@@ -57,8 +57,8 @@ concept has_load_first = requires(const float* p, F f) {
 
 }  // namespace detail
 
-// T is float, double, int32_t or int64_t; integers wrap around. A comparison yields a mask: lanes of all ones (true) or
-// zero, of the integer as wide as T.
+// T is float, double or an integer, of which operations wrap around. A comparison yields a mask: lanes of all ones (true)
+// or zero, of the integer as wide as T.
 template <class T, int N> struct vec {
   using value_type = T;
   using native = typename detail::native_vector<T, N>::type;
@@ -87,6 +87,10 @@ template <class T, int N> struct vec {
   [[gnu::always_inline]] static vec load(const T* p, std::ptrdiff_t n) noexcept {
     if constexpr (std::is_same_v<T, float> && detail::has_load_first<native>) {
       return native(isa::load_first(p, static_cast<int>(n), native{}));
+    } else if constexpr (sizeof(T) == 1) {
+      T x[N]{};
+      std::memcpy(x, p, static_cast<std::size_t>(n));
+      return load(x);
     } else {
       vec r{native{}};
       for (int i = 0; i < N; ++i)
@@ -97,6 +101,8 @@ template <class T, int N> struct vec {
   [[gnu::always_inline]] void store(T* p, std::ptrdiff_t n) const noexcept {
     if constexpr (std::is_same_v<T, float> && detail::has_load_first<native>) {
       isa::store_first(p, v, static_cast<int>(n));
+    } else if constexpr (sizeof(T) == 1) {
+      std::memcpy(p, &v, static_cast<std::size_t>(n));
     } else {
       for (int i = 0; i < N; ++i)
         if (i < n) p[i] = v[i];
@@ -244,6 +250,26 @@ template <class T, int N> struct vec {
 // Lanes converted by value; float to integer truncates towards zero and must be in range.
 template <class To, class From, int N> [[gnu::always_inline]] inline vec<To, N> convert(vec<From, N> a) noexcept {
   return typename vec<To, N>::native(__builtin_convertvector(a.v, typename vec<To, N>::native));
+}
+
+// The first half of a vector's lanes, the second, and both in one.
+template <class T, int N> [[gnu::always_inline]] inline vec<T, N / 2> low_of(vec<T, N> x) noexcept {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return vec<T, N / 2>(__builtin_shufflevector(x.v, x.v, I...));
+  }
+  (std::make_integer_sequence<int, N / 2>());
+}
+template <class T, int N> [[gnu::always_inline]] inline vec<T, N / 2> high_of(vec<T, N> x) noexcept {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return vec<T, N / 2>(__builtin_shufflevector(x.v, x.v, (I + N / 2)...));
+  }
+  (std::make_integer_sequence<int, N / 2>());
+}
+template <class T, int N> [[gnu::always_inline]] inline vec<T, 2 * N> joined(vec<T, N> low, vec<T, N> high) noexcept {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return vec<T, 2 * N>(__builtin_shufflevector(low.v, high.v, I...));
+  }
+  (std::make_integer_sequence<int, 2 * N>());
 }
 
 // N elements of another type from p as lanes, or the first n of them, the other lanes being zero; and lanes as elements
