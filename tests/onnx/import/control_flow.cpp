@@ -369,3 +369,29 @@ TEST_CASE("what no output needs of a branch is neither computed nor checked") {
     CHECK(y[0].reals == (taken ? std::vector<double>{1, -2} : std::vector<double>{1, 2}));
   }
 }
+
+TEST_CASE("Squeeze without axes: an open extent is assumed not to be 1, unless it is given") {
+  graph_of g;
+  g.input("x", f32, {"N", 1, "T"}).output("y").node("Squeeze", {"x"}, {"s"}, {}, "flat").node("Neg", {"s"}, {"y"});
+  const auto m = model_of(g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_output(r.graph) == "[N, T]");
+  REQUIRE(r.graph.symbols.assumptions.size() == 2);
+  CHECK(r.graph.symbols.assumptions[0].is == relation::different);
+  const auto of_batch = [&](const onnx::import_result& result, std::int64_t n) {
+    return run(result, std::vector<host_tensor>{host_tensor(f32, {n, 1, 3})})[0].dims;
+  };
+  CHECK(of_batch(r, 2) == std::vector<std::int64_t>{2, 3});
+  CHECK(error_of([&] { return of_batch(r, 1); }) ==
+        "Squeeze 'flat': extents are not as it needs them, expected N != 1, found N = 1 and 1");
+  onnx::import_options one, several;
+  one.sizes.emplace("N", 1);
+  several.ranges.emplace("N", bounds{2, 64});
+  several.sizes.emplace("T", 3);
+  const auto of_one = import(m, one), of_several = import(m, several);
+  CHECK(shape_of_output(of_one.graph) == "[T]");
+  CHECK(of_batch(of_one, 1) == std::vector<std::int64_t>{3});
+  CHECK(shape_of_output(of_several.graph) == "[N, 3]");
+  CHECK(of_several.graph.symbols.assumptions.empty());
+}
