@@ -26,8 +26,8 @@ class branch_extents {
     restated_.clear();
   }
   // The branch gives these values. What it assumes, which holds no longer. What is not assumed for the sake of a node,
-  // and what no value that is needed for the results says (that one extent is less than another, say), is assumed by who
-  // is around the branch.
+  // and what no value that is needed for the results says (that one extent is less than another, say), is assumed by
+  // who is around the branch.
   constexpr vector<assumption> close(graph& g, const vector<value_id>& results) {
     symbol_table& t = g.symbols;
     const level closed = levels_.back();
