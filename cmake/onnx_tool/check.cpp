@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <string>
 #include <string_view>
 
 #include "cmake/onnx_tool/command.hpp"
@@ -12,6 +13,7 @@
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/fmt.hpp"
+#include "dnnkit/graph/branch_assumptions.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/inspect/scalar_kernels.hpp"
 
@@ -25,6 +27,23 @@ void print_signature(const dnnkit::graph& g, std::string_view word, const vector
     const shape& dims = outputs ? t.dims : g.declared_input(i);
     const std::string_view name = outputs ? g.text_of(g.output_names[i]) : g.name_of(values[i]);
     fmt::print("{} {}: {} {}\n", word, printable(name), t.type, printable(dnnkit::print(g.symbols, dims).view()));
+  }
+}
+
+// Each assumption, with the conditions of the branches that alone need it.
+void print_assumptions(const dnnkit::graph& g) {
+  const auto print_one = [&](const assumption& a, const std::string& where) {
+    fmt::print("assumed{}: {} {} {}, for {}\n", where, printable(g.symbols.print(a.left).view()), sign_of(a.is),
+               printable(g.symbols.print(a.right).view()), printable(a.needed_by.view()));
+  };
+  for (const assumption& a : g.symbols.assumptions) print_one(a, {});
+  for (const plan::branch_assumption& a :
+       plan::branch_assumptions_of(g, plan::branches_of(g, plan::joins_booleans::of_both))) {
+    std::string where;
+    for (const plan::branch& b : a.branches)
+      where +=
+          (where.empty() ? " where " : " and ") + std::string(b.when ? "" : "not ") + printable(g.name_of(b.condition));
+    print_one(a.assumed, where);
   }
 }
 
@@ -56,9 +75,7 @@ int check(int argc, char** argv) {
   std::size_t operators = 0, without_extents = 0;
   print_signature(g, "input", g.inputs, false);
   print_signature(g, "output", g.outputs, true);
-  for (const assumption& a : g.symbols.assumptions)
-    fmt::print("assumed: {} {} {}, for {}\n", printable(g.symbols.print(a.left).view()), sign_of(a.is),
-               printable(g.symbols.print(a.right).view()), printable(a.needed_by.view()));
+  print_assumptions(g);
   for (std::size_t n = 0; n < g.nodes.size(); ++n) {
     if (!alive[n]) continue;
     const node& x = g.nodes[n];

@@ -9,7 +9,7 @@ function declare(name) {
 function emit(call) { if (!(call in said)) { said[call] = 1; body = body "  static_cast<void>(" call ");\n" } }
 BEGIN {
   # what a parameter that is no tensor may be
-  value["dims"] = "{n, 2}"; value["axis"] = "1"; value["begin"] = "n"; value["size"] = "n"; value["equation"] = "\"ij,jk->ik\""
+  value["dims"] = "{n, 2}"; value["axis"] = "1"; value["begin"] = "n"; value["size"] = "n"; value["equation"] = "\"ij,jk->ik\""; value["needed_by"] = "\"a name\""
 }
 /^\| [A-Za-z0-9.]+ \| `(dk::|g\.)/ {
   match($0, /`[^`]*`/)

@@ -12,6 +12,7 @@
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/branch_extents.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/op/normalization.hpp"
 
@@ -225,6 +226,28 @@ class builder {
     slice_of outer_;
   };
 
+  // While it lives, and until it is closed, what is built belongs to one branch of an If (of one within a branch, where
+  // another lives): what operators need of extents is assumed of its values alone (graph/branch_extents.hpp).
+  class branch_scope {
+   public:
+    constexpr explicit branch_scope(builder& g) : builder_(&g) { g.branch_.open(g.graph_); }
+    branch_scope(const branch_scope&) = delete;
+    branch_scope& operator=(const branch_scope&) = delete;
+    constexpr ~branch_scope() {
+      if (builder_ != nullptr) builder_->branch_.close(builder_->graph_, {});
+    }
+    // These are the branch's results. What it has assumed.
+    constexpr vector<assumption> close(const vector<value_id>& results) {
+      builder& g = *builder_;
+      builder_ = nullptr;
+      return g.branch_.close(g.graph_, results);
+    }
+
+   private:
+    builder* builder_;
+  };
+  constexpr bool is_in_branch() const { return branch_.is_open(); }
+
   // A symbol to compute shapes with: const auto h = g.size("H"); ... {1, 64, h / 2, w / 2}
   constexpr extent size(const sym& s) { return {&graph_.symbols, symbol(s)}; }
   // The same name always means the same symbol; its bounds are given where it is mentioned first, and need not be said
@@ -345,7 +368,8 @@ class builder {
   constexpr tensor apply(const Op& op, const tensor* inputs, std::size_t count, const std::source_location& caller) {
     const error_line line(graph_, caller);
     slice_of attributes = graph::end_of(graph_.attributes, 0);
-    encode(op, graph_.attributes);
+    if (branch_.is_open()) encode(branch_.settled(op, graph_.symbols), graph_.attributes);
+    else encode(op, graph_.attributes);
     attributes.count = static_cast<std::uint32_t>(graph_.attributes.size()) - attributes.first;
     node n{&info_of<Op>, {}, attributes, graph::end_of(graph_.operands, count), none};
     std::size_t stranger = count;
@@ -358,7 +382,7 @@ class builder {
     if (stranger != count)
       graph_.refuse(n, static_cast<node_id>(graph_.nodes.count),
                     text("input ") << stranger << " belongs to another graph");
-    return {this, graph_.add_node(n)};
+    return {this, branch_.is_open() ? branch_.add(graph_, n) : graph_.add_node(n)};
   }
   constexpr slice_of name_of_next(const node& n) {
     if (scope_name_.count != 0) return scope_name_;
@@ -378,6 +402,7 @@ class builder {
   vector<value_id> weights_[buckets];      // by a hash of their names
   vector<named_operator> operator_names_;  // of operators that have no other
   slice_of scope_name_;
+  detail::branch_extents branch_;
   value_id open_input_ = none;  // the first input of which some extent is neither known nor named, and its line
   std::source_location line_of_open_input_;
 };

@@ -82,7 +82,7 @@ class dot_writer {
              of.setup,
              {},
              {}};
-    if (const std::string conditions = conditions_of(plan_, of.runs); !conditions.empty())
+    if (const std::string conditions = conditions_of(plan_, of.runs.guards); !conditions.empty())
       k.title += "\nif " + conditions;
     if (const std::size_t stages = net_.stages_of(of).size(); stages > 1) k.title += fmt::format("\n{} stages", stages);
     k.nodes = net_.views_of(of);

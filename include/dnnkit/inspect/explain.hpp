@@ -67,7 +67,7 @@ class explanation {
       if (stages.size() > 1) line("mapping type", name_of(s.type));
     }
     if (stages.size() > 1) line("tile", tile_of(k));
-    if (const std::string conditions = conditions_of(plan_, k.runs); !conditions.empty())
+    if (const std::string conditions = conditions_of(plan_, k.runs.guards); !conditions.empty())
       line("runs only if", conditions);
     if (stages.size() == 1) line("mapping type", name_of(stages[0].type));
     if (const kernel_choice* const choice = net_.choice_of(k); choice != nullptr) add_choice(*choice);
@@ -174,10 +174,14 @@ class explanation {
 
   // --- extents that are taken for equal
   void add_assumptions() {
-    for (const assumption& a : plan_.assumptions)
-      add("assumed: {} {} {}, for {}\n", sizes_.expression(a.left), sign_of(a.is), sizes_.expression(a.right),
-          printable(a.needed_by.view()));
-    if (!plan_.assumptions.empty()) out_ += "\n";
+    const auto add_one = [&](const assumption& a, const std::string& condition) {
+      add("assumed{}: {} {} {}, for {}\n", condition, sizes_.expression(a.left), sign_of(a.is),
+          sizes_.expression(a.right), printable(a.needed_by.view()));
+    };
+    for (const assumption& a : plan_.assumptions) add_one(a, {});
+    for (const guarded_assumption& a : plan_.branch_assumptions)
+      add_one(a.assumed, " where " + conditions_of(plan_, a.guards));
+    if (!plan_.assumptions.empty() || !plan_.branch_assumptions.empty()) out_ += "\n";
   }
 
   // --- the words used above

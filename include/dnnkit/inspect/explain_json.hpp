@@ -43,13 +43,8 @@ class json_explanation {
       });
       json_.key("assumed");
       json_.array([&] {
-        for (const assumption& a : plan_.assumptions)
-          json_.object([&] {
-            json_.member("left", sizes_.expression(a.left));
-            json_.member("relation", sign_of(a.is));
-            json_.member("right", sizes_.expression(a.right));
-            json_.member("for", a.needed_by.view());
-          });
+        for (const assumption& a : plan_.assumptions) add_assumption(a, {});
+        for (const guarded_assumption& a : plan_.branch_assumptions) add_assumption(a.assumed, a.guards);
       });
       json_.key("totals");
       json_.object([&] { add_totals(); });
@@ -58,6 +53,15 @@ class json_explanation {
   }
 
  private:
+  void add_assumption(const assumption& a, slice_of guards) {
+    json_.object([&] {
+      json_.member("left", sizes_.expression(a.left));
+      json_.member("relation", sign_of(a.is));
+      json_.member("right", sizes_.expression(a.right));
+      json_.member("for", a.needed_by.view());
+      if (guards.count != 0) json_.member("where", conditions_of(plan_, guards));
+    });
+  }
   using kernel = logged_network::kernel;
 
   // A number, an expression, or null.
@@ -88,7 +92,7 @@ class json_explanation {
     json_.object([&] {
       json_.member("name", plan_.text_of(k.runs.name));
       json_.member("setup", k.setup);
-      json_.text_or_null("runs_only_if", conditions_of(plan_, k.runs));
+      json_.text_or_null("runs_only_if", conditions_of(plan_, k.runs.guards));
       json_.key("stages");
       json_.array([&] {
         for (const logged_stage& s : net_.stages_of(k)) add_stage(s);

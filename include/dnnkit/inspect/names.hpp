@@ -32,10 +32,10 @@ inline std::string describe(const plan_view& plan, const logged_node& n) {
                                            : fmt::format("{} '{}'", n.op.name, printable(name));
 }
 
-// What must hold for a step to run: "gate and not other"; empty when it always does.
-inline std::string conditions_of(const plan_view& plan, const step& s) {
+// What must hold for a step with these guards to run: "gate and not other"; empty when it always does.
+inline std::string conditions_of(const plan_view& plan, slice_of guards_of_step) {
   std::vector<std::string> conditions;
-  const auto guards = plan.numbers_of(s.guards);
+  const auto guards = plan.numbers_of(guards_of_step);
   for (std::size_t k = 0; k < guards.size(); k += 2)
     conditions.push_back(fmt::format("{}{}", guards[k + 1] != 0 ? "" : "not ",
                                      plan.text_of(plan.buffers[static_cast<std::size_t>(guards[k])].name)));

@@ -7,6 +7,7 @@
 #include "dnnkit/op/activation.hpp"
 #include "dnnkit/op/arg_reduction.hpp"
 #include "dnnkit/op/arithmetic.hpp"
+#include "dnnkit/op/assume_shape.hpp"
 #include "dnnkit/op/bit_cast.hpp"
 #include "dnnkit/op/bits.hpp"
 #include "dnnkit/op/block_rearrangement.hpp"
@@ -118,6 +119,7 @@ inline constexpr auto builtin_ops = op_set<
     op::unsqueeze,
     op::transpose,
     op::identity,
+    op::assume_shape,
     op::depth_to_space,
     op::space_to_depth,
     op::slice,

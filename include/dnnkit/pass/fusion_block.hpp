@@ -34,10 +34,10 @@ class fusion_blocks {
         group_of_(g.nodes.size(), none),
         read_in_(g.nodes.size(), none) {
     for (value_id o : g.outputs) given_out_[o] = 1;
-    for (value_id c : guards_.conditions()) given_out_[c] = 1;
+    for (value_id c : guards_.stored()) given_out_[c] = 1;
   }
 
-  // Must value v be stored, whoever reads it: an output of the graph, or a condition?
+  // Must value v be stored, whoever reads it: an output of the graph, or of what branches depend on?
   constexpr bool is_given_out(value_id v) const { return given_out_.items[v] != 0; }
   constexpr const guard_sets& guards() const { return guards_; }
 

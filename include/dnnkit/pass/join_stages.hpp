@@ -136,8 +136,8 @@ class stage_joining {
            guards_.of_kernel(g_, groups_.items[k].nodes) == guards_.of_kernel(g_, groups_.items[c.items[0]].nodes);
   }
   constexpr bool is_given_out(value_id v) const {
-    for (value_id condition : guards_.conditions())
-      if (condition == v) return true;
+    for (value_id stored : guards_.stored())
+      if (stored == v) return true;
     return is_output(g_, v);
   }
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/branch_assumptions.hpp"
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
@@ -63,7 +64,7 @@ class plan_maker {
     }
     p_.characters = g_.characters;  // names are where they are in the graph
     p_.symbols = g_.symbols.symbols;
-    p_.assumptions = g_.symbols.assumptions;
+    find_assumptions();
     p_.declared_inputs = g_.declared_inputs;
     p_.atoms = g_.symbols.atoms;
     p_.polynomials = g_.symbols.polynomials;
@@ -180,12 +181,15 @@ class plan_maker {
   }
 
   constexpr slice_of guards_of(const fusion_group& group) {
+    if (guards_.empty() || group.setup) return numbers_from(p_.numbers.count);
+    return numbers_of(guards_.set(guards_.of_kernel(g_, group.nodes)));
+  }
+  constexpr slice_of numbers_of(const vector<branch>& branches) {
     const std::size_t first = p_.numbers.count;
-    if (!guards_.empty() && !group.setup)
-      for (const branch& b : guards_.set(guards_.of_kernel(g_, group.nodes))) {
-        p_.numbers.push_back(buffer_for(condition_of(g_, b.at)));
-        p_.numbers.push_back(b.when ? 1 : 0);
-      }
+    for (const branch& b : branches) {
+      p_.numbers.push_back(buffer_for(b.condition));
+      p_.numbers.push_back(b.when ? 1 : 0);
+    }
     return numbers_from(first);
   }
 
@@ -229,6 +233,13 @@ class plan_maker {
     for (std::size_t i = 0; i < l.before.count; ++i)
       if (l.before.items[i] != 0 || l.after.items[i] != 0) return true;
     return false;
+  }
+
+  constexpr void find_assumptions() {
+    p_.assumptions = g_.symbols.assumptions;
+    for (const branch_assumption& a : branch_assumptions_of(g_, branches_of(g_, joins_booleans::of_both)))
+      if (a.branches.empty()) p_.assumptions.push_back(a.assumed);
+      else p_.branch_assumptions.push_back({a.assumed, numbers_of(a.branches)});
   }
 
   constexpr void place_buffers() {

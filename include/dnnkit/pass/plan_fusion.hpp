@@ -247,7 +247,7 @@ template <class... Rules> struct plan_fusion {
   // possible, else by one of its own.
   constexpr void store_movement() {
     for (value_id v : g_.outputs) store_movement(v);
-    for (value_id v : blocks_.guards().conditions()) store_movement(v);
+    for (value_id v : blocks_.guards().stored()) store_movement(v);
   }
   constexpr void store_movement(value_id v) {
     const node_id n = g_.at(v).producer;
@@ -449,7 +449,7 @@ template <class... Rules> struct plan_fusion {
   constexpr bool can_run(const fusion_group& group, const std::uint8_t* is_ready) const {
     if (const guard_sets& guards = blocks_.guards(); !guards.empty() && !group.setup)
       for (const branch& b : guards.set(guards.of_kernel(g_, group.nodes)))
-        if (is_ready[condition_of(g_, b.at)] == 0) return false;
+        if (is_ready[b.condition] == 0) return false;
     for (std::size_t k = 0; k < group.nodes.count; ++k) {
       const slice_of inputs = g_.nodes.items[group.nodes.items[k]].inputs;
       for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)

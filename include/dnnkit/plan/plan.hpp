@@ -60,46 +60,53 @@ struct step {
   dim flops = 0;
 };
 
+// What only a branch of an If assumes of extents: it is checked where the branch is taken.
+struct guarded_assumption {
+  assumption assumed;
+  slice_of guards;  // as those of a step
+};
+
 // The tables: the type of a row, and the name. Members, numbers, visits and views are made from this one list.
 // `inputs` and `results` are the buffers of the graph's inputs and outputs; where assumptions replace symbols in
 // inputs, `declared_inputs` has the extents that each was declared with. `choices` and what follows them are the
 // record: the compiler and printers read it, programs that run the plan do not, and do not hold it.
-#define DNNKIT_PLAN_TABLES(TABLE)          \
-  TABLE(step, setup_steps)                 \
-  TABLE(step, steps)                       \
-  TABLE(buffer, buffers)                   \
-  TABLE(recipe, recipes)                   \
-  TABLE(recipe, stages)                    \
-  TABLE(tile_reach, reaches)               \
-  TABLE(recipe_node, nodes)                \
-  TABLE(recipe_load, loads)                \
-  TABLE(recipe_output, outputs)            \
-  TABLE(recipe_constant, recipe_constants) \
-  TABLE(operand_ref, refs)                 \
-  TABLE(view_axis, axes)                   \
-  TABLE(movement_step, movement)           \
-  TABLE(local_shape, shapes)               \
-  TABLE(local_extent, local_extents)       \
-  TABLE(dim, dims)                         \
-  TABLE(std::int64_t, attributes)          \
-  TABLE(std::int32_t, numbers)             \
-  TABLE(std::int64_t, constants)           \
-  TABLE(char, characters)                  \
-  TABLE(symbol, symbols)                   \
-  TABLE(atom, atoms)                       \
-  TABLE(polynomial, polynomials)           \
-  TABLE(assumption, assumptions)           \
-  TABLE(shape, declared_inputs)            \
-  TABLE(std::int32_t, inputs)              \
-  TABLE(std::int32_t, results)             \
-  TABLE(kernel_choice, choices)            \
-  TABLE(kernel_alternative, alternatives)  \
-  TABLE(decision, decisions)               \
-  TABLE(compared_cost, costs)              \
-  TABLE(logged_node, log_nodes)            \
-  TABLE(logged_value, log_values)          \
-  TABLE(logged_kernel, log_kernels)        \
-  TABLE(logged_stage, log_stages)          \
+#define DNNKIT_PLAN_TABLES(TABLE)               \
+  TABLE(step, setup_steps)                      \
+  TABLE(step, steps)                            \
+  TABLE(buffer, buffers)                        \
+  TABLE(recipe, recipes)                        \
+  TABLE(recipe, stages)                         \
+  TABLE(tile_reach, reaches)                    \
+  TABLE(recipe_node, nodes)                     \
+  TABLE(recipe_load, loads)                     \
+  TABLE(recipe_output, outputs)                 \
+  TABLE(recipe_constant, recipe_constants)      \
+  TABLE(operand_ref, refs)                      \
+  TABLE(view_axis, axes)                        \
+  TABLE(movement_step, movement)                \
+  TABLE(local_shape, shapes)                    \
+  TABLE(local_extent, local_extents)            \
+  TABLE(dim, dims)                              \
+  TABLE(std::int64_t, attributes)               \
+  TABLE(std::int32_t, numbers)                  \
+  TABLE(std::int64_t, constants)                \
+  TABLE(char, characters)                       \
+  TABLE(symbol, symbols)                        \
+  TABLE(atom, atoms)                            \
+  TABLE(polynomial, polynomials)                \
+  TABLE(assumption, assumptions)                \
+  TABLE(guarded_assumption, branch_assumptions) \
+  TABLE(shape, declared_inputs)                 \
+  TABLE(std::int32_t, inputs)                   \
+  TABLE(std::int32_t, results)                  \
+  TABLE(kernel_choice, choices)                 \
+  TABLE(kernel_alternative, alternatives)       \
+  TABLE(decision, decisions)                    \
+  TABLE(compared_cost, costs)                   \
+  TABLE(logged_node, log_nodes)                 \
+  TABLE(logged_value, log_values)               \
+  TABLE(logged_kernel, log_kernels)             \
+  TABLE(logged_stage, log_stages)               \
   TABLE(graph_totals, totals)
 
 }  // namespace dnnkit::plan

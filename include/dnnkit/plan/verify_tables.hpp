@@ -35,6 +35,11 @@ class table_check {
     for (const recipe& r : p_.recipes) needs_.push_back(needs_of(r));
     for (const step& s : p_.setup_steps) check_step(s);
     for (const step& s : p_.steps) check_step(s);
+    for (const guarded_assumption& a : p_.branch_assumptions) {
+      check_dim(a.assumed.left);
+      check_dim(a.assumed.right);
+      check_guards(a.guards);
+    }
     return error_;
   }
 
@@ -214,18 +219,22 @@ class table_check {
     }
     return needs;
   }
+  void check_guards(slice_of guards) {
+    check(guards, p_.numbers, "guards outside the numbers");
+    if (guards.count % 2 != 0) fail("a guard without a value");
+    if (!error_.empty()) return;
+    for (std::size_t k = 0; k < guards.count; k += 2) check_buffer_number(p_.numbers_of(guards)[k]);
+  }
   void check_step(const step& s) {
     check(s.name, p_.characters, "a step's name outside the characters");
     if (s.kernel >= p_.recipes.size()) return fail("a step without a recipe");
     check(s.operands, p_.numbers, "operands outside the numbers");
     check(s.borders, p_.numbers, "borders outside the numbers");
-    check(s.guards, p_.numbers, "guards outside the numbers");
+    check_guards(s.guards);
     check(s.extents, p_.dims, "extents outside the dimensions");
-    if (s.guards.count % 2 != 0) fail("a guard without a value");
     if (!error_.empty()) return;
     for (std::int32_t b : p_.numbers_of(s.operands)) check_buffer_number(b);
     for (std::int32_t b : p_.numbers_of(s.borders)) check_buffer_number(b);
-    for (std::size_t k = 0; k < s.guards.count; k += 2) check_buffer_number(p_.numbers_of(s.guards)[k]);
     for (dim d : p_.dims_of(s.extents)) check_dim(d);
     if (needs_[s.kernel].operands > s.operands.count) fail("a recipe's operand that its step does not have");
     if (needs_[s.kernel].extents > s.extents.count) fail("a recipe's extent that is none of its step's");

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,9 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/graph/branch_assumptions.hpp"
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/operator/op_set.hpp"
 #include "dnnkit/reference/evaluate_operator.hpp"
@@ -142,8 +145,10 @@ class evaluation {
         if (const value_id v = graph_.input_of(graph_.nodes[n], i); v != none) last_use(v) = static_cast<node_id>(n);
     for (value_id v : graph_.outputs) last_use(v) = static_cast<node_id>(graph_.nodes.size());
     const vector<vector<branch>> branches = branches_of(graph_);
+    const vector<std::uint8_t> alive = live_nodes(graph_);  // what no output needs may be of a branch that is not taken
+    const bool computes_all = !has_operator<op::combine>(graph_);
     for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
-      if (is_taken(branches[n])) evaluate(static_cast<node_id>(n));
+      if ((computes_all || alive[n] != 0) && is_taken(branches[n])) evaluate(static_cast<node_id>(n));
     std::vector<host_tensor> outputs;
     for (value_id v : graph_.outputs) outputs.push_back(fetch(v));
     return outputs;
@@ -225,7 +230,7 @@ class evaluation {
   // Whether every one of these branches is taken, as far as their conditions are known.
   bool is_taken(const vector<branch>& branches) {
     for (const branch& b : branches) {
-      const host_tensor& condition = fetch(graph_.input_of(graph_.node_at(b.at), 0));
+      const host_tensor& condition = fetch(b.condition);
       if (condition.type == boolean && condition.integers.size() == 1 && (condition.integers[0] != 0) != b.when)
         return false;
     }
@@ -242,9 +247,18 @@ class evaluation {
     if (observe_) observe_(n.output, at(n.output));
   }
 
+  void check_assumed(const node& n) const {
+    const shape &from = graph_.at(graph_.input_of(n, 0)).type.dims, &to = graph_.at(n.output).type.dims;
+    for (std::size_t d = 0; d < to.size(); ++d)
+      if (!(from[d] == to[d]) && from[d].is_expression())
+        if (std::optional<error> wrong = assumption_error(graph_.symbols, assumption_of(graph_, n, d), symbols_.all()))
+          throw std::move(*wrong);
+  }
+
   void evaluate(node_id id) {
     const node& n = graph_.node_at(id);
     if (graph_.is<op::combine>(n)) return take_branch(id);
+    if (graph_.is<op::assume_shape>(n)) check_assumed(n);
     std::vector<const host_tensor*> inputs;
     for (std::size_t i = 0; i < n.inputs.count; ++i) {
       const value_id v = graph_.input_of(n, i);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/plan/possible_steps.hpp"
 #include "dnnkit/plan/verify_tables.hpp"
 #include "dnnkit/reference/step_execution.hpp"
 
@@ -32,14 +33,21 @@ class plan_execution {
   std::vector<host_tensor> run(const std::vector<const host_tensor*>& inputs) {
     const plan_view& plan = run_.plan;
     bind(inputs);
+    const possible_steps possible(plan, run_.table, run_.symbols);
     plan_storage storage(plan, [&](const buffer& b) {
+      if (!possible.uses(static_cast<std::size_t>(&b - plan.buffers.data()))) return std::int64_t{0};
       return run_.extent(b.elements) * static_cast<std::int64_t>(size_of(b.type.type));
     });
     storage_ = &storage;
     for (std::size_t i = 0; i < inputs.size(); ++i) fill(static_cast<std::size_t>(plan.inputs[i]), *inputs[i]);
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) fill_constant(b);
     for (const step& s : plan.setup_steps) step_execution(run_, s, storage).run();
-    for (const step& s : plan.steps) run_step(s);
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      if (!is_taken(plan.steps[i])) continue;
+      if (const std::int32_t reason = possible.reason_against(i); reason != none)
+        throw possible.reasons()[static_cast<std::size_t>(reason)];
+      run_step(plan.steps[i]);
+    }
     std::vector<host_tensor> outputs;
     for (std::int32_t b : plan.results) outputs.push_back(contents(static_cast<std::size_t>(b)));
     return outputs;
@@ -114,7 +122,6 @@ class plan_execution {
   }
 
   void run_step(const step& s) {
-    if (!is_taken(s)) return;
     for (std::int32_t n : run_.plan.numbers_of(s.borders)) clear_border(static_cast<std::size_t>(n));
     if (run_.plan.recipes[s.kernel].earlier.count != 0) run_stages(s);
     else step_execution(run_, s, *storage_).run();

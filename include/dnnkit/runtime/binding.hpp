@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of a plan's symbols: as they are given, and whether all extents make sense with them.
+// Values of a plan's symbols, as they are given.
 #pragma once
 
 #include <cstddef>
@@ -61,55 +61,6 @@ inline std::vector<std::int64_t> values_of_symbols(const plan_view& plan, const 
   check_assumptions(table, values);
   return values;
 }
-
-// Every tensor that is stored, and every kernel's iteration space, must have extents of 0 or more.
-class extents_check {
- public:
-  extents_check(const plan_view& plan, const symbol_table& table, std::span<const std::int64_t> values)
-      : plan_(plan), table_(table), values_(values) {}
-
-  // Throws dnnkit::error naming the operator or tensor that has a negative extent.
-  void run() const {
-    for (const buffer& b : plan_.buffers)
-      for (dim d : b.type.dims)
-        if (evaluate(d) < 0) refuse(d, writer_of(b), ", tensor '" + std::string(plan_.text_of(b.name)) + "'");
-    for (const step& s : plan_.steps)
-      for (local_extent e : plan_.extents_of(plan_.recipes[s.kernel].space))
-        if (!e.is_known())
-          if (const dim extent = plan_.dims_of(s.extents)[e.of_step()]; evaluate(extent) < 0)
-            refuse(extent, operator_of(s), "");
-  }
-
- private:
-  std::int64_t evaluate(dim d) const { return table_.evaluate(d, values_.data()); }
-
-  [[noreturn]] void refuse(dim d, std::string where, const std::string& tensor) const {
-    where += tensor;
-    if (where.starts_with(", ")) where.erase(0, 2);
-    throw error("an extent would be negative: what is computed does not fit its input", where,
-                table_.print(d).str() + " of 0 or more", std::to_string(evaluate(d)) + values_in(table_, d, values_));
-  }
-  // "Conv 'conv1'": the operator a kernel is built around; "kernel 'add'" when there is none.
-  std::string operator_of(const step& s) const {
-    const recipe& r = plan_.recipes[s.kernel];
-    const std::string_view type = r.anchor.id == operator_id::none ? "kernel" : r.anchor.name;
-    const std::string_view name = plan_.text_of(s.name);
-    return std::string(type) + (name == type ? "" : " '" + std::string(name) + "'");
-  }
-  // The operator that computes b; empty for inputs and the like.
-  std::string writer_of(const buffer& b) const {
-    const step* writer = nullptr;
-    for (const step& s : plan_.steps)
-      for_each_written(plan_, s, [&](std::int32_t written) {
-        if (writer == nullptr && &b == &plan_.buffers[static_cast<std::size_t>(written)]) writer = &s;
-      });
-    return writer == nullptr ? std::string() : operator_of(*writer);
-  }
-
-  const plan_view& plan_;
-  const symbol_table& table_;
-  std::span<const std::int64_t> values_;
-};
 
 }  // namespace detail
 

@@ -16,6 +16,7 @@
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/cpu/kernel.hpp"
 #include "dnnkit/plan/placement.hpp"
+#include "dnnkit/plan/possible_steps.hpp"
 #include "dnnkit/runtime/binding.hpp"
 #include "dnnkit/runtime/buffer_sizes.hpp"
 #include "dnnkit/runtime/kernel_commands.hpp"
@@ -34,7 +35,8 @@ struct bound_plan {
   // Where a step's share of the tables begins, and what its kernel needs.
   struct step_place {
     std::size_t operands = 0, extents = 0, border_extents = 0;
-    bool idle = false;  // all that it writes is without elements
+    bool refused = false;  // its branch cannot be taken
+    bool idle = false;     // that, or all that it writes is without elements
     std::int64_t scratch_at = 0, scratch_bytes = 0, worker_bytes = 0;
   };
 
@@ -44,6 +46,7 @@ struct bound_plan {
   std::vector<std::int64_t> extents;   // of the steps' kernels, then of borders
   std::vector<std::byte*> operands;    // of all steps, one step behind the other
   std::vector<std::byte*> conditions;  // by buffer, of those on which steps depend
+  std::vector<error> refusals;         // why branches cannot be taken
   // What memory was planned for, and what was planned: values of the symbols, bytes of each buffer, each step's share.
   std::vector<std::int64_t> planned_values, bytes;
   std::vector<step_place> steps;
@@ -65,10 +68,11 @@ class plan_binder {
   // thrown, it is as it was.
   bound_plan bind(std::span<const binding> bindings, aligned_memory& arena) {
     t_.values = t_.planned_values = values_of_symbols(plan_, table_, bindings);
-    extents_check(plan_, table_, t_.values).run();
+    const possible_steps possible(plan_, table_, t_.values);
+    t_.refusals = possible.reasons();
     find_extents();
-    find_idle_steps();
-    find_bytes();
+    find_idle_steps(possible);
+    find_bytes(possible);
     const placement placed = placement_of(plan_, [&](const buffer& b) { return t_.bytes[number_of(b)]; });
     const auto needed =
         static_cast<std::size_t>(bytes_with_scratch(placed) + arena_alignment);  // kernels may read a vector further
@@ -77,7 +81,7 @@ class plan_binder {
     if (is_larger) larger = allocated(needed);
     std::byte* const base = is_larger ? larger.data() : arena.data();
     set_pointers(placed, base);
-    write_commands(base);
+    write_commands(possible, base);
     if (is_larger) arena = std::move(larger);
     return std::move(t_);
   }
@@ -106,19 +110,21 @@ class plan_binder {
 
   // --- memory
   // A step that writes nothing is left out.
-  void find_idle_steps() {
-    for (std::size_t i = 0; i < t_.steps.size(); ++i) t_.steps[i].idle = sizes().is_idle(plan_.steps[i]);
+  void find_idle_steps(const possible_steps& possible) {
+    for (std::size_t i = 0; i < t_.steps.size(); ++i)
+      t_.steps[i].idle = (t_.steps[i].refused = possible.reason_against(i) != none) || sizes().is_idle(plan_.steps[i]);
   }
 
-  // A tensor without elements takes no memory, unless somebody reads its border.
-  void find_bytes() {
+  // A tensor without elements takes no memory, unless somebody reads its border; nor does one of a branch that cannot
+  // be taken.
+  void find_bytes(const possible_steps& possible) {
     std::vector<bool> is_used(plan_.buffers.size());
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
       if (!t_.steps[i].idle)
         for (std::int32_t b : plan_.numbers_of(plan_.steps[i].operands)) is_used[static_cast<std::size_t>(b)] = true;
     for (const buffer& b : plan_.buffers) {
-      const bool takes =
-          b.where != storage::tiles && (!sizes().is_empty(b) || is_used[number_of(b)]);  // workers have tiles
+      const bool takes = b.where != storage::tiles && possible.uses(number_of(b)) &&  // workers have tiles
+                         (!sizes().is_empty(b) || is_used[number_of(b)]);
       t_.bytes.push_back(takes ? sizes().room_of(b) : 0);
       if (t_.bytes.back() > most_bytes)
         throw error("too large for any memory", "tensor '" + std::string(plan_.text_of(b.name)) + "'", {}, text_of(b));
@@ -198,10 +204,14 @@ class plan_binder {
   }
 
   // --- commands
-  void write_commands(std::byte* arena) {
-    command_list<call_kernel, call_by_worker, clear_halo> list;
+  void write_commands(const possible_steps& possible, std::byte* arena) {
+    command_list<call_kernel, call_by_worker, clear_halo, refuse_branch> list;
     for (std::size_t i = 0; i < t_.steps.size(); ++i) {
       list.enter(conditions_of(plan_.steps[i]));
+      if (const std::int32_t reason = possible.reason_against(i); reason != none) {
+        list.add(refuse_branch{&t_.refusals[static_cast<std::size_t>(reason)]});
+        continue;
+      }
       list.add(begin_step{i});
       if (!t_.steps[i].idle) write_step(list, i, arena + t_.steps[i].scratch_at);
       list.add(end_step{i});

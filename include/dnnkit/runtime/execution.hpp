@@ -100,10 +100,10 @@ class execution {
   const symbol_table& symbols() const noexcept { return table_; }
 
   // Pointers of all graph inputs and outputs, in order, once require_bound() has passed. Returns false when the
-  // observer stopped it, which does not hear of steps in a branch that is not taken.
+  // observer stopped it, which does not hear of steps in a branch that is not taken. Throws dnnkit::error, before any
+  // kernel of it runs, where a branch of an If is taken that has other extents than it needs: symbols decide that.
   template <observer Observer>
-  bool run(std::byte* const* inputs, std::byte* const* outputs, const parallel_for& loop,
-           Observer& observer) noexcept(nothrow_observer<Observer>) {
+  bool run(std::byte* const* inputs, std::byte* const* outputs, const parallel_for& loop, Observer& observer) {
     for (const detail::bound_plan::port& p : bound_->ports) *p.pointer = (p.is_input ? inputs : outputs)[p.number];
     return detail::carry_out(bound_->commands, plan_, observer, detail::kernel_caller(loop));
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dnnkit/core/error.hpp"
 #include "dnnkit/cpu/kernel.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/runtime/border.hpp"
@@ -35,7 +36,12 @@ struct clear_halo {
   std::byte* data;
 };
 
-using kernel_command = command<call_kernel, call_by_worker, clear_halo>;
+// In the place of a branch that cannot be taken with the extents as they are.
+struct refuse_branch {
+  const error* why;
+};
+
+using kernel_command = command<call_kernel, call_by_worker, clear_halo, refuse_branch>;
 
 // Carries them out, with the caller's threads.
 class kernel_caller {
@@ -63,6 +69,8 @@ class kernel_caller {
   }
 
   void operator()(const clear_halo& c) const noexcept { clear_border(*c.of, c.extents, c.data); }
+
+  [[noreturn]] void operator()(const refuse_branch& c) const { throw *c.why; }
 
  private:
   static void run(const call_kernel& c, const cpu::kernel_call& call, index_range r) noexcept {

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "dnnkit/cpu/kernel.hpp"
+#include "dnnkit/plan/possible_steps.hpp"
 #include "dnnkit/runtime/binding.hpp"
 #include "dnnkit/runtime/bound_plan.hpp"
 #include "dnnkit/runtime/buffer_sizes.hpp"
@@ -29,10 +30,11 @@ class plan_resizer {
   bool resize(std::span<const std::int64_t> values) {
     for (std::size_t i = 0; i < values.size(); ++i) check_bounds(plan_.symbols[i], values[i]);
     check_assumptions(table_, values);
-    extents_check(plan_, table_, values).run();
+    const possible_steps possible(plan_, table_, values);
+    require_same_branches(possible);
     const buffer_sizes sizes(plan_, table_, values);
     sizes.write_extents(b_.extents);
-    if (!buffers_fit(sizes) || !scratch_fits(sizes)) {
+    if (!buffers_fit(sizes, possible) || !scratch_fits(sizes, possible)) {
       buffer_sizes(plan_, table_, b_.values).write_extents(b_.extents);
       return false;
     }
@@ -42,16 +44,27 @@ class plan_resizer {
   }
 
  private:
-  bool buffers_fit(const buffer_sizes& sizes) const {
+  // The list of commands stays as it is, with the branches in it that can be taken with what was planned.
+  void require_same_branches(const possible_steps& possible) const {
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      const std::int32_t reason = possible.reason_against(i);
+      if (reason != none && !b_.steps[i].refused) throw possible.reasons()[static_cast<std::size_t>(reason)];
+      if (reason == none && b_.steps[i].refused)
+        throw error("a branch that could not be taken with the sizes that memory was planned for can be taken now",
+                    "step '" + std::string(plan_.text_of(plan_.steps[i].name)) + "'");
+    }
+  }
+  bool buffers_fit(const buffer_sizes& sizes, const possible_steps& possible) const {
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
-      if (plan_.buffers[i].where == storage::arena && sizes.room_of(plan_.buffers[i]) > b_.bytes[i]) return false;
+      if (plan_.buffers[i].where == storage::arena && possible.uses(i) && sizes.room_of(plan_.buffers[i]) > b_.bytes[i])
+        return false;
     return true;
   }
   // A step that was left out has no commands.
-  bool scratch_fits(const buffer_sizes& sizes) const {
+  bool scratch_fits(const buffer_sizes& sizes, const possible_steps& possible) const {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       const bound_plan::step_place& place = b_.steps[i];
-      if (sizes.is_idle(plan_.steps[i])) continue;
+      if (possible.reason_against(i) != none || sizes.is_idle(plan_.steps[i])) continue;
       const cpu::kernel_entry& k = kernels_[plan_.steps[i].kernel];
       const cpu::kernel_call extents{nullptr, b_.extents.data() + place.extents, nullptr, nullptr, nullptr};
       if (place.idle || (k.scratch_bytes != nullptr && k.scratch_bytes(extents) > place.scratch_bytes) ||

@@ -31,7 +31,7 @@ namespace dnnkit {
 template <class Target> struct backend {
   using weights = packed_tables;
   using execution = dnnkit::execution;
-  static constexpr bool is_nothrow = true;  // a run cannot fail
+  static constexpr bool is_nothrow = true;  // a run cannot fail where there are no symbols
   template <class Net> static constexpr const plan_view& plan() noexcept { return Net::plan; }
   // Throws dnnkit::error when the system does not let this program have registers that the kernels use.
   template <class Net> static auto kernels() {
@@ -322,7 +322,7 @@ template <class Net, class Observer = no_observer> class session {
   }
 
   run_result run_on(const parallel_for& loop, std::span<const detail::argument_memory> memory) noexcept(
-      backend::is_nothrow&& nothrow_observer<Observer>) {
+      Net::is_static&& backend::is_nothrow&& nothrow_observer<Observer>) {
     std::array<std::byte*, input_count + output_count> pointers;
     for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data;
     const detail::run_flag::scope running(running_);

@@ -75,7 +75,7 @@ inline std::size_t choose_instruction_set(std::span<const instruction_set> progr
 template <class... Targets> struct backend<targets::one_of<Targets...>> {
   using weights = packed_tables;
   using execution = dnnkit::execution;
-  static constexpr bool is_nothrow = true;  // a run cannot fail
+  static constexpr bool is_nothrow = true;  // a run cannot fail where there are no symbols
 
   // The version of Net that this program runs, the same each time. Throws dnnkit::error when there is none for this
   // processor, or not the one that DNNKIT_ISA names.

@@ -158,6 +158,17 @@ class call_maker {
       x.text(")");
       return true;
     }
+    if (op.type == "dk::op::assume_shape") {
+      x.text("dk::assume_shape(");
+      operand(x, n, 0, op, false);
+      x.text(", ");
+      list(x.before, x, op.attributes[0].elements, "size");
+      x.text(", ");
+      x.before.push_back(
+          {part::kind::gap, {}, x.add({gap::kind::name, 0, 0, std::string(g_.text_of(n.name)), "name", false}), 0});
+      x.text(")");
+      return true;
+    }
     if (op.type == "dk::op::split") {
       x.text("dk::narrow(");
       operand(x, n, 0, op, false);

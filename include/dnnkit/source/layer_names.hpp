@@ -40,6 +40,7 @@ inline std::string layer_name(std::string_view node_name) {
 inline dnnkit::graph with_names_of_layers(dnnkit::graph g) {
   for (std::size_t n = 0; n < g.nodes.size(); ++n) {
     const dnnkit::node& x = g.nodes[n];
+    if (g.is<op::assume_shape>(x)) continue;  // the name says what needs it
     const std::string_view given = g.text_of(x.name);
     const std::string name = layer_weight(g, x) == none ? std::string(x.op->name) : layer_name(given);
     if (name != given) g.rename(static_cast<node_id>(n), g.store(name));

@@ -59,6 +59,7 @@ DNNKIT_APPLIED(DNNKIT_APPLICATION)
 DNNKIT_OWN_CALL(batch_normalization, (dnnkit::batch_normalization(x, x, x, x, x, {.epsilon = 1})),
                 "batch_normalization(x, scale, bias, mean, variance, {...})")
 DNNKIT_OWN_CALL(sigmoid, dnnkit::sigmoid(x), "sigmoid(x)")
+DNNKIT_OWN_CALL(assume_shape, (dnnkit::assume_shape(x, {n, 2}, "needed by")), "assume_shape(x, dims, needed_by)")
 DNNKIT_OWN_CALL(concat, (dnnkit::concat({x, x}, {.axis = 1})), "concat({x, ...}, {...})")
 DNNKIT_OWN_CALL(einsum, (dnnkit::einsum("ij,jk->ik", {x, x})), "einsum(equation, {x, ...})")
 DNNKIT_OWN_CALL(expand, (dnnkit::expand(x, {n, 2})), "expand(x, dims)")

@@ -25,23 +25,27 @@ inline std::string values_in(const symbol_table& table, dim d, std::span<const s
   return text;
 }
 
-// Throws dnnkit::error naming what needs two extents to be equal (or otherwise related) that are not, the extents and
-// their values.
+// Nothing where the assumption holds; else the error that names what needs two extents to be equal (or otherwise
+// related) that are not, the extents and their values.
+inline std::optional<error> assumption_error(const symbol_table& table, const assumption& a,
+                                             std::span<const std::int64_t> values) {
+  const std::int64_t left = table.evaluate(a.left, values.data()), right = table.evaluate(a.right, values.data());
+  if (holds(left, a.is, right)) return std::nullopt;
+  const auto said = [&](dim d, std::int64_t value) {
+    if (d.is_known()) return std::to_string(value);
+    return table.print(d).str() + " = " + std::to_string(value) + values_in(table, d, values);
+  };
+  if (a.is == relation::equal)
+    return error("extents that it needs to be equal differ", a.needed_by.str(), said(a.left, left),
+                 said(a.right, right));
+  return error("extents are not as it needs them", a.needed_by.str(),
+               table.print(a.left).str() + " " + std::string(sign_of(a.is)) + " " + table.print(a.right).str(),
+               said(a.left, left) + " and " + said(a.right, right));
+}
+// Throws it for the first of the table's assumptions that does not hold.
 inline void check_assumptions(const symbol_table& table, std::span<const std::int64_t> values) {
-  for (const assumption& a : table.assumptions) {
-    const std::int64_t left = table.evaluate(a.left, values.data()), right = table.evaluate(a.right, values.data());
-    if (holds(left, a.is, right)) continue;
-    const auto said = [&](dim d, std::int64_t value) {
-      if (d.is_known()) return std::to_string(value);
-      return table.print(d).str() + " = " + std::to_string(value) + values_in(table, d, values);
-    };
-    if (a.is == relation::equal)
-      throw error("extents that it needs to be equal differ", a.needed_by.str(), said(a.left, left),
-                  said(a.right, right));
-    throw error("extents are not as it needs them", a.needed_by.str(),
-                table.print(a.left).str() + " " + std::string(sign_of(a.is)) + " " + table.print(a.right).str(),
-                said(a.left, left) + " and " + said(a.right, right));
-  }
+  for (const assumption& a : table.assumptions)
+    if (std::optional<error> wrong = assumption_error(table, a, values)) throw std::move(*wrong);
 }
 
 // The value of d; nothing where that depends on a symbol without one.

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "dnnkit/graph/branch_assumptions.hpp"
 #include "dnnkit/graph/verify.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/onnx_models.hpp"
@@ -143,6 +144,67 @@ TEST_CASE("what only one branch needs: the inputs that decide are asked for, and
   REQUIRE(problems(r) == "");
   CHECK(shape_of_input(r.graph) == "[3]");
   CHECK(run(r, std::vector<host_tensor>{host_tensor({3}, {1, 1, 1})})[0].reals == std::vector<double>{-6, -7, -8});
+}
+
+namespace {
+
+// Two filters, each for signals of one length, of which an input chooses one. The numbers below are ONNX Runtime's.
+graph_of with_rates() {
+  graph_of then_branch, else_branch, g;
+  then_branch.node("Unsqueeze", {"x", "one"}, {"u"}).node("Conv", {"u", "w4"}, {"a"}).node("Conv", {"a", "w2"}, {"b"});
+  then_branch.node("Squeeze", {"b", "two"}, {"t"}, {}, "last").node("Neg", {"t"}, {"t2"}).output("t").output("t2");
+  else_branch.node("Unsqueeze", {"x", "one"}, {"u"}).node("Conv", {"u", "w3"}, {"a"});
+  else_branch.node("Squeeze", {"a", "two"}, {"e"}).node("Exp", {"e"}, {"e2"}).output("e").output("e2");
+  g.input("x", f32, {"N", "T"}).input("rate", i64, {}).output("y").output("z").scalar("wanted", 16000);
+  g.constant("one", {1}).constant("two", {2}).initializer(reals("w4", {1, 2, 3, 4}, {1, 1, 4}));
+  g.initializer(reals("w2", {1, -1}, {1, 1, 2})).initializer(reals("w3", {1, 0, 0.5F}, {1, 1, 3}));
+  g.node("Equal", {"rate", "wanted"}, {"c"});
+  g.node("If", {"c"}, {"r", "r2"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)}, "choice");
+  g.node("Relu", {"r"}, {"y"}).node("Relu", {"r2"}, {"z"});
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("what a branch needs of extents is assumed where it is taken") {
+  const auto m = model_of(with_rates());
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(verify(r.graph) == "");
+  CHECK(r.graph.symbols.assumptions.empty());
+  CHECK(shape_of_input(r.graph) == "[N, T]");
+  CHECK(shape_of_output(r.graph) == "[N, 1]");
+  const auto all = plan::branch_assumptions_of(r.graph, plan::branches_of(r.graph));
+  REQUIRE(all.size() == 2);
+  CHECK(r.graph.symbols.print(all[0].assumed.left) == "T-4");
+  CHECK(all[0].assumed.needed_by == "Squeeze 'last', tensor 'b'");
+  CHECK((all[0].branches[0].when && !all[1].branches[0].when));
+  const auto outputs = [&](std::vector<double> x, std::int64_t rate) {
+    const std::int64_t length = static_cast<std::int64_t>(x.size()) / 2;
+    const auto y =
+        run(r, std::vector<host_tensor>{host_tensor({2, length}, x), host_tensor::of_integers(i64, {}, {rate})});
+    return std::vector<double>{y[0].reals[0], y[0].reals[1], y[1].reals[0], y[1].reals[1]};
+  };
+  CHECK(outputs({1, 2, 3, 4, 5, 5, 4, 3, 2, 1}, 16000) == std::vector<double>{0, 10, 10, 0});
+  CHECK(outputs({1, 2, 3, -4, 5, 6}, 8000)[0] == 2.5);
+  CHECK(outputs({1, 2, 3, -4, 5, 6}, 8000)[2] == doctest::Approx(12.182494163513184));
+  CHECK(error_of([&] {
+          return outputs({1, 2, 3, 4, 5, 5, 4, 3, 2, 1}, 8000);
+        }) ==
+        "Squeeze 'e', tensor 'a': extents that it needs to be equal differ, expected T-2 = 3 where T = 5, found 1");
+}
+
+TEST_CASE("what both branches need is needed whichever is taken") {
+  graph_of then_branch, else_branch, g;
+  then_branch.node("Add", {"x", "z"}, {"t"}).output("t");
+  else_branch.node("Mul", {"x", "z"}, {"e"}).output("e");
+  g.input("x", f32, {"N"}).input("z", f32, {"M"}).input("c", boolean, {}).output("y");
+  g.node("If", {"c"}, {"y"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)});
+  const auto m = model_of(g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_input(r.graph, 0) == shape_of_input(r.graph, 1));
+  CHECK(operators(r.graph) == "Add Mul If");
 }
 
 // The numbers are ONNX Runtime's.
@@ -290,4 +352,46 @@ TEST_CASE("loops within loops that do nothing are counted as well") {
   g.input("x", f32, {2}).output("y").scalar("rounds", 4000);
   g.node("Loop", {"rounds", "", "x"}, {"y"}, {body("body", outer.g)}, "outer");
   CHECK(problems(import(g)).find("the model has too many nodes") != std::string::npos);
+}
+
+TEST_CASE("what no output needs of a branch is neither computed nor checked") {
+  graph_of then_branch, else_branch, g;
+  then_branch.node("Neg", {"x"}, {"t"}).node("Add", {"x", "four"}, {"unused"}).output("t");
+  else_branch.node("Abs", {"x"}, {"e"}).output("e");
+  g.input("x", f32, {"N"}).input("c", boolean, {}).output("y").initializer(reals("four", {1, 2, 3, 4}, {4}));
+  g.node("If", {"c"}, {"y"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)});
+  const auto m = model_of(g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  for (const bool taken : {true, false}) {
+    const auto y =
+        run(r, std::vector<host_tensor>{host_tensor({2}, {-1, 2}), host_tensor::of_integers(boolean, {}, {taken})});
+    CHECK(y[0].reals == (taken ? std::vector<double>{1, -2} : std::vector<double>{1, 2}));
+  }
+}
+
+TEST_CASE("Squeeze without axes: an open extent is assumed not to be 1, unless it is given") {
+  graph_of g;
+  g.input("x", f32, {"N", 1, "T"}).output("y").node("Squeeze", {"x"}, {"s"}, {}, "flat").node("Neg", {"s"}, {"y"});
+  const auto m = model_of(g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(shape_of_output(r.graph) == "[N, T]");
+  REQUIRE(r.graph.symbols.assumptions.size() == 2);
+  CHECK(r.graph.symbols.assumptions[0].is == relation::different);
+  const auto of_batch = [&](const onnx::import_result& result, std::int64_t n) {
+    return run(result, std::vector<host_tensor>{host_tensor(f32, {n, 1, 3})})[0].dims;
+  };
+  CHECK(of_batch(r, 2) == std::vector<std::int64_t>{2, 3});
+  CHECK(error_of([&] { return of_batch(r, 1); }) ==
+        "Squeeze 'flat': extents are not as it needs them, expected N != 1, found N = 1 and 1");
+  onnx::import_options one, several;
+  one.sizes.emplace("N", 1);
+  several.ranges.emplace("N", bounds{2, 64});
+  several.sizes.emplace("T", 3);
+  const auto of_one = import(m, one), of_several = import(m, several);
+  CHECK(shape_of_output(of_one.graph) == "[T]");
+  CHECK(of_batch(of_one, 1) == std::vector<std::int64_t>{3});
+  CHECK(shape_of_output(of_several.graph) == "[N, 3]");
+  CHECK(of_several.graph.symbols.assumptions.empty());
 }

@@ -61,6 +61,27 @@ inline bool are_joinable(const std::vector<value_reference>& a, const std::vecto
   return true;
 }
 
+// What both branches need holds whichever is taken.
+inline void note_common(symbol_table& table, const vector<assumption>& a, const vector<assumption>& b) {
+  for (const assumption& x : a)
+    for (const assumption& y : b)
+      if (x.is == relation::equal && y.is == x.is && x.left == y.left && x.right == y.right)
+        static_cast<void>(table.note_equation(x.left, x.right));
+}
+
+// The results of one branch, whose extents are its own; `needed` are the assumptions that it makes.
+template <class Walk>
+std::vector<value_reference> run_branch(Walk& walk, scope& names, node_context& c, const onnx::graph& body,
+                                        vector<assumption>& needed) {
+  builder::branch_scope own(c.graph());
+  std::vector<value_reference> results = walk.run_body(names, body, {}, "");
+  vector<value_id> values;
+  for (const value_reference& r : results)
+    if (r && r->data.present()) values.push_back(r->data.id());
+  needed = own.close(values);
+  return results;
+}
+
 // Walk: imports the nodes of a body, walk.run_body(scope, body, arguments), and gives its outputs; null for those that
 // could not be imported.
 //
@@ -86,11 +107,11 @@ template <class Walk> std::vector<value_reference> import_if(Walk& walk, scope& 
       return walk.run_body(names, *chosen ? taken : other, {}, "");
     }
   const tensor decides = c.in(0);
-  const auto needs = [&] { return c.table().equations.size() + c.table().assumptions.size(); };
-  const std::size_t failures = walk.failures(), needs_before = needs();
-  const auto a = walk.run_body(names, taken, {}, "");
+  const std::size_t failures = walk.failures();
+  vector<assumption> needed_by_first, needed_by_second;
+  const auto a = run_branch(walk, names, c, taken, needed_by_first);
   const std::size_t failures_of_first = walk.failures() - failures;
-  const auto b = walk.run_body(names, other, {}, "");
+  const auto b = run_branch(walk, names, c, other, needed_by_second);
   const bool first_fails = failures_of_first != 0, second_fails = walk.failures() != failures + failures_of_first;
   if (compares && (first_fails != second_fails || !are_joinable(a, b))) {
     const bool equal_is_first = decided->compared_by() != relation::different;
@@ -98,7 +119,8 @@ template <class Walk> std::vector<value_reference> import_if(Walk& walk, scope& 
     walk.choose(names, c.node, choice);
     return choice ? a : b;
   }
-  if (needs() != needs_before || walk.failures() != failures)
+  note_common(c.table(), needed_by_first, needed_by_second);
+  if (!needed_by_first.empty() || !needed_by_second.empty() || walk.failures() != failures)
     c.state.wants_bound(c.value(0));  // with it, only what one of the branches needs is asked for
   std::vector<value_reference> results;
   for (std::size_t i = 0; i < c.node.outputs.size(); ++i) {

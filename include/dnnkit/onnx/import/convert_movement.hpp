@@ -84,13 +84,16 @@ inline void convert_reshape(node_context& c) {
 
 inline void convert_flatten(node_context& c) { c.out(0, c.apply(attributes_from<op::flatten>(c), {c.in(0)})); }
 
+// Without axes, every extent of 1 goes. One that is open would decide the rank: it is assumed to be another, as --dim
+// decides otherwise.
 inline void convert_squeeze(node_context& c) {
   op::squeeze s;
   if (const auto axes = list_argument(c, "axes", 1, 13)) s.axes = to_int_list(*axes, "axes");
   else {
     for (std::size_t d = 0; d < c.rank(0); ++d) {
-      node_context::require(!c.dims(0)[d].is_unknown(), "without axes, every extent must be known");
-      if (c.dims(0)[d] == dim(1)) s.axes.push_back(static_cast<std::int64_t>(d));
+      const dim extent = c.dims(0)[d];
+      node_context::require(!extent.is_unknown(), "without axes, every extent must be known");
+      if (!c.table().assume(extent, relation::different, 1)) s.axes.push_back(static_cast<std::int64_t>(d));
     }
   }
   if (s.axes.empty()) return c.alias(0, c.reference(0));

@@ -171,6 +171,8 @@ class import_state {
     const bool few =
         known_elements::countable(v.type.dims, count) && count <= (is_floating(v.type.type) ? 1 : most_inline);
     const known_elements* k = v.stored == nullptr || few ? elements(v, false) : nullptr;
+    if (k != nullptr && !k->is_numeric() && !k->has_unknown() && target().is_in_branch())
+      return constant(*k);  // extents are here what the branch needs them to be, and not elsewhere
     if (k != nullptr && !k->has_unknown()) v.data = constant(*k);
     else if (v.stored != nullptr) v.data = weight(v);
     else if (k != nullptr)
