@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [ALLOW_LINKED_DATA] [DIM SYMBOL=NUMBER|FIRST..LAST...]
-#                 [KERNEL_PARTS N] [ISA name...])
+#                 [FEEDBACK OUTPUT=INPUT...] [KERNEL_PARTS N] [ISA name...])
 #
 # Turns an ONNX model into a header `name.hpp` with the struct `name` when TARGET is built, and lets TARGET include it,
 # together with `name_weights.hpp`, whose function name_weights() opens the weights:
@@ -18,6 +18,9 @@
 # part of the program. DIM gives symbols of the model a value, or bounds, which are 1 and more without it. Where something in the model is not supported, all of it
 # is listed and the build stops before anything of TARGET is compiled. External data behind links, as package managers and
 # caches of downloads keep it, is read with ALLOW_LINKED_DATA only (dnnkit/onnx/format/external_files.hpp).
+#
+# FEEDBACK names outputs that are the next run's inputs, such as the states of a recurrent network; the session with that
+# state is dnnkit::model_session<name> (dnnkit/runtime/model_session.hpp).
 #
 # The kernels are compiled in several units at once where it pays: as many as there are processors, eight at most, or
 # KERNEL_PARTS. Those are units of TARGET, which must be linked where the header is used.
@@ -209,7 +212,7 @@ template struct dnnkit::cpu::@instance@;
 endfunction()
 
 function(dnnkit_add_onnx target model)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "NAME;KERNEL_PARTS" "DIM;ISA")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "NAME;KERNEL_PARTS" "DIM;FEEDBACK;ISA")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "dnnkit_add_onnx: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -245,6 +248,9 @@ function(dnnkit_add_onnx target model)
   endif()
   foreach(dim IN LISTS arg_DIM)
     list(APPEND options --dim ${dim})
+  endforeach()
+  foreach(feedback IN LISTS arg_FEEDBACK)
+    list(APPEND options --feedback "${feedback}")
   endforeach()
   set(most_parts ${arg_KERNEL_PARTS})
   if(arg_KERNEL_PARTS)

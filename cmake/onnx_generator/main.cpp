@@ -50,7 +50,7 @@ int generate(int argc, char** argv) {
   const std::string name = argv[3];
   bool embed = false;
   std::size_t parts = 0, most_parts = 1;
-  std::vector<std::string> isas;
+  std::vector<std::string> isas, fed_back;
   auto linked = dk::onnx::linked_data::refused;
   dk::onnx::import_options options;
   for (int i = 4; i < argc; ++i) {
@@ -62,6 +62,7 @@ int generate(int argc, char** argv) {
     } else if ((word == "--kernel-parts" || word == "--most-kernel-parts") && i + 1 < argc) {
       (word == "--kernel-parts" ? parts : most_parts) = std::stoul(argv[++i]);
     } else if (word == "--isa" && i + 1 < argc) isas.emplace_back(argv[++i]);
+    else if (word == "--feedback" && i + 1 < argc) fed_back.emplace_back(argv[++i]);
     else throw dk::error("is not known", std::string(word));
   }
 
@@ -77,10 +78,11 @@ int generate(int argc, char** argv) {
     std::cerr << model.string() << ": " << dk::printable(problem) << "\n";
     return 1;
   }
+  const auto feedbacks = dk::onnx::feedbacks_of(imported.graph, "FEEDBACK", fed_back);
   std::filesystem::create_directories(folder);
   parts = write_kernel_units(imported.graph, folder, name, most_parts, parts, isas);
   dk::onnx::write_if_changed(folder / (name + ".hpp"),
-                             dk::onnx::model_header(imported.graph, name, model, {parts}, isas));
+                             dk::onnx::model_header(imported.graph, name, model, {parts}, isas, feedbacks));
   if (embed) {
     const std::filesystem::path weights = folder / (name + ".safetensors");
     dk::onnx::save_weights_of(imported.graph, dk::onnx_weights(model, linked), weights);
@@ -97,7 +99,8 @@ int generate(int argc, char** argv) {
 int main(int argc, char** argv) {
   if (argc < 4) {
     std::cerr << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--dim "
-                 "SYMBOL=NUMBER]... [--isa NAME]... [--kernel-parts N | --most-kernel-parts N]\n";
+                 "SYMBOL=NUMBER]... [--isa NAME]... [--feedback OUTPUT=INPUT]... [--kernel-parts N | "
+                 "--most-kernel-parts N]\n";
     return 2;
   }
   try {

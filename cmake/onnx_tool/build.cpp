@@ -51,10 +51,11 @@ constexpr std::string_view name_of_program = "main";
 // The sources of the program, and the names of its units.
 std::vector<group_of_units> write_sources(const dnnkit::graph& g, const path& file, const path& folder,
                                           onnx::kernel_units units, const std::vector<std::string>& isas,
-                                          onnx::linked_data linked) {
+                                          onnx::linked_data linked,
+                                          const std::vector<onnx::feedback_names>& feedbacks) {
   const std::string name = onnx::model_name(file);
   std::filesystem::create_directories(folder);
-  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, units, isas));
+  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, units, isas, feedbacks));
   onnx::write_if_changed(folder / fmt::format("{}.cpp", name_of_program), onnx::program_source(name, file, linked));
   std::vector<group_of_units> groups{{{}, {std::string(name_of_program)}}};
   const auto write = [&](group_of_units& group, std::size_t first) {
@@ -138,6 +139,7 @@ int build(int argc, char** argv) {
                         "refuse a model of which kernels that run element by element are expected to take more than "
                         "so many per cent of the time",
                         cxxopts::value<double>());
+  add_feedback_option(options);
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
@@ -152,6 +154,12 @@ int build(int argc, char** argv) {
   if (jobs == 0) throw error("is no number of compilers", "--jobs", "at least 1", "0");
   const model m = load_compilable(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
+  const std::vector<onnx::feedback_names> feedbacks = feedbacks_of(*arguments, g);
+  if (const auto growing = onnx::first_growing(g, feedbacks))
+    throw refused(
+        error("the state has other extents behind each run, for which no program has memory; `dnnkit generate` "
+              "writes the model, whose dnnkit::model_session has reserve()",
+              fmt::format("--feedback {}={}", growing->output, growing->input)));
   name_scalar_kernels(m, *arguments);
   const onnx::kernel_units units =
       arguments->count("kernel-parts")
@@ -159,7 +167,8 @@ int build(int argc, char** argv) {
           : units_that_pay(g, jobs, isas.empty());
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
-  const std::vector<group_of_units> groups = write_sources(g, file, folder, units, isas, linked_data_of(*arguments));
+  const std::vector<group_of_units> groups =
+      write_sources(g, file, folder, units, isas, linked_data_of(*arguments), feedbacks);
 
   const path log = folder / "compiler.log";
   const std::vector<std::string> compiler = compiler_and_options(log);

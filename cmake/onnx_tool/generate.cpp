@@ -15,6 +15,7 @@ int generate(int argc, char** argv) {
                            "and main.cpp, a program around both.");
   options.add_options()("o,output", "folder to write to", cxxopts::value<std::string>())(
       "name", "what to call the model, by default after its file", cxxopts::value<std::string>()->default_value(""));
+  add_feedback_option(options);
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
@@ -22,10 +23,11 @@ int generate(int argc, char** argv) {
   const model m = load_compilable(*arguments, inputs_of(*arguments));
   const std::filesystem::path path = (*arguments)["model"].as<std::string>(),
                               folder = (*arguments)["output"].as<std::string>();
+  const std::vector<onnx::feedback_names> feedbacks = feedbacks_of(*arguments, m.imported.graph);
   const std::string given = (*arguments)["name"].as<std::string>();
   const std::string name = given.empty() ? onnx::model_name(path) : given;
   std::filesystem::create_directories(folder);
-  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(m.imported.graph, name, path));
+  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(m.imported.graph, name, path, {}, {}, feedbacks));
   onnx::write_if_changed(folder / (name + "_weights.hpp"),
                          onnx::weights_header(name, path, linked_data_of(*arguments)));
   onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, path, linked_data_of(*arguments)));

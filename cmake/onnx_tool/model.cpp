@@ -84,6 +84,14 @@ tensors inputs_of(const cxxopts::ParseResult& arguments) {
   return given;
 }
 
+void add_feedback_option(cxxopts::Options& options) {
+  options.add_options()("feedback", "an output that is the next run's input, OUTPUT=INPUT",
+                        cxxopts::value<std::vector<std::string>>());
+}
+std::vector<onnx::feedback_names> feedbacks_of(const cxxopts::ParseResult& arguments, const dnnkit::graph& g) {
+  return onnx::feedbacks_of(g, "--feedback", list(arguments, "feedback"));
+}
+
 onnx::linked_data linked_data_of(const cxxopts::ParseResult& arguments) {
   return arguments.count("allow-linked-data") ? onnx::linked_data::allowed : onnx::linked_data::refused;
 }

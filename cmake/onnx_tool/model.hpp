@@ -17,6 +17,7 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/onnx/feedbacks.hpp"
 #include "dnnkit/onnx/format/read_model.hpp"
 #include "dnnkit/onnx/import/result.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -34,6 +35,9 @@ onnx::linked_data linked_data_of(const cxxopts::ParseResult& arguments);
 // --input NAME=FILE.npy, as often as given.
 void add_input_option(cxxopts::Options& options);
 tensors inputs_of(const cxxopts::ParseResult& arguments);
+// --feedback OUTPUT=INPUT, as often as given, of a model that has such an output and input.
+void add_feedback_option(cxxopts::Options& options);
+std::vector<onnx::feedback_names> feedbacks_of(const cxxopts::ParseResult& arguments, const dnnkit::graph& g);
 // The file --dim L=37 ... and MODEL name. Inputs that decide shapes take their values from `given`; a name there that
 // no input has raises dnnkit::error.
 struct model {

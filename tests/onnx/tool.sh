@@ -191,6 +191,21 @@ says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O
 says 0 "" ./program_in_parts --input x=x.npy --output built_in_parts
 holds built_in_parts/y.npy $wanted
 
+# A state that goes from run to run: a sum, and minus it; three runs, and one that goes on from a sum.
+sum=$2/running_sum.onnx
+says 2 "--feedback sum=before: the model has no output of this name,expected y, total,found sum" "$tool" build "$sum" -o stateful --feedback sum=before
+says 2 "--feedback: takes OUTPUT=INPUT,found total" "$tool" generate "$sum" -o stateful --feedback total
+says 0 "stateful" "$tool" build "$sum" -o stateful --flags "-O0" --feedback total=before
+says 0 "state  total is the next run's before,one axis more in front" ./stateful --help
+npy three.npy "3, 2" 1 10 2 20 3 30
+npy one.npy "2," 1 10
+npy before.npy "2," 100 200
+says 0 "" ./stateful --input x=three.npy --output stateful_runs
+holds stateful_runs/y.npy -1 -10 -3 -30 -6 -60
+holds stateful_runs/total.npy 6 60
+says 0 "" ./stateful --input x=one.npy --input before=before.npy --output stateful_runs
+holds stateful_runs/y.npy -101 -210
+
 # Kernels for several instruction sets in one program, which chooses.
 if [ "$(uname -m)" = x86_64 ]; then
   for wrong in "sse9" "avx2,avx2" "avx2,,sse2"; do

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/onnx/feedbacks.hpp"
 #include "dnnkit/onnx/format/external_files.hpp"
 #include "dnnkit/onnx/import/result.hpp"
 #include "dnnkit/source/escapes.hpp"
@@ -105,17 +106,26 @@ struct kernel_units {
 };
 
 // NAME.hpp: the struct NAME, ready for dnnkit::compile<NAME>; with several units of kernels, or the names of
-// instruction sets that the program chooses from, a program needs these units.
+// instruction sets that the program chooses from, a program needs these units. With feedbacks, the model names them for
+// dnnkit::model_session.
 // Includes all that it uses, and leaves no other name behind. Throws dnnkit::error when `name` cannot be that of a type
 // (generation::is_type_name), which the functions below take for granted. Whatever else comes from the model and its
 // path is text, of which nothing can become code.
 inline std::string model_header(const dnnkit::graph& g, const std::string& name, const std::filesystem::path& source,
-                                kernel_units units = {}, std::span<const std::string> isas = {}) {
+                                kernel_units units = {}, std::span<const std::string> isas = {},
+                                std::span<const feedback_names> feedbacks = {}) {
   std::string code = generation::generate_model(g, name), members;
   if (!isas.empty()) {
     members += "  using target = dnnkit::targets::one_of<";
     for (const std::string& isa : isas) members += (&isa == &isas[0] ? "" : ", ") + detail::target_called(isa);
     members += ">;  // see dnnkit/runtime/versions.hpp\n";
+  }
+  if (!feedbacks.empty()) {
+    members += "  using feedbacks = dnnkit::feedback_list<";  // one a line, as there may be many
+    for (const feedback_names& f : feedbacks)
+      members += std::string(&f == &feedbacks[0] ? "" : ",") + "\n      dnnkit::feedback<" +
+                 generation::string_literal(f.output) + ", " + generation::string_literal(f.input) + ">";
+    members += ">;  // see dnnkit/runtime/model_session.hpp\n";
   }
   if (units.parts > 1)
     members += "  static constexpr std::size_t kernel_parts = " + std::to_string(units.parts) +
@@ -134,7 +144,9 @@ inline std::string model_header(const dnnkit::graph& g, const std::string& name,
   if (needs("std::span")) s += "#include <span>\n";
   if (needs("std::string_view")) s += "#include <string_view>\n";
   if (s.back() == '\n' && !s.ends_with("\n\n")) s += "\n";
-  return s + "#include <dnnkit/graph.hpp>\n\n" + code;
+  s += "#include <dnnkit/graph.hpp>\n";
+  if (!feedbacks.empty()) s += "#include <dnnkit/runtime/model_session.hpp>\n";
+  return s + "\n" + code;
 }
 
 // The unit that compiles one part of the kernels, for the instruction set called `isa` if there is one; empty where

@@ -28,6 +28,7 @@
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/inspect/trace.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
+#include "dnnkit/runtime/model_session.hpp"
 #include "dnnkit/runtime/program_symbols.hpp"
 #include "dnnkit/runtime/session.hpp"
 #include "dnnkit/runtime/thread_pool.hpp"
@@ -55,6 +56,14 @@ inline constexpr std::string_view program_usage =
     "  --time N                run N times more; the median in milliseconds is the last line\n"
     "  --trace FILE.json       run once more and write the time of every kernel that runs; ui.perfetto.dev shows it\n"
     "  --help                  this text\n";
+
+// Of a program with feedbacks.
+inline constexpr std::string_view program_usage_of_states =
+    "  A FILE.npy with one axis more in front holds the input of that many runs, one behind the other; all such files "
+    "hold\n"
+    "  as many, and any other is the same in all runs. Outputs have that axis as well. A state begins with zeros, or "
+    "with\n"
+    "  what --input gives for it, and is written as it is behind the last run.\n";
 
 inline constexpr std::array<std::string_view, 7> options_with_values{"--input",   "--output", "--dim",  "--weights",
                                                                      "--threads", "--time",   "--trace"};
@@ -114,20 +123,42 @@ inline program_arguments parse_program_arguments(std::span<char* const> words) {
   return a;
 }
 
+// The state that port number `port` has; as many as there are for one that is an argument of run().
+template <std::size_t States>
+constexpr std::size_t state_of_port(const std::array<fed_ports, States>& fed, std::size_t port) {
+  std::size_t k = 0;
+  for (const fed_ports& f : fed) {
+    if (f.input == port || f.output == port) break;
+    ++k;
+  }
+  return k;
+}
+// The ports that are arguments of run(), of `Ports`.
+template <std::size_t Ports, std::size_t States>
+constexpr std::array<std::size_t, Ports - 2 * States> ports_of_arguments(const std::array<fed_ports, States>& fed) {
+  std::array<std::size_t, Ports - 2 * States> ports{};
+  std::size_t n = 0;
+  for (std::size_t port = 0; port < Ports; ++port)
+    if (state_of_port(fed, port) == States) ports[n++] = port;
+  return ports;
+}
+
 template <class Net> class network_program {
  public:
   explicit network_program(program_arguments arguments) : arguments_(std::move(arguments)) {}
 
   void run(const program_weights& weights) {
+    if constexpr (has_states) refuse_growing_states();
     read_inputs();
     find_symbols();
     const std::filesystem::path path = arguments_.weights ? *arguments_.weights : std::filesystem::path(weights.path);
     const packed_weights<Net> packed(weights.open(path));
-    session<Net> s(packed);
-    bind(s);
+    session_type<no_observer> s(packed);
+    prepare(s);
     make_outputs(s);
     thread_pool pool(arguments_.threads);
     call(s, pool);
+    if constexpr (has_states) take_states(s);
     if (arguments_.output) write_outputs();
     if (arguments_.trace) write_trace(packed, pool);
     if (arguments_.repetitions > 0) time(s, pool);
@@ -136,12 +167,21 @@ template <class Net> class network_program {
   static std::string usage() {
     std::string s = usage_of_inputs();
     for (std::size_t i = 0; i < outputs; ++i) s += "  output " + describe(plan.results[i]) + "\n";
-    return s;
+    for (const fed_ports& f : fed)
+      s += "  state  " + printable(name_of(plan.results[f.output - inputs])) + " is the next run's " +
+           printable(name_of(plan.inputs[f.input])) + "\n";
+    return has_states ? s + std::string(program_usage_of_states) : s;
   }
 
  private:
   static constexpr const plan_view& plan = Net::plan;
   static constexpr std::size_t inputs = Net::plan.inputs.size(), outputs = Net::plan.results.size();
+
+  template <class Observer> using session_type = typename session_of_network<Net, Observer>::type;
+  static constexpr auto fed = session_of_network<Net>::fed;
+  static constexpr bool has_states = !fed.empty();
+  static bool is_state(std::size_t port) { return state_of_port(fed, port) < fed.size(); }
+  static constexpr auto arguments_of_run = ports_of_arguments<inputs + outputs>(fed);
 
   static std::string usage_of_inputs() {
     std::string s;
@@ -165,36 +205,83 @@ template <class Net> class network_program {
     for (std::size_t i = 0; i < inputs; ++i) {
       const std::string name = name_of(plan.inputs[i]);
       const auto given = arguments_.inputs.find(name);
-      if (given == arguments_.inputs.end())
+      files_.emplace_back();
+      by_run_.push_back(false);
+      if (given == arguments_.inputs.end()) {
+        if (is_state(i)) continue;
         throw error("no value is given for this input", "--input " + name, describe(plan.inputs[i]));
-      files_.emplace_back(given->second);
-      const stored_tensor& t = files_.back().tensor();
-      if (t.dtype != at(plan.inputs[i]).type.type || t.shape.size() != at(plan.inputs[i]).type.dims.size())
+      }
+      const stored_tensor& t = files_.back().emplace(given->second).tensor();
+      const std::size_t rank = at(plan.inputs[i]).type.dims.size();
+      by_run_.back() = has_states && !is_state(i) && t.shape.size() == rank + 1;
+      if (t.dtype != at(plan.inputs[i]).type.type || (t.shape.size() != rank && !by_run_.back()))
         throw error("has another element type or rank than the input", given->second.string(), describe(plan.inputs[i]),
                     tensor_text(t.dtype, t.shape));
+      if (by_run_.back()) note_runs(t.shape[0], given->second.string());
     }
+  }
+  void note_runs(std::int64_t runs, const std::string& file) {
+    if (runs < 1 || (runs_ && *runs_ != runs))
+      throw error("the axis in front of the input's says another number of runs", file,
+                  runs_ ? std::to_string(*runs_) : "at least 1", std::to_string(runs));
+    runs_ = runs;
+  }
+  // The extents of input number `i` in one run.
+  std::vector<std::int64_t> extents_of(std::size_t i) const {
+    const std::vector<std::int64_t>& all = files_[i]->tensor().shape;
+    return {all.begin() + (by_run_[i] ? 1 : 0), all.end()};
   }
   void find_symbols() {
     std::vector<program_symbols::input> shapes;
     for (std::size_t i = 0; i < inputs; ++i)
-      shapes.push_back({"--input " + name_of(plan.inputs[i]) + "=" + files_[i].tensor().name, describe(plan.inputs[i]),
-                        plan.declared_input(i), files_[i].tensor().shape});
+      if (files_[i])
+        shapes.push_back({"--input " + name_of(plan.inputs[i]) + "=" + files_[i]->tensor().name,
+                          describe(plan.inputs[i]), plan.declared_input(i), extents_of(i)});
     const symbol_table table = table_of(plan);
     values_ = program_symbols(table, arguments_.sizes, shapes).values();
   }
-  template <class Session> void bind(Session& s) const {
+  // Symbols and states get their values.
+  template <class Session> void prepare(Session& s) const {
     if constexpr (!Net::is_static) {
       std::vector<binding> bindings;
       for (std::size_t k = 0; k < values_.size(); ++k) bindings.push_back({plan.symbols[k].name.view(), values_[k]});
       s.bind(bindings);
     }
+    if constexpr (has_states)
+      for_each_state(s, [&](std::size_t k, std::span<std::byte> state) {
+        if (const std::optional<npy>& file = files_[fed[k].input])
+          std::ranges::copy(file->tensor().data.first(state.size()), state.begin());
+      });
   }
-  void make_outputs(const session<Net>& s) {
+  // visit(k, bytes) for what the next run takes as state number k.
+  template <class Session> static void for_each_state(Session& s, auto visit) {
+    std::size_t k = 0;
+    [&]<class... Feedbacks>(feedback_list<Feedbacks...>) {
+      (visit(k++, std::as_writable_bytes(Feedbacks::state_of(s))), ...);
+    }(typename Net::model::feedbacks());
+  }
+  static void refuse_growing_states() {
+    for (const fed_ports& f : fed)
+      if (!(at(plan.results[f.output - inputs]).type == at(plan.inputs[f.input]).type))
+        throw error(
+            "the state has other extents behind each run, for which a program has no memory; "
+            "dnnkit::model_session has reserve()",
+            describe(plan.results[f.output - inputs]), describe(plan.inputs[f.input]));
+  }
+  template <class Session> void take_states(Session& s) {
+    for_each_state(s, [&](std::size_t k, std::span<std::byte> state) {
+      std::ranges::copy(state, memory_[fed[k].output - inputs].data());
+    });
+  }
+  void make_outputs(const session_type<no_observer>& s) {
     const symbol_table table = table_of(plan);
     for (std::size_t i = 0; i < outputs; ++i) {
       const buffer& b = at(plan.results[i]);
-      memory_.emplace_back(static_cast<std::size_t>(s.output_elements(i)) * size_of(b.type.type));
+      const bool by_run = runs_ && !is_state(inputs + i);
+      memory_.emplace_back(static_cast<std::size_t>(s.output_elements(i)) * size_of(b.type.type) *
+                           static_cast<std::size_t>(by_run ? *runs_ : 1));
       shapes_.emplace_back();
+      if (by_run) shapes_.back().push_back(*runs_);
       for (dim d : b.type.dims) shapes_.back().push_back(table.evaluate(d, values_.data()));
     }
   }
@@ -204,16 +291,24 @@ template <class Net> class network_program {
         I < inputs ? Net::plan.inputs[I < inputs ? I : 0] : Net::plan.results[I < inputs ? 0 : I - inputs];
     using type = cpu::element<Net::plan.buffers[static_cast<std::size_t>(b)].type.type>;
     if constexpr (I < inputs) {
-      const std::span<const std::byte> bytes = files_[I].tensor().data;
-      return std::span<const type>(reinterpret_cast<const type*>(bytes.data()), bytes.size() / sizeof(type));
+      const std::span<const std::byte> bytes = files_[I]->tensor().data;
+      return part_of_run(std::span(reinterpret_cast<const type*>(bytes.data()), bytes.size() / sizeof(type)),
+                         by_run_[I]);
     } else {
       aligned_memory& m = memory_[I - inputs];
-      return std::span<type>(reinterpret_cast<type*>(m.data()), m.size() / sizeof(type));
+      return part_of_run(std::span(reinterpret_cast<type*>(m.data()), m.size() / sizeof(type)), runs_.has_value());
     }
   }
+  template <class T> std::span<T> part_of_run(std::span<T> all, bool by_run) const {
+    if (!by_run) return all;
+    const std::size_t elements = all.size() / static_cast<std::size_t>(*runs_);
+    return all.subspan(run_ * elements, elements);
+  }
+  // All runs.
   template <class Session> void call(Session& s, thread_pool& pool) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { s.run(pool, range<I>()...); }
-    (std::make_index_sequence<inputs + outputs>{});
+    for (run_ = 0; run_ < static_cast<std::size_t>(runs_.value_or(1)); ++run_)
+      [&]<std::size_t... I>(std::index_sequence<I...>) { s.run(pool, range<arguments_of_run[I]>()...); }
+    (std::make_index_sequence<arguments_of_run.size()>{});
   }
 
   void write_outputs() const {
@@ -225,14 +320,14 @@ template <class Net> class network_program {
     }
   }
   void write_trace(const packed_weights<Net>& packed, thread_pool& pool) {
-    session<Net, chrome_trace> s(packed);
-    bind(s);
+    session_type<chrome_trace> s(packed);
+    prepare(s);
     call(s, pool);  // the first run is the slowest
     s.observer().clear();
     call(s, pool);
     s.observer().write(*arguments_.trace);
   }
-  void time(session<Net>& s, thread_pool& pool) {
+  void time(session_type<no_observer>& s, thread_pool& pool) {
     std::vector<double> milliseconds;
     for (std::size_t i = 0; i < arguments_.repetitions; ++i) {
       const auto begin = std::chrono::steady_clock::now();
@@ -246,7 +341,10 @@ template <class Net> class network_program {
   }
 
   program_arguments arguments_;
-  std::vector<npy> files_;
+  std::vector<std::optional<npy>> files_;  // of each input; none of a state that begins with zeros
+  std::vector<bool> by_run_;               // has the file one axis more, that of the runs?
+  std::optional<std::int64_t> runs_;       // where one has
+  std::size_t run_ = 0;
   std::vector<std::int64_t> values_;  // of the plan's symbols
   std::vector<aligned_memory> memory_;
   std::vector<std::vector<std::int64_t>> shapes_;

@@ -32,6 +32,7 @@ template <fixed_string Output, fixed_string Input> struct feedback {
   static constexpr std::string_view output = Output.view(), input = Input.view();
   template <class Range> static auto given_out(Range& x) noexcept { return out<Output>(x); }
   template <class Range> static auto taken_in(Range& x) noexcept { return in<Input>(x); }
+  template <class Session> static auto state_of(Session& s) noexcept { return s.template state<Input>(); }
 };
 
 namespace detail {
