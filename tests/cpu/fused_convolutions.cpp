@@ -132,7 +132,7 @@ template <bool Symbolic> struct narrow {  // one dimension, written as pictures 
     g.output("padded", dk::conv(few, g.weight("e", {5, 3, 3, 3}), {.pads = {1, 1, 1, 1}}));
     const dk::op::conv before{.strides = {1, 2}, .pads = {1, 1, 1, 0}}, behind{.strides = {1, 2}, .pads = {1, 0, 1, 1}};
     g.output("padding alone", dk::conv(few, g.weight("f", {5, 3, 3, 1}), before));
-    g.output("with padding behind", dk::conv(few, g.weight("f", {5, 3, 3, 1}), behind));
+    g.output("with padding behind", dk::conv(few, g.weight("h", {5, 3, 3, 1}), behind));
   }
 };
 // Convolutions whose tiles of pixels lie along dimension d.
@@ -145,7 +145,6 @@ template <class Model> constexpr int convolutions_along(std::size_t d) {
   return n;
 }
 static_assert(convolutions_along<narrow<false>>(2) == 4 && convolutions_along<narrow<false>>(3) == 3);
-static_assert(convolutions_along<narrow<true>>(2) == 4 && convolutions_along<narrow<true>>(3) == 3);
 
 template <bool Symbolic> struct volumes {  // three dimensions
   static constexpr void build(dk::builder& g) {

@@ -57,8 +57,8 @@ concept has_load_first = requires(const float* p, F f) {
 
 }  // namespace detail
 
-// T is float, double or an integer, of which operations wrap around. A comparison yields a mask: lanes of all ones (true)
-// or zero, of the integer as wide as T.
+// T is float, double or an integer, of which operations wrap around. A comparison yields a mask: lanes of all ones
+// (true) or zero, of the integer as wide as T.
 template <class T, int N> struct vec {
   using value_type = T;
   using native = typename detail::native_vector<T, N>::type;
