@@ -277,7 +277,8 @@ struct byte_convolution::kernel : channels_last_kernel<Net, R, detail::byte_engi
         std::int32_t numbers[float_lanes];
         pixel.store(numbers);
         std::uint8_t* const to = out + c[last] * channels;
-        const index_t whole = c[last] + n < pixels ? index_t{n} : n - 1;  // the last of a row has none behind
+        // those that end within four bytes of the row's end are stored byte by byte: behind it lies the border
+        const index_t whole = std::clamp<index_t>(pixels - c[last] - ceil_div(4, channels) + 1, 0, n);
         for (index_t i = 0; i < whole; ++i) std::memcpy(to + i * channels, numbers + i, sizeof *numbers);
         for (index_t i = whole; i < n; ++i)
           for (index_t ch = 0; ch < channels; ++ch)
