@@ -24,6 +24,7 @@ void products_of_pairs(no_vector, no_vector);
 void lanes_of_bytes(const std::uint8_t*, no_vector);
 void lanes_of_bytes(const std::int8_t*, no_vector);
 void low_bytes(no_vector, std::uint8_t*);
+void permuted(no_vector, no_vector);
 void bytes_of_table(no_vector, no_vector, no_vector, no_vector, no_vector);
 void load_halves(const std::uint16_t*, no_vector);
 void store_halves(no_vector, std::uint16_t*);
