@@ -26,11 +26,6 @@ static_assert(inferred([](builder& g) {
                 return dequantize_linear(g.input("x", u8, {2, L}), g.weight("s", {3}), {.axis = 0});
               }) == "DequantizeLinear: the number of scales or zero points is 3, but the extent of the axis is 2");
 
-// One of one element, whatever its rank, leaves x its shape, and then no axis is needed.
-static_assert(inferred([](builder& g) {
-                return quantize_linear(g.input("x", f32, {L}), g.weight("s", {1, 1}), {.axis = 7}) + g.scalar(1, u8);
-              }) == "u8 [L]");
-
 // Sizes of blocks at the ends of their type; a block may be longer than the axis.
 constexpr auto in_blocks(std::int64_t rows, std::int64_t columns, std::int64_t axis, std::int64_t block) {
   return inferred([&](builder& g) {
@@ -45,12 +40,21 @@ static_assert(in_blocks(1, 1, std::int64_t{1} << 40, -1) == "DequantizeLinear: t
 static_assert(in_blocks(2, 2, 1, std::numeric_limits<std::int64_t>::max()) ==
               "DequantizeLinear: an extent of the scales or zero points is 2, but the number of blocks is 1");
 
+TEST_CASE("a scale of one element, whatever its rank, leaves x its shape; then no axis is needed") {
+  builder g;
+  const tensor x = g.input("x", f32, {3}), scale = g.input("s", f32, {1, 1});
+  g.output("y", quantize_linear(x, scale, {.axis = 7}));
+  const host_tensor y = evaluate(g.value(), std::vector{host_tensor({3}, {2, 4, 6}), host_tensor({1, 1}, {2})})[0];
+  CHECK(y.dims == std::vector<std::int64_t>{3});
+  CHECK(y.integers == std::vector<std::int64_t>{1, 2, 3});
+}
+
 TEST_CASE("a block longer than the axis is one block") {
   builder g;
-  g.output("y", dequantize_linear(g.input("x", u8, {2, 3}), g.input("s", f32, {2, 1}),
-                                  {.axis = 1, .block_size = std::numeric_limits<std::int64_t>::max()}));
-  const host_tensor x = host_tensor::of_integers(u8, {2, 3}, {1, 2, 3, 4, 5, 6}), scale({2, 1}, {2, 10});
-  CHECK(evaluate(g.value(), {x, scale})[0].reals == std::vector<double>{2, 4, 6, 40, 50, 60});
+  const tensor x = g.input("x", u8, {2, 3}), scale = g.input("s", f32, {2, 1});
+  g.output("y", dequantize_linear(x, scale, {.axis = 1, .block_size = std::numeric_limits<std::int64_t>::max()}));
+  const std::vector given{host_tensor::of_integers(u8, {2, 3}, {1, 2, 3, 4, 5, 6}), host_tensor({2, 1}, {2, 10})};
+  CHECK(evaluate(g.value(), given)[0].reals == std::vector<double>{2, 4, 6, 40, 50, 60});
 }
 
 TEST_CASE("quantization: results from elsewhere, with known and with symbolic extents") {

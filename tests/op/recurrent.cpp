@@ -49,7 +49,7 @@ TEST_CASE("a row of the batch without steps gives out zeros, as in ONNX Runtime,
     const tensor in = g.input("x", f32, {2, 2, 1}), w = g.input("w", f32, {2, gates, 1}),
                  r = g.input("r", f32, {2, gates, 1}), n = g.input("n", i32, {2}), h = g.input("h", f32, {2, 2, 1});
     g.output("y", cells ? g.apply(op, {in, w, r, {}, n, h, h}) : g.apply(op, {in, w, r, {}, n, h}));
-    return evaluate(g.value(), {x, weights(gates), weights(gates), lengths, initial})[0].reals;
+    return evaluate(g.value(), std::vector{x, weights(gates), weights(gates), lengths, initial})[0].reals;
   };
   for (const std::vector<double>& last : {last_of(op::rnn{}, 1, 1, false), last_of(op::gru{}, 3, 1, false),
                                           last_of(op::lstm{}, 4, 1, true), last_of(op::lstm{}, 4, 2, true)}) {
