@@ -53,13 +53,14 @@ TEST_CASE("at() and views agree") {
 
   symbol_table table;
   const dim n = table.symbol_named("N", {1, 100}), three = 3;
-  view v = view_algebra(table).row_major({n, n});
+  view_algebra algebra(table);
+  view v = algebra.row_major({n, n});
   const shape from{n, n}, to{n, three};
-  REQUIRE(op::assume_shape::forward({view_algebra(table), from, to}, v));
+  REQUIRE(op::assume_shape::forward({algebra, from, to}, v));
   CHECK(v.dims[1][0] == axis{three, 1});
   CHECK(v.dims[0][0] == axis{n, n});
-  REQUIRE(op::assume_shape::backward({view_algebra(table), from, to}, v));
-  CHECK(v == view_algebra(table).row_major({n, n}));
+  REQUIRE(op::assume_shape::backward({algebra, from, to}, v));
+  CHECK(v == algebra.row_major({n, n}));
 }
 
 }  // namespace
