@@ -281,6 +281,9 @@ auto one_of_each(std::int64_t n) {
     const dk::tensor pixels = g.input("pixels", dk::u8, {1, 32, 8 * n, 8});
     g.output("product of bytes", g.apply(dk::op::matmul_integer{}, {bytes, g.weight("bw", {96, 40}, dk::i8)}));
     g.output("filtered bytes", g.apply(dk::op::conv_integer{}, {pixels, g.weight("bf", {64, 32, 3, 3}, dk::i8)}));
+    g.output("looked up", dk::gather(g.weight("table", {256}, dk::u8), dk::cast(bytes, {.to = dk::i32})));
+    g.output("largest", dk::arg_max(rows, {.axis = 1}));
+    g.output("resized", dk::resize(rows, {.scales = {1, 2}}));
     g.output("states", g.apply(dk::op::gru{}, {g.input("steps", f32, {4 * n, 1, 16}), g.weight("gw", {1, 48, 16}),
                                                g.weight("gr", {1, 48, 16})}));
   };

@@ -28,28 +28,27 @@ class possible_steps {
   // tensor that has a negative extent, of what runs whichever branches are taken.
   possible_steps(const plan_view& plan, const symbol_table& table, std::span<const std::int64_t> values,
                  negative_extents negative = negative_extents::refused)
-      : plan_(plan), table_(table), values_(values), reason_of_(plan.steps.size(), none), used_(plan.buffers.size()) {
+      : plan_(plan), table_(table), values_(values) {
     for (const guarded_assumption& a : plan.branch_assumptions)
       if (std::optional<error> wrong = assumption_error(table, a.assumed, values)) refuse(a.guards, std::move(*wrong));
     for (const step& s : plan.steps)
       if (s.guards.count != 0 && reason_against(s) == none)
         if (std::optional<error> wrong = problem_of(s)) refuse(s.guards, std::move(*wrong));
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) reason_of_[i] = reason_against(plan.steps[i]);
-    find_used();
+    if (!refused_.empty()) find_used();
     if (negative == negative_extents::accepted) return;
     for (std::size_t b = 0; b < plan.buffers.size(); ++b)
-      if (used_[b])
+      if (uses(b))
         if (std::optional<error> wrong = problem_of(plan.buffers[b])) throw std::move(*wrong);
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
-      if (reason_of_[i] == none)
+      if (reason_against(i) == none)
         if (std::optional<error> wrong = problem_of(plan.steps[i])) throw std::move(*wrong);
   }
 
   // Why a step of a branch must not run, as a number of reasons(); none for one that can.
-  std::int32_t reason_against(std::size_t step) const { return reason_of_[step]; }
+  std::int32_t reason_against(std::size_t step) const { return refused_.empty() ? none : reason_of_[step]; }
   const std::vector<error>& reasons() const { return reasons_; }
   // Does a step that can run use the buffer, or the caller?
-  bool uses(std::size_t buffer) const { return used_[buffer]; }
+  bool uses(std::size_t buffer) const { return refused_.empty() || used_[buffer]; }
 
  private:
   std::int64_t evaluate(dim d) const { return table_.evaluate(d, values_.data()); }
@@ -75,6 +74,9 @@ class possible_steps {
   }
 
   void find_used() {
+    reason_of_.resize(plan_.steps.size());
+    used_.resize(plan_.buffers.size());
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) reason_of_[i] = reason_against(plan_.steps[i]);
     const auto use = [&](std::int32_t b) { used_[static_cast<std::size_t>(b)] = true; };
     for (std::size_t b = 0; b < used_.size(); ++b)
       used_[b] = plan_.buffers[b].where != storage::arena && plan_.buffers[b].where != storage::tiles;
@@ -131,7 +133,7 @@ class possible_steps {
   std::vector<slice_of> refused_;  // branches that cannot be taken, and why
   std::vector<error> reasons_;
   std::vector<std::int32_t> reason_of_;  // by step
-  std::vector<bool> used_;               // by buffer
+  std::vector<bool> used_;               // by buffer; of no size without such branches
 };
 
 }  // namespace dnnkit::detail
