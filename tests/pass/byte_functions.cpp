@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dnnkit/graph/verify.hpp"
@@ -94,6 +95,17 @@ TEST_CASE("what is dequantised and quantised by one scale is moved as bytes") {
   CHECK(o.gathers == 1);  // of bytes
   CHECK(o.quantisations == 0);
   CHECK(o.dequantisations == 0);
+}
+
+TEST_CASE("another scale alone, or another zero point alone, makes other bytes") {
+  for (const auto& [unit, zero] : {std::pair(0.08, 100.0), std::pair(0.04, 101.0)}) {
+    CAPTURE(unit);
+    const outcome o = of(u8, [&](dk::builder& b, dk::tensor q) {
+      b.output("y", scale_of(b, unit, zero).bytes(scale_of(b, 0.04, 100).real(q)));
+    });
+    CHECK(o.same);
+    CHECK(o.gathers == 1);
+  }
 }
 
 TEST_CASE("bytes that are moved between two scales are moved, and looked up") {
