@@ -48,6 +48,25 @@ struct signs {
   }
 };
 
+struct filters_of_their_own {  // each channel's: more rows than a lane holds, more taps than registers, holes, steps
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor u = g.input("u", u8, {1, 35, 12, 23}), s = g.input("s", i8, {2, 16, 9, 31});
+    const auto of = [&](const char* name, dk::tensor x, dk::tensor zero, std::int64_t height, std::int64_t width,
+                        dk::dtype type, dk::op::conv_integer how) {
+      const std::int64_t channels = how.group;
+      const dk::tensor w = g.weight(name, ".weight", {channels, 1, height, width}, type);
+      g.output(name, conv(x, w, zero, type == u8 ? g.weight(name, ".zeros", {channels}, u8) : dk::tensor{}, how));
+    };
+    const dk::tensor zero = g.input("zero", u8, {}), below = g.scalar(-100, i8);
+    of("tall", u, zero, 5, 5, i8, {.strides = {2, 2}, .pads = {2, 2, 2, 2}, .group = 35});
+    of("wide", u, zero, 2, 10, i8, {.pads = {0, 4, 1, 5}, .group = 35});
+    of("holes", u, zero, 6, 3, u8, {.strides = {1, 3}, .pads = {3, 3, 3, 3}, .dilations = {1, 3}, .group = 35});
+    of("apart", s, below, 1, 2, i8, {.strides = {1, 5}, .group = 16});
+    of("low", s, below, 3, 3, u8, {.strides = {2, 1}, .pads = {1, 1, 1, 1}, .group = 16});
+    of("eight", s, below, 9, 8, i8, {.pads = {4, 3, 4, 4}, .group = 16});
+  }
+};
+
 struct picture {  // of few channels, quantised by the kernel that reads it
   static constexpr void build(dk::builder& g) {
     const auto of = [&](const char* name, std::int64_t channels, dk::dtype type) {
@@ -102,7 +121,7 @@ template <class Model, std::size_t Products> constexpr bool in_bytes() {
   return products == Products;
 }
 static_assert(in_bytes<windows<false>, 5>() && in_bytes<windows<true>, 5>() && in_bytes<signs, 4>());
-static_assert(in_bytes<quantised, 4>());
+static_assert(in_bytes<filters_of_their_own, 6>() && in_bytes<quantised, 4>());
 
 // Does nothing of a model run by its operators' definitions?
 template <class Model> constexpr bool in_vectors() {
@@ -146,5 +165,6 @@ TEST_CASE("compiled: convolutions of bytes, windows of all kinds") {
   check_model<windows<true>>("windows, symbolic");
 }
 TEST_CASE("compiled: signs, zero points, one and three dimensions") { check_model<signs>("signs"); }
+TEST_CASE("compiled: a filter for each channel") { check_model<filters_of_their_own>("filters of their own"); }
 TEST_CASE("compiled: pictures that are quantised where they are read") { check_model<picture>("picture"); }
 TEST_CASE("compiled: a model that was quantised") { check_model<quantised>("quantised"); }

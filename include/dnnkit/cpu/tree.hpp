@@ -330,6 +330,15 @@ template <class Net, std::size_t R> struct tree {
     [[gnu::always_inline]] void finish(index_t i, index_t j, auto n, auto anchor) const {
       finish_at<Lanes>(spot{*this, i, j * Lanes}, n, anchor);
     }
+    // The same for one row of vector j after another: what they have in common is loaded once. Compilers cannot see that
+    // it is the same in all of them, since a byte that is stored may be part of anything.
+    [[gnu::always_inline]] auto column(index_t j, auto n) const {
+      return [&]<std::size_t... L>(std::index_sequence<L...>) __attribute__((always_inline)) {
+        return column_of<decltype(n), decltype(kept<L>(spot{*this, 0, j * Lanes}, n))...>{
+            *this, j * Lanes, n, {kept<L>(spot{*this, 0, j * Lanes}, n)...}};
+      }
+      (std::make_index_sequence<self.loads.count>{});
+    }
 
    private:
     static constexpr bool steps(slice_of axes) {
@@ -342,11 +351,17 @@ template <class Net, std::size_t R> struct tree {
     static constexpr bool output_steps(const recipe_output& o) {
       return has_lanes(o.type) && steps(o.axes) && stride_along(Net::plan, o.axes, Along).stride == 1;
     }
+    // Elements from one row of the tile to the next, and to row i: a constant product where the compiler knows them.
+    template <slice_of Axes> static constexpr local_extent row_step = stride_along(Net::plan, Axes, Rows).stride;
+    template <slice_of Axes> [[gnu::always_inline]] static constexpr index_t row_at(index_t i, index_t step) {
+      if constexpr (row_step<Axes>.is_known()) return i * row_step<Axes>.value();
+      else return i * step;
+    }
     template <std::size_t L> [[gnu::always_inline]] void set_load() {
       constexpr recipe_load l = access::template load<L>;
       if constexpr (spec.outputs_read(L) && load_steps(l)) {
         loads_[L] = pointer<L>(call_) + view_address<Net, l.axes, l.offset>(call_, origin_);
-        load_row_[L] = extent_value<stride_along(Net::plan, l.axes, Rows).stride>(call_);
+        load_row_[L] = extent_value<row_step<l.axes>>(call_);
       }
     }
     template <std::size_t O> [[gnu::always_inline]] void set_output() {
@@ -354,7 +369,7 @@ template <class Net, std::size_t R> struct tree {
       if constexpr (output_steps(o)) {
         outputs_[O] = reinterpret_cast<element<o.type>*>(call_.operands[o.operand]) +
                       view_address<Net, o.axes, o.offset>(call_, origin_);
-        output_row_[O] = extent_value<stride_along(Net::plan, o.axes, Rows).stride>(call_);
+        output_row_[O] = extent_value<row_step<o.axes>>(call_);
       }
     }
 
@@ -374,7 +389,7 @@ template <class Net, std::size_t R> struct tree {
           return load_lanes<L, Lanes, Along>(t.call_, here(), n);
         } else {
           using vector = cpu::lanes<l.type, Lanes>;
-          const auto* p = static_cast<const element<l.type>*>(t.loads_[L]) + i * t.load_row_[L];
+          const auto* p = static_cast<const element<l.type>*>(t.loads_[L]) + row_at<l.axes>(i, t.load_row_[L]);
           constexpr bool is_one = stride_along(Net::plan, l.axes, Along).stride == 0;
           if constexpr (is_one && l.type == dtype::boolean) return mask_of<vector>(*p);
           else if constexpr (is_one) return vector(*p);
@@ -385,11 +400,45 @@ template <class Net, std::size_t R> struct tree {
         if constexpr (!output_steps(access::template output<O>)) {
           tree::store<O, Lanes, Along>(t.call_, here(), n, x);
         } else {
-          using stored = element<access::template output<O>.type>;
-          store_next(x, static_cast<stored*>(t.outputs_[O]) + i * t.output_row_[O] + lane, n);
+          constexpr recipe_output o = access::template output<O>;
+          auto* const row = static_cast<element<o.type>*>(t.outputs_[O]) + row_at<o.axes>(i, t.output_row_[O]);
+          store_next(x, row + lane, n);
         }
       }
     };
+
+    // Is load L the same in all rows, and an address known for it?
+    template <std::size_t L>
+    static constexpr bool is_kept = [] {
+      constexpr recipe_load l = access::template load<L>;
+      return spec.outputs_read(L) && load_steps(l) && row_step<l.axes>.is_known() && row_step<l.axes>.value() == 0;
+    }();
+    struct not_kept {};
+    template <std::size_t L> [[gnu::always_inline]] static auto kept(const spot& first, auto n) {
+      if constexpr (is_kept<L>) return first.template load<L>(n);
+      else return not_kept{};
+    }
+    template <class N, class... Kept> struct column_of {
+      const tile& t;
+      index_t lane;
+      N n;
+      std::tuple<Kept...> all;
+
+      [[gnu::always_inline]] void finish(index_t i, auto anchor) const {
+        finish_at<Lanes>(spot_in_column{{t, i, lane}, all}, n, anchor);
+      }
+    };
+    template <class Kept> struct spot_in_column {
+      spot here;
+      const Kept& all;
+
+      template <std::size_t L> [[gnu::always_inline]] auto load(auto n) const {
+        if constexpr (is_kept<L>) return std::get<L>(all);
+        else return here.template load<L>(n);
+      }
+      template <std::size_t O> [[gnu::always_inline]] void store(auto n, auto x) const { here.template store<O>(n, x); }
+    };
+    template <class Kept> spot_in_column(spot, const Kept&) -> spot_in_column<Kept>;
 
     static constexpr std::size_t load_count = self.loads.count == 0 ? 1 : self.loads.count;
     const kernel_call& call_;

@@ -128,19 +128,15 @@ struct byte_convolution::kernel : channels_last_kernel<Net, R, detail::byte_engi
   // --- weights: packed; then the sums of the filters, and how many times they have been packed for (byte_conv::times)
   static constexpr bool may_be_wide =
       weight_zero.from != source::nothing || facts::spec.type_of(facts::weight) == dtype::u8;
-  static constexpr index_t most_times = may_be_wide && !depthwise ? 3 : 1;  // 255 = 127 + 127 + 1
+  static constexpr index_t most_times = may_be_wide ? 3 : 1;  // 255 = 127 + 127 + 1
   // Part number `time` of a weight.
   static constexpr std::int32_t part_of(std::int32_t w, index_t time) {
     for (; time > 0; --time) w -= std::clamp(w, -128, 127);
     return std::clamp(w, -128, 127);
   }
-  static constexpr index_t packed_size(index_t times) {
-    if constexpr (depthwise) return convolution_type::packed_size();
-    else return convolution_type::packed_size(times);
-  }
   static constexpr index_t sums = convolution_type::columns() * (depthwise ? 1 : attributes.groups);
   static constexpr std::int64_t weight_bytes =
-      ceil_div(packed_size(most_times) * static_cast<index_t>(sizeof(packed_weight)), 64) * 64;
+      ceil_div(convolution_type::packed_size(most_times) * static_cast<index_t>(sizeof(packed_weight)), 64) * 64;
   static constexpr std::int64_t packed_bytes =
       weight_bytes + (sums + 1) * static_cast<std::int64_t>(sizeof(std::int32_t));
   static constexpr std::uint32_t packed_inputs = weight_zero.from == source::nothing ? 0b0010 : 0b1010;
@@ -171,10 +167,8 @@ struct byte_convolution::kernel : channels_last_kernel<Net, R, detail::byte_engi
     const auto at = [&](index_t oc, index_t ic, index_t tap) {
       return plain[static_cast<std::size_t>((oc * in + ic) * taps + tap)];
     };
-    if constexpr (depthwise) convolution_type::pack([&](index_t c, index_t, index_t tap) { return at(c, 0, tap); }, to);
-    else
-      convolution_type::pack(
-          times, [&](index_t oc, index_t ic, index_t tap, index_t time) { return part_of(at(oc, ic, tap), time); }, to);
+    convolution_type::pack(
+        times, [&](index_t oc, index_t ic, index_t tap, index_t time) { return part_of(at(oc, ic, tap), time); }, to);
   }
   static std::int32_t zero_of_filter(const kernel_call& call, index_t oc) {
     if constexpr (weight_zero.from == source::nothing) {
@@ -219,9 +213,9 @@ struct byte_convolution::kernel : channels_last_kernel<Net, R, detail::byte_engi
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     auto c = convolution(call);
     const std::int32_t* const sum = filter_sums(call);
-    if constexpr (!depthwise) c.times = sum[sums];
+    c.times = sum[sums];
     // where the kernels take signed bytes for unsigned ones, the zero point moves with them
-    const std::int32_t zero = zero_of_input(call) + (depthwise ? 0 : added_to_bytes<sign>);
+    const std::int32_t zero = zero_of_input(call) + (depthwise ? added_to_depthwise_bytes<sign> : added_to_bytes<sign>);
     const auto* in = reinterpret_cast<const std::uint8_t*>(call.scratch);
     if constexpr (in_place) in = reinterpret_cast<const std::uint8_t*>(facts::first_tap(call));
     const index_t out_d = c.out_d;

@@ -10,6 +10,11 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
+// In vectors of channels, too, signed bytes are taken for unsigned ones where products of bytes are added at once
+// (cpu/micro/byte_tile.hpp).
+template <byte_sign Sign>
+inline constexpr std::int32_t added_to_depthwise_bytes = Sign == byte_sign::is_signed&& bytes_at_once ? 128 : 0;
+
 // What both have in common. Extents are constant<N> or index_t; strides are in bytes; where taps read is as conv says.
 //
 // run(input, packed, first, last, start, epilogue): start(oc) is what the sums of channels oc, ... begin with, as an
@@ -182,8 +187,9 @@ struct byte_conv : byte_conv_geometry<A, Height, Width, RowStride, PixelStride> 
   }
 };
 
-// in_channels == out_channels == groups. Weights are packed as 32-bit lanes whose lower half they are: as are bytes
-// that have been made lanes, so that sums of products of pairs (cpu/micro/byte_tile.hpp) are products.
+// in_channels == out_channels == groups. The pixels of several filter rows at one place share a 32-bit lane, bytes of up
+// to four rows or numbers of 16 bits of two, and their products are added at once; neighbouring pixels of the output
+// read the same lanes.
 template <byte_sign Sign, conv_attributes A, class Height, class Width, class RowStride,
           class PixelStride = constant<A.in_channels>>
 struct byte_depthwise : byte_conv_geometry<A, Height, Width, RowStride, PixelStride> {
@@ -191,15 +197,28 @@ struct byte_depthwise : byte_conv_geometry<A, Height, Width, RowStride, PixelStr
   static constexpr index_t channel_vectors = ceil_div(A.out_channels, float_lanes);
   static constexpr index_t columns() noexcept { return channel_vectors * float_lanes; }
 
+  // As byte_conv::times.
+  index_t times = 1;
+
   // Lanes of packed weights.
-  static constexpr index_t packed_size() noexcept { return A.taps() * columns(); }
-  template <class Value> static void pack(Value&& value, std::int32_t* packed) {
+  static constexpr index_t packed_size(index_t times) noexcept { return times * group_size * columns(); }
+  // value(channel, 0, tap, time) yields a weight, or a part of one: -128 to 127.
+  template <class Value> static void pack(index_t times, Value&& value, std::int32_t* packed) {
     for (index_t v = 0; v < channel_vectors; ++v)
-      for (index_t tap = 0; tap < A.taps(); ++tap)
-        for (index_t lane = 0; lane < float_lanes; ++lane) {
-          const index_t c = v * float_lanes + lane;
-          *packed++ = c < A.out_channels ? static_cast<std::int32_t>(value(c, index_t{0}, tap)) & 0xffff : 0;
-        }
+      for (index_t t = 0; t < times; ++t)
+        for (index_t d = 0; d < A.kernel_d; ++d)
+          for (index_t h = 0; h < A.kernel_h; h += rows_a_lane)
+            for (index_t w = 0; w < A.kernel_w; ++w)
+              for (index_t lane = 0; lane < float_lanes; ++lane, ++packed) {
+                const index_t c = v * float_lanes + lane;
+                std::uint32_t rows = 0;
+                for (index_t r = 0; r < rows_a_lane && h + r < A.kernel_h && c < A.out_channels; ++r) {
+                  const index_t tap = (d * A.kernel_h + h + r) * A.kernel_w + w;
+                  const auto weight = static_cast<std::uint32_t>(value(c, index_t{0}, tap, t));
+                  rows |= (weight & row_mask) << (row_bits * r);
+                }
+                *packed = static_cast<std::int32_t>(rows);
+              }
   }
 
   constexpr index_t units() const noexcept { return this->images * this->out_d * this->out_h; }
@@ -217,7 +236,7 @@ struct byte_depthwise : byte_conv_geometry<A, Height, Width, RowStride, PixelStr
           tiles.visit(t, [&](auto size, index_t x) {
             const std::uint8_t* a = line + x * (A.stride_w * this->pixel_stride) + v * float_lanes;
             with_lanes<A.out_channels % float_lanes == 0>(A.out_channels - v * float_lanes, [&](auto lanes) {
-              run_tile<static_cast<int>(decltype(size)::value)>(a, packed + v * A.taps() * float_lanes,
+              run_tile<static_cast<int>(decltype(size)::value)>(a, packed + v * times * group_size * float_lanes,
                                                                 start(v * float_lanes),
                                                                 epilogue(n, y, x, v * float_lanes), lanes);
             });
@@ -227,34 +246,85 @@ struct byte_depthwise : byte_conv_geometry<A, Height, Width, RowStride, PixelStr
 
  private:
   static constexpr int pixel_limit = vector_registers == 32 ? 14 : 8;
+  static constexpr index_t rows_a_lane = bytes_at_once ? 4 : 2, row_bits = 32 / rows_a_lane;
+  static constexpr std::uint32_t row_mask = (std::uint32_t{1} << row_bits) - 1;
+  // Packed vectors of a channel vector.
+  static constexpr index_t group_size = A.kernel_d * ceil_div(A.kernel_h, rows_a_lane) * A.kernel_w;
+  // Taps of a filter row whose weights are in registers together.
+  static constexpr index_t most_taps = 7;
 
   [[gnu::always_inline]] static int_vec load(const std::uint8_t* p, auto lanes) noexcept {
-    using stored = std::conditional_t<Sign == byte_sign::is_signed, std::int8_t, std::uint8_t>;
+    using stored = std::conditional_t<Sign == byte_sign::is_signed && !bytes_at_once, std::int8_t, std::uint8_t>;
     const auto* const x = reinterpret_cast<const stored*>(p);
     if constexpr (is_constant<decltype(lanes)>) return load_as<int_vec>(x);
     else return load_as<int_vec>(x, lanes);
+  }
+  // The pixels of Rows rows at p, each in its part of the lanes.
+  template <index_t Rows> [[gnu::always_inline]] int_vec load_rows(const std::uint8_t* p, auto lanes) const noexcept {
+    int_vec x = load(p, lanes);
+    if constexpr (Rows > 1 && !bytes_at_once && Sign == byte_sign::is_signed)
+      x = x & int_vec(static_cast<std::int32_t>(row_mask));
+#pragma GCC unroll 4
+    for (index_t r = 1; r < Rows; ++r)
+      x = x | load(p + r * (A.dilation_h * this->row_stride), lanes) << static_cast<int>(row_bits * r);
+    if constexpr (bytes_at_once && Sign == byte_sign::is_signed)
+      x = x ^ int_vec(static_cast<std::int32_t>(0x80808080U));
+    return x;
+  }
+  template <class V> [[gnu::always_inline]] static V plus_products(V sum, V x, V weight) noexcept {
+    if constexpr (bytes_at_once) return V(isa::plus_products_of_bytes(sum.v, x.v, weight.v));
+    else return sum + V(detail::products_of_pairs(x.v, weight.v));
+  }
+
+  // Rows rows by Taps taps of the filter, the first of which a tile's first pixel reads at p.
+  template <index_t Rows, index_t Taps, int Pixels>
+  [[gnu::always_inline]] void add_products(int_vec (&acc)[Pixels], const std::uint8_t* p, const std::int32_t*& b,
+                                           auto lanes) const {
+    constexpr index_t wide = A.dilation_w;
+    int_vec weight[Taps];
+#pragma GCC unroll 8
+    for (index_t w = 0; w < Taps; ++w, b += float_lanes) weight[w] = int_vec::load(b);
+#pragma GCC unroll 128
+    for (index_t at = 0; at <= (Pixels - 1) * A.stride_w + (Taps - 1) * wide; ++at) {
+      // the taps w for which at = pixel * stride + w * dilation, of a pixel of the tile
+      const auto pixel = [&](index_t w) { return (at - w * wide) / A.stride_w; };
+      const auto reads = [&](index_t w) {
+        return at >= w * wide && (at - w * wide) % A.stride_w == 0 && pixel(w) < Pixels;
+      };
+      bool is_read = false;
+#pragma GCC unroll 8
+      for (index_t w = 0; w < Taps; ++w) is_read = is_read || reads(w);
+      if (!is_read) continue;
+      const int_vec x = load_rows<Rows>(p + at * this->pixel_stride, lanes);
+#pragma GCC unroll 8
+      for (index_t w = 0; w < Taps; ++w)
+        if (reads(w)) acc[pixel(w)] = plus_products(acc[pixel(w)], x, weight[w]);
+    }
+  }
+  template <index_t Rows, int Pixels>
+  [[gnu::always_inline]] void add_rows(int_vec (&acc)[Pixels], const std::uint8_t* p, const std::int32_t*& b,
+                                       auto lanes) const {
+    constexpr index_t rest = A.kernel_w % most_taps;
+    for (index_t w = 0; w + most_taps <= A.kernel_w; w += most_taps)
+      add_products<Rows, most_taps>(acc, p + w * (A.dilation_w * this->pixel_stride), b, lanes);
+    if constexpr (rest != 0)
+      add_products<Rows, rest>(acc, p + (A.kernel_w - rest) * (A.dilation_w * this->pixel_stride), b, lanes);
   }
 
   template <int Pixels, class Lanes>
   [[gnu::always_inline]] void run_tile(const std::uint8_t* a, const std::int32_t* b, int_vec start, const auto& to,
                                        Lanes lanes) const {
+    constexpr index_t rest = A.kernel_h % rows_a_lane;
     int_vec acc[Pixels];
 #pragma GCC unroll 16
     for (int i = 0; i < Pixels; ++i) acc[i] = start;
-    for (index_t d = 0; d < A.kernel_d; ++d)
-      for (index_t h = 0; h < A.kernel_h; ++h) {
-        const std::uint8_t* pa = a + d * (A.dilation_d * this->depth_stride) + h * (A.dilation_h * this->row_stride);
-#pragma GCC unroll 8
-        for (index_t w = 0; w < A.kernel_w; ++w) {
-          const int_vec weight = int_vec::load(b);
-          b += float_lanes;
-#pragma GCC unroll 16
-          for (int i = 0; i < Pixels; ++i) {
-            const int_vec x = load(pa + (i * A.stride_w + w * A.dilation_w) * this->pixel_stride, lanes);
-            acc[i] += int_vec(detail::products_of_pairs(x.v, weight.v));
-          }
-        }
-      }
+    for (index_t d = 0; d < times * A.kernel_d; ++d) {
+      const std::uint8_t* slice = a + d % A.kernel_d * (A.dilation_d * this->depth_stride);
+      detail::keep_in_register(slice);  // else GCC loads all pixels before the loop, and spills them
+      const auto row = [&](index_t h) { return slice + h * (A.dilation_h * this->row_stride); };
+      for (index_t h = 0; h + rows_a_lane <= A.kernel_h; h += rows_a_lane) add_rows<rows_a_lane>(acc, row(h), b, lanes);
+      if constexpr (rest != 0) add_rows<rest>(acc, row(A.kernel_h - rest), b, lanes);
+    }
     int_vec sums[Pixels];
 #pragma GCC unroll 16
     for (int i = 0; i < Pixels; ++i) sums[i] = acc[i];

@@ -168,14 +168,19 @@ struct byte_gemm {
     });
   }
 
-  // The same where sums begin with zeros: what they are to begin with is added to them.
-  template <class Start, class Epilogue> struct summed_at {
-    Start& start;
-    Epilogue& epilogue;
-    index_t row, column;
-    [[gnu::always_inline]] void finish(int i, int j, auto lanes, int_vec sum) const {
-      const index_t first = column + j * float_lanes;
-      epilogue(sum + start(row + i, first), row + i, first, lanes);
+  // What a tile that begins there hands its sums to (finish_tile): Finish takes sum, row, first column and lanes.
+  template <class Finish> struct finished_at {
+    const Finish& finish_one;
+    index_t row, first;
+
+    template <class Lanes> struct one_column {
+      const finished_at& at;
+      index_t first;
+      Lanes lanes;
+      [[gnu::always_inline]] void finish(int i, int_vec sum) const { at.finish_one(sum, at.row + i, first, lanes); }
+    };
+    template <class Lanes> [[gnu::always_inline]] one_column<Lanes> column(int j, Lanes lanes) const {
+      return {*this, first + j * float_lanes, lanes};
     }
   };
 
@@ -189,23 +194,18 @@ struct byte_gemm {
     for (int_vec& zero : zeros) zero = int_vec(0);
     tiles.multiply<Sign, Blocks, Vectors>(
         at, row_stride, b, byte_walk{.depth = {}, .height = {}, .width = {}, .run = k}, ahead, zeros, sums);
+    // sums begin with zeros: what they are to begin with is added to them
+    const auto with_start = [&](int_vec sum, index_t row, index_t first, auto lanes) __attribute__((always_inline)) {
+      epilogue(sum + start(row, first), row, first, lanes);
+    };
     for (int i = 0; i < Blocks; ++i) {
       const index_t again = rows.again(t + i), row = rows.first(t + i) + again;
       finish_tile<is_full>(sums + (i * rows.height + again) * Vectors, static_cast<int>(rows.height - again), Vectors,
-                           n - column, summed_at<Start, Epilogue>{start, epilogue, row, column});
+                           n - column, finished_at<decltype(with_start)>{with_start, row, column});
     }
   }
 
   static constexpr bool is_full = is_constant<N> && value_or<N>(1) % float_lanes == 0;
-
-  // What a tile that begins there hands its sums to.
-  template <class Epilogue> struct finished_at {
-    Epilogue& epilogue;
-    index_t row, column;
-    [[gnu::always_inline]] void finish(int i, int j, auto lanes, int_vec sum) const {
-      epilogue(sum, row + i, column + j * float_lanes, lanes);
-    }
-  };
 
   // A function of its own: with more around it, GCC runs out of registers in some of them.
   template <int Rows, int Vectors, class Start, class Epilogue>

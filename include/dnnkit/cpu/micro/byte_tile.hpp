@@ -167,16 +167,18 @@ template <byte_sign Sign, int Rows, int Vectors, class Fetch, class Start>
     for (int j = 0; j < Vectors; ++j) sums[i][j] = acc[i][j];
 }
 
-// Hands the sums of a tile on, to.finish(row, vector, lanes, sum), as far as there are columns: lanes is
-// constant<float_lanes> or a smaller index_t. In a loop, and in a function that all tiles of a kernel share: what
-// becomes of sums - scales, rounding, another type - takes many more instructions than a step. Full promises that all
-// lanes of all vectors are wanted.
+// Hands the sums of a tile on, as far as there are columns: to.column(vector, lanes).finish(row, sum), lanes being
+// constant<float_lanes> or a smaller index_t. In loops, and in a function that all tiles of a kernel share: what becomes
+// of sums - scales, rounding, another type - takes many more instructions than a step. A vector of columns at a time,
+// whose scales then stay in registers. Full promises that all lanes of all vectors are wanted.
 template <bool Full, class To>
 [[gnu::noinline]] void finish_tile(const int_vec* sums, int rows, int vectors, index_t columns, const To& to) {
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < vectors; ++j, ++sums)
-      with_lanes<Full>(
-          columns - j * float_lanes, [&](auto lanes) __attribute__((always_inline)) { to.finish(i, j, lanes, *sums); });
+  for (int j = 0; j < vectors; ++j)
+    with_lanes<Full>(
+        columns - j * float_lanes, [&](auto lanes) __attribute__((always_inline)) {
+          const auto column = to.column(j, lanes);
+          for (int i = 0; i < rows; ++i) column.finish(i, sums[i * vectors + j]);
+        });
 }
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -50,9 +50,9 @@ using native = float_vec::native;
 
 [[gnu::always_inline]] inline native load_native(const float* p) noexcept { return float_vec::load(p).v; }
 
-// The compiler counts n as it is. Left to itself, GCC replaces a counter by the end of a pointer, spills that to a mask
-// register, and reading it back takes the port of a multiply-add in each iteration.
-[[gnu::always_inline]] inline void keep_in_register(index_t& n) noexcept { asm("" : "+r"(n)); }
+// The compiler takes n, a counter or pointer, as it is. Left to itself, GCC replaces a counter by the end of a pointer,
+// spills that to a mask register, and reading it back takes the port of a multiply-add in each iteration.
+template <class T> [[gnu::always_inline]] inline void keep_in_register(T& n) noexcept { asm("" : "+r"(n)); }
 
 template <int Rows, int Vectors>
 [[gnu::always_inline]] inline void multiply_add(native (&acc)[Rows][Vectors], const float* a, index_t row_stride,
