@@ -5,10 +5,12 @@ KIND is dynamic (quantize_dynamic), qdq or qoperator (quantize_static, calibrate
 output channel of weights). Files, programs and inputs go to the work folder, and files that are there are kept.
 
 step is the scale in which the output was quantised last; of an output that was not, the 255th part of its range.
-steps_off is the largest difference between both in steps, and peer_steps_off that between ONNX Runtime and itself
-without its optimiser, which computes quantised products in floats: weights are random, and such networks carry the
-roundings of one layer through all others. wrong: more than one step, and more than ONNX Runtime is from itself. Times
-are of one thread, taken in turns, OpenVINO's too if Python has it.
+steps_off is the largest difference between both in steps, steps_rms its root mean square. Weights are random, and such
+networks carry the roundings of one layer through all others: what is more than a step off is compared with what rounding
+does to ONNX Runtime itself. peer_steps_off is the difference between it and itself without its optimiser, which computes
+quantised products in floats; moved_steps_off is the largest of three tries in which each float of the file and of the
+inputs is changed by at most one unit in its last place. status: ok (one step at most) | sensitive (no more than the
+larger of these two) | wrong. Times are of one thread, taken in turns, OpenVINO's too if Python has it.
 """
 import argparse
 import json
@@ -35,7 +37,8 @@ except ImportError:
 
 MODELS = ["resnet50", "mobilenet_v2", "bert_base", "vit_b_16", "gpt2", "whisper_tiny_encoder"]
 KINDS = ["dynamic", "qdq", "qoperator"]
-CALIBRATIONS, TURNS = 2, 7
+CALIBRATIONS, TURNS, TRIES = 2, 7, 3
+PROVIDERS = ["CPUExecutionProvider"]
 
 
 class random_inputs(quantization.CalibrationDataReader):
@@ -70,16 +73,48 @@ def step_of(path, output, expected):
     return float(expected.max() - expected.min()) / 255
 
 
-def largest_difference(path, outputs, expected, found):
-    """In steps, over all outputs."""
-    return max(float(numpy.abs(x - y).max()) / step_of(path, o.name, y) for o, x, y in zip(outputs, found, expected))
+def in_steps(path, outputs, expected, found):
+    """The differences of all elements of all outputs, in steps."""
+    return numpy.concatenate([
+        (numpy.abs(x.astype(numpy.float64) - y) / step_of(path, o.name, y)).ravel()
+        for o, x, y in zip(outputs, found, expected)
+    ])  # fmt: skip
+
+
+def last_place_changed(array, random):
+    """Each float one unit up, one down, or as it was."""
+    if array.dtype != numpy.float32:
+        return array
+    step = random.integers(-1, 2, array.shape)
+    there = numpy.where(step > 0, numpy.float32(numpy.inf), numpy.float32(-numpy.inf))
+    return numpy.where(step == 0, array, numpy.nextafter(array, there))
+
+
+def moved_steps(path, values, expected):
+    """How far ONNX Runtime's outputs move, in steps, when floats change in their last places: the most of all tries."""
+    largest = 0.0
+    for seed in range(TRIES):
+        random = numpy.random.default_rng(seed)
+        model = onnx.load(path)
+        for tensor in model.graph.initializer:
+            changed = last_place_changed(onnx.numpy_helper.to_array(tensor), random)
+            tensor.CopyFrom(onnx.numpy_helper.from_array(changed, tensor.name))
+        session = onnxruntime.InferenceSession(model.SerializeToString(), quiet_options(), PROVIDERS)
+        found = session.run(None, {name: last_place_changed(value, random) for name, value in values.items()})
+        largest = max(largest, in_steps(path, session.get_outputs(), expected, found).max())
+    return float(largest)
+
+
+def quiet_options():
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 3
+    return options
 
 
 def unoptimised(path):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.log_severity_level = 1, 3
+    options = quiet_options()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(path), options, PROVIDERS)
 
 
 def openvino_of(path):
@@ -118,10 +153,15 @@ def results_and_times(name, path, program, a):
     command += ["--output", folder / "outputs"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     outputs = session.get_outputs()
-    off = largest_difference(path, outputs, expected, [numpy.load(folder / "outputs" / file_name(y.name)) for y in outputs])
-    peer = largest_difference(path, outputs, expected, unoptimised(path).run(None, values))
-    result = {"status": "ok" if off <= max(1, peer) * 1.001 else "wrong", "steps_off": round(off, 3),
-              "peer_steps_off": round(peer, 3)}
+    found = [numpy.load(folder / "outputs" / file_name(y.name)) for y in outputs]
+    off = in_steps(path, outputs, expected, found)
+    result = {"status": "ok", "steps_off": round(float(off.max()), 3),
+              "steps_rms": round(float(numpy.sqrt(numpy.mean(off**2))), 3)}
+    if not off.max() <= 1.001:
+        peer = in_steps(path, outputs, expected, unoptimised(path).run(None, values)).max()
+        moved = moved_steps(path, values, expected)
+        result["status"] = "sensitive" if off.max() <= max(peer, moved) else "wrong"
+        result |= {"peer_steps_off": round(float(peer), 3), "moved_steps_off": round(moved, 3)}
     if a.no_time:
         return result
 
@@ -158,7 +198,7 @@ def main():
             if not a.wanted or any(w in (name, f"{name}:{kind}") for w in a.wanted):
                 result = compare(name, kind, a)
                 print(json.dumps(result), flush=True)
-                failures += result["status"] != "ok"
+                failures += result["status"] not in ("ok", "sensitive")
     return 1 if failures else 0
 
 
