@@ -77,6 +77,40 @@ TEST_CASE("a file at an odd address gives the same") {
   }
 }
 
+namespace {
+
+struct steps_written_out {  // three steps with one weight, the last one with another
+  static constexpr void build(dk::builder& g) {
+    dk::tensor x = g.input("x", f32, {1, 48});
+    const dk::tensor w = g.weight("w", {48, 48}), last = g.weight("last", {48, 48});
+    for (int i = 0; i < 3; ++i) x = dk::tanh(dk::matmul(x, w));
+    g.output("y", dk::tanh(dk::matmul(x, last)));
+  }
+};
+using in_steps = dk::compile<steps_written_out>;
+static_assert(in_steps::kernels == 4);
+
+}  // namespace
+
+TEST_CASE("what several kernels pack alike is packed once") {
+  const harness::test_data d = harness::random_data(dk::graph_of<steps_written_out>(), 4);
+  const std::vector<std::byte> bytes = harness::safetensors_bytes(d.weights);
+  const dk::packed_weights<in_steps> weights(dk::safetensors::from_memory(bytes, "weights"));
+  const auto& tables = *weights.tables();
+  CHECK(tables.packed(0) != nullptr);
+  CHECK(tables.packed(1) == tables.packed(0));
+  CHECK(tables.packed(2) == tables.packed(0));
+  CHECK(tables.packed(3) != tables.packed(0));
+  CHECK(tables.bytes() < 3 * 48 * 48 * sizeof(float));
+
+  dk::session<in_steps> s(weights);
+  std::vector<float> x, y(48);
+  for (double v : d.inputs[0].reals) x.push_back(static_cast<float>(v));
+  s.run(x, y);
+  const auto expected = harness::reference(dk::graph_of<steps_written_out>(), d);
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == doctest::Approx(expected[0].reals[i]).epsilon(1e-4));
+}
+
 TEST_CASE("what is kept beside the file is small and aligned") {
   const std::vector<std::byte> bytes = harness::safetensors_bytes(data().weights);
   const dk::packed_weights<net> weights(dk::safetensors::from_memory(bytes, "weights"));

@@ -3,6 +3,7 @@
 // Immutable afterwards, so several sessions in several threads may share one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,14 +32,15 @@ class packed_tables {
       : file_(std::move(file)), data_(plan.buffers.size(), nullptr), packed_(plan.steps.size(), nullptr) {
     file_.check_all(detail::required_weights(plan));
     const preparation order(plan, kernels);
-    place(plan, kernels, order);
+    const std::vector<std::size_t> packed_as = shared_panels(plan, kernels);
+    place(plan, kernels, order, packed_as);
     std::vector<aligned_memory> passing(plan.buffers.size());  // of what no kernel reads when it runs
     for (std::size_t i = 0; i < order.actions().size(); ++i) {
       const preparation::action& a = order.actions()[i];
       const plan::step& s = preparation::step_of(plan, a);
       for (std::int32_t b : plan.numbers_of(s.operands)) provide(plan, static_cast<std::size_t>(b), passing);
-      if (a.packs) kernels[s.kernel].pack(call_of(plan, s, packed_[a.step]));
-      else run_setup(plan, s, kernels[s.kernel]);
+      if (!a.packs) run_setup(plan, s, kernels[s.kernel]);
+      else if (packed_as[a.step] == a.step) kernels[s.kernel].pack(call_of(plan, s, packed_[a.step]));
       for (std::int32_t b : plan.numbers_of(s.operands))
         if (order.ends_with(static_cast<std::size_t>(b), i)) dismiss(plan, static_cast<std::size_t>(b), passing);
     }
@@ -68,8 +70,29 @@ class packed_tables {
            reinterpret_cast<std::uintptr_t>(stored(plan, b).data.data()) % size_of(b.type.type) == 0;
   }
 
+  // For each step the first one that packs the same with the same kernel: a recurrent network whose steps are written
+  // out has as many products with one weight as it has steps.
+  static std::vector<std::size_t> shared_panels(const plan_view& plan, std::span<const cpu::kernel_entry> kernels) {
+    const auto prepared = [&](std::int32_t b) {
+      return is_prepared(plan.buffers[static_cast<std::size_t>(b)]) ? b : -1;
+    };
+    const auto pack_the_same = [&](const plan::step& one, const plan::step& other) {
+      return one.kernel == other.kernel &&
+             std::ranges::equal(plan.numbers_of(one.operands), plan.numbers_of(other.operands), {}, prepared, prepared);
+    };
+    std::vector<std::size_t> first(plan.steps.size());
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      const plan::step& s = plan.steps[i];
+      first[i] = 0;
+      if (kernels[s.kernel].packed_bytes == 0) first[i] = i;
+      while (first[i] < i && !pack_the_same(plan.steps[first[i]], s)) ++first[i];
+    }
+    return first;
+  }
+
   // One block of memory for what is kept: constants, results of the setup, misaligned weights, packed panels.
-  void place(const plan_view& plan, std::span<const cpu::kernel_entry> kernels, const preparation& order) {
+  void place(const plan_view& plan, std::span<const cpu::kernel_entry> kernels, const preparation& order,
+             const std::vector<std::size_t>& packed_as) {
     std::size_t bytes = 0;
     constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
     const auto reserve = [&](std::size_t n) {
@@ -84,7 +107,7 @@ class packed_tables {
     }
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       if (const std::int64_t n = kernels[plan.steps[i].kernel].packed_bytes; n > 0)
-        packed_at[i] = reserve(static_cast<std::size_t>(n));
+        packed_at[i] = packed_as[i] == i ? reserve(static_cast<std::size_t>(n)) : packed_at[packed_as[i]];
     memory_ = aligned_memory(bytes);
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
       if (!order.is_kept(i) || !is_prepared(plan.buffers[i])) continue;

@@ -54,12 +54,23 @@ using native = float_vec::native;
 // spills that to a mask register, and reading it back takes the port of a multiply-add in each iteration.
 template <class T> [[gnu::always_inline]] inline void keep_in_register(T& n) noexcept { asm("" : "+r"(n)); }
 
+// The vector x, kept in a register: left to itself, GCC loads a vector of B again for each row of A in tiles that need
+// most registers, and two loads a cycle are too few for that.
+template <class Native> [[gnu::always_inline]] inline Native loaded_once(Native x) noexcept {
+#if defined(__x86_64__)
+  asm("" : "+v"(x));
+#elif defined(__aarch64__)
+  asm("" : "+w"(x));
+#endif
+  return x;
+}
+
 template <int Rows, int Vectors>
 [[gnu::always_inline]] inline void multiply_add(native (&acc)[Rows][Vectors], const float* a, index_t row_stride,
                                                 const float* b) {
   native column[Vectors];
 #pragma GCC unroll 16
-  for (int j = 0; j < Vectors; ++j) column[j] = load_native(b + j * float_lanes);
+  for (int j = 0; j < Vectors; ++j) column[j] = loaded_once(load_native(b + j * float_lanes));
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i) {
     const native x = float_vec::broadcast(a[i * row_stride]);
