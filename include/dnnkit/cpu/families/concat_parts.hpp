@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernel of Concat: every part is copied, prologue and epilogue included, in vectors along the axis the output is
-// contiguous in. Only where that is the joined axis do vectors end between parts. A first part that is there already,
-// because its memory is that of the output, is passed over.
+// contiguous in, or, where that is the joined one and parts are thin, along the axis that takes least time. Only along
+// the joined axis do vectors end between parts. A first part that is there already, because its memory is that of the
+// output, is passed over.
 #pragma once
 
 #include <cstddef>
@@ -19,24 +20,42 @@ struct concat_parts {
   static constexpr std::string_view name = "concat_parts";
   static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == id_of<op::concat>; }
 
-  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& target) {
-    const bool vectors = !spec.is_setup();
+  static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
     const std::size_t along = lane_axis(spec);
+    kernel_choice best = in_rows(spec, facts, along);
+    if (spec.is_setup() || along != joined_axis(spec)) return best;
+    // of few positions each, parts take a vector each for them: those of another axis may be fuller
+    for (std::size_t d = 0; d < spec.rank(); ++d)
+      if (const kernel_choice c = in_rows(spec, facts, d); c.cost.cycles < best.cost.cycles) best = c;
+    return best;
+  }
+
+  template <class Net, std::size_t R> struct kernel;
+
+ private:
+  static constexpr std::size_t joined_axis(const kernel_spec& spec) {
+    return spec.anchor<op::concat>().along(spec.rank());
+  }
+  // Rows along axis `along`.
+  static constexpr kernel_choice in_rows(const kernel_spec& spec, const cpu_facts& target, std::size_t along) {
+    const bool vectors = !spec.is_setup();
     bool bytes = vectors && maps_bytes(spec, along);
     for (std::size_t i = 0; i < spec.inputs(); ++i)
       bytes = bytes && is_of_bytes(spec, spec.input(i)) && lies_in_rows(spec, spec.input(i), along);
     const cpu_facts facts = bytes ? facts_of_bytes(target) : target;
     const tree_cost tree(spec, facts, along, vectors ? facts.float_lanes : 1);
+    double pieces = 0;  // vectors of all parts
     kernel_work work;
     for (std::size_t i = 0; i < spec.inputs(); ++i) {
       const auto extent = static_cast<double>(known_or_typical(spec.extent_of(i, along)));
-      work.cycles += rows_along(facts, spec.elements_of(i), extent, vectors).vectors * tree.value(spec.input(i));
+      const double of_part = rows_along(facts, spec.elements_of(i), extent, vectors).vectors;
+      work.cycles += of_part * tree.value(spec.input(i));
+      pieces += of_part;
     }
+    work.cycles += (pieces - rows_along(spec, facts, along, vectors).vectors) * tree.outputs();
     return element_choice(spec, facts, along, vectors, work,
                           vectors ? "part by part, in vectors" : "part by part, element by element: it runs once");
   }
-
-  template <class Net, std::size_t R> struct kernel;
 };
 
 template <class Net, std::size_t R> struct concat_parts::kernel {

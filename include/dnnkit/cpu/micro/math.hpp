@@ -257,11 +257,16 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> tanh(vec<float, N> 
   return detail::copy_sign<N>(select(magnitude < V(0.625f), small, large), x);
 }
 
-// 1 / (1 + exp(-x)), with full relative accuracy for negative x as well.
+// 1 / (1 + exp(-x)), with full relative accuracy for negative x as well; 0 below -87.3, where that has denormals.
 template <int N> [[gnu::always_inline]] inline vec<float, N> sigmoid(vec<float, N> x) noexcept {
   using V = vec<float, N>;
-  const V t = exp(-abs(x));
-  return select(x < V(0.0f), t, V(1.0f)) * detail::reciprocal<N>(V(1.0f) + t);
+  constexpr float least = -87.3f;  // there 1 + exp(-x) is nearly 2^126
+  const V clamped = max(min(x, V(88.0f)), V(least));
+  const auto n = detail::whole_number<N>::nearest(clamped, V(-1.44269504f));
+  const V r = fma(n.value(), V(-1.42860677e-6f), fma(n.value(), V(-0.693145752f), -clamped));
+  const V y = detail::polynomial(r, 1.0f, 1.0f, 4.999999343e-01f, 1.666652040e-01f, 4.166839079e-02f, 8.368745113e-03f,
+                                 1.381454003e-03f);
+  return select(x < V(least), V(0.0f), detail::reciprocal<N>(fma(y, n.power_of_two(), V(1.0f))));
 }
 
 // x times the probability that a standard normal variable is below x: max(x, 0) - |x| Phi(-|x|), the last factor as a
