@@ -16,7 +16,7 @@ from made_model import arguments, built, compared, is_wanted
 
 OF_NUMPY = {
     "f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16, "i64": numpy.int64, "i32": numpy.int32,
-    "u8": numpy.uint8, "i8": numpy.int8, "bool": numpy.bool_,
+    "u64": numpy.uint64, "u32": numpy.uint32, "u8": numpy.uint8, "i8": numpy.int8, "bool": numpy.bool_,
 }  # fmt: skip
 OF_ONNX = {name: helper.np_dtype_to_tensor_dtype(numpy.dtype(t)) for name, t in OF_NUMPY.items()}
 random = numpy.random.default_rng(1)
@@ -26,7 +26,7 @@ def values(dtype, shape):
     """Floats around 0; small integers; bytes of all values."""
     if dtype.startswith("f"):
         return random.standard_normal(shape).astype(OF_NUMPY[dtype])
-    low, high = {"bool": (0, 2), "u8": (0, 256), "i8": (-128, 128)}.get(dtype, (-6, 7))
+    low, high = {"bool": (0, 2), "u8": (0, 256), "i8": (-128, 128), "u32": (0, 7), "u64": (0, 7)}.get(dtype, (-6, 7))
     return random.integers(low, high, shape).astype(OF_NUMPY[dtype])
 
 
@@ -279,12 +279,27 @@ def tile(g, t):
 
 
 # --- products, convolutions, pools
-@case("f32", "f16", "f64", "i32")
+@case("f32", "f16", "f64", "i32", "i64", "u32", "u64")
 def product(g, t):
     return g.MatMul(g.input(t, 128, 256), values(t, (256, 256)))
 
 
+@case("f32", "f64", "i32", "i64")
+def product_of_row(g, t):
+    return g.MatMul(g.input(t, 1, 768), values(t, (768, 1024)))
+
+
 @case("f32", "f64")
+def product_of_row_and_input(g, t):
+    return g.MatMul(g.input(t, 1, 768), g.input(t, 768, 1024))
+
+
+@case("f32", "f64")
+def product_turned(g, t):
+    return g.Gemm(g.input(t, 128, 256), g.input(t, 192, 256), values(t, 192), transB=1, alpha=0.5, beta=2.0)
+
+
+@case("f32", "f64", "i32")
 def product_of_inputs(g, t):
     return g.MatMul(g.input(t, 4, 128, 64), g.input(t, 4, 64, 128))
 

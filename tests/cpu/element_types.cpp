@@ -87,6 +87,27 @@ template <bool Symbolic> struct mixed {
   }
 };
 
+// Products in vectors: batches, a symbol, one side computed, both sides' order of storage, what is fused behind them.
+template <dk::dtype Type, bool Symbolic = false> struct products {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim m = Symbolic ? g.symbol({"M", {.min = 1, .max = 9}}) : dk::dim(7);
+    const dk::tensor a = g.input("a", Type, {2, m, 21}), b = g.input("b", Type, {2, 21, 18});
+    const dk::tensor w = g.weight("w", {21, 34}, Type), bias = g.weight("bias", {34}, Type);
+    const dk::tensor row = g.input("row", Type, {1, 21}), turned = g.input("turned", Type, {5, 21});
+    g.output("batches", dk::matmul(a, b));
+    g.output("weights", dk::max(dk::matmul(a, w) + bias, g.scalar(1, Type)));
+    g.output("prologues", dk::matmul(a * a, b + b) - g.input("c", Type, {m, 18}));
+    g.output("columns", dk::matmul(dk::transpose(a, {.perm = {0, 2, 1}}), a));
+    g.output("moved", dk::transpose(dk::matmul(a, w), {.perm = {2, 0, 1}}));
+    g.output("row", dk::matmul(row, w));
+    g.output("one column", dk::matmul(a, g.weight("v", {21, 1}, Type)));
+    g.output("gemm", dk::gemm(row, turned, g.input("d", Type, {5}), {.alpha = 3, .beta = 2, .trans_b = true}));
+    g.output("turned", dk::matmul(dk::transpose(turned), g.input("e", Type, {5, 3})));
+    const dk::tensor x = g.input("x", Type, {3, 1600}), y = g.weight("y", {1600, 33}, Type);
+    g.output("long", dk::matmul(x, y));
+  }
+};
+
 // Maps whose operands and results are of one type, and truth values: more elements than two vectors hold.
 template <dk::dtype Type> struct maps {
   static constexpr void build(dk::builder& g) {
@@ -139,10 +160,24 @@ static_assert(harness::scalar_kernels<casts<dk::boolean>>() == 0);
 static_assert(harness::scalar_kernels<folds<dk::i32>>() == 0);
 static_assert(harness::scalar_kernels<folds<dk::i64>>() == 0);
 static_assert(harness::scalar_kernels<mixed<false>>() == 0);
+static_assert(harness::scalar_kernels<products<dk::f64>>() == 0);
+static_assert(harness::scalar_kernels<products<dk::i32>>() == 0);
+static_assert(harness::scalar_kernels<products<dk::i64, true>>() == 0);
+static_assert(harness::scalar_kernels<products<dk::u32>>() == 0);
 
 TEST_CASE("kernels between elements of several types") {
   check_model<mixed<false>>("static");
   check_model<mixed<true>>("symbolic");
+}
+TEST_CASE("products") {
+  check_model<products<dk::f64>>("f64");
+  check_model<products<dk::f64, true>>("f64, symbolic");
+  check_model<products<dk::i32>>("i32");
+  check_model<products<dk::i64, true>>("i64, symbolic");
+  check_model<products<dk::u32>>("u32");
+  check_model<products<dk::u64>>("u64");
+  check_model<products<dk::i16>>("i16");
+  check_model<products<dk::u8>>("u8");
 }
 TEST_CASE("maps of one type") {
   check_model<maps<dk::u8>>("u8");

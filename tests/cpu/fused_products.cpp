@@ -130,7 +130,7 @@ struct long_reductions {  // a prologue, batches whose second operand is compute
   }
 };
 
-// Computed values have a row of integers beside them: the product of i64 has no micro-kernel.
+// Computed before the first run.
 struct setup_product {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = g.input("x", f32, {4, 8});

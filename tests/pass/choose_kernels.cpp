@@ -166,17 +166,23 @@ TEST_CASE("products: what is packed when, and the order in which K is walked") {
     g.output("columns", dk::matmul(dk::transpose(g.input("t", f32, {64, 10})), g.weight("u", {64, 16})));
     g.output("batches", dk::matmul(z, g.input("s", f32, {4, 64, 8})));
     g.output("integers", dk::matmul(g.input("i", dk::i32, {4, 5}), g.input("j", dk::i32, {5, 6})));
+    g.output("doubles", dk::matmul(g.input("a", dk::f64, {4, 5}), g.weight("b", {5, 6}, dk::f64)));
+    g.output("narrow", dk::matmul(g.input("k", dk::i16, {4, 5}), g.input("l", dk::i16, {5, 6})));
+    g.output("vector", dk::matmul(x, g.input("m", f32, {64})));
   });
-  REQUIRE(found.size() == 5);
+  REQUIRE(found.size() == 8);
   CHECK(operands(found[0]) == readings{in_place, once});
   CHECK(operands(found[1]) == readings{in_place, each_run});
   CHECK(operands(found[2]) == readings{staged, once});
   CHECK(operands(found[3]) == readings{in_place, each_run});
-  for (std::size_t i = 0; i < 4; ++i) {
+  CHECK(operands(found[4]) == readings{in_place, each_run});
+  CHECK(operands(found[5]) == readings{in_place, once});
+  CHECK(operands(found[6]) == readings{staged, each_run});  // in lanes of 32 bits
+  for (std::size_t i = 0; i < 7; ++i) {
     CHECK(found[i].family == "matrix_product");
     CHECK(found[i].walk.empty());
   }
-  CHECK(found[4].family == "by_point");
+  CHECK(found[7].family == "by_point");
 
   // pixels channels last, flattened channels first
   const auto flat = choices_of<dk::op::matmul>([](dk::builder& g) {

@@ -43,22 +43,12 @@ class guarded_bytes {
   std::byte* begin_;
 };
 
-template <class F> void with_type(dk::dtype type, F f) {
-  if (type == dk::f32) f(float{});
-  else if (type == dk::i64) f(std::int64_t{});
-  else if (type == dk::i32) f(std::int32_t{});
-  else if (type == dk::u8) f(std::uint8_t{});
-  else if (type == dk::i8) f(std::int8_t{});
-  else if (type == dk::boolean) f(bool{});
-  else throw dk::error("element type is not supported", "compiled test", {}, std::string(dk::name(type)));
-}
-
 guarded_bytes stored(const dk::host_tensor& t, bool fill) {
   guarded_bytes b(t.count() * dk::size_of(t.type), dk::size_of(t.type));
   if (fill)
     with_type(t.type, [&]<class T>(T) {
       for (std::size_t i = 0; i < t.count(); ++i) {
-        const T x = t.get<T>(i);
+        const T x = stored_element<T>(t, i);
         std::memcpy(b.data() + i * sizeof(T), &x, sizeof(T));
       }
     });
@@ -74,8 +64,8 @@ dk::host_tensor loaded(guarded_bytes& b, const dk::host_tensor& like) {
       } else {
         T x;
         std::memcpy(&x, b.data() + i * sizeof(T), sizeof(T));
-        if constexpr (std::is_floating_point_v<T>) t.reals[i] = static_cast<double>(x);
-        else t.integers[i] = x;
+        if (dk::is_floating(t.type)) t.reals[i] = static_cast<double>(x);
+        else t.integers[i] = static_cast<std::int64_t>(x);
       }
     }
   });

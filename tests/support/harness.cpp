@@ -61,7 +61,7 @@ dk::host_tensor random_tensor(dk::dtype type, const std::vector<std::int64_t>& d
   dk::host_tensor t(type, dims);
   const bool positive = name.starts_with("variance") || name.ends_with("running_var");
   for (double& x : t.reals) x = dk::round_to(type, positive ? r.real(0.5, 1.5) : r.real(-1, 1));
-  const std::int64_t least = type == dk::boolean || type == dk::u8 ? 0 : type == dk::i8 ? -128 : -5;
+  const std::int64_t least = !dk::info(type).is_signed ? 0 : type == dk::i8 ? -128 : -5;
   const std::int64_t most = type == dk::boolean ? 1 : type == dk::u8 ? 255 : type == dk::i8 ? 127 : 5;
   for (std::int64_t& x : t.integers) x = r.between(least, most);
   return t;
@@ -157,14 +157,12 @@ std::vector<std::byte> safetensors_bytes(const weight_map& weights) {
   std::vector<dk::stored_tensor> tensors;
   for (const auto& [name, t] : weights) {
     std::vector<std::byte>& bytes = data.emplace_back(t.count() * dk::size_of(t.type));
-    for (std::size_t i = 0; i < t.count(); ++i) {
-      const auto put = [&](auto x) { std::memcpy(bytes.data() + i * sizeof x, &x, sizeof x); };
-      if (t.type == dk::f32) put(t.get<float>(i));
-      else if (t.type == dk::i64) put(t.integers[i]);
-      else if (t.type == dk::boolean) put(t.get<bool>(i));
-      else if (t.type == dk::u8 || t.type == dk::i8) put(static_cast<std::uint8_t>(t.integers[i]));
-      else throw dk::error("element type is not supported", name, {}, t.describe());
-    }
+    with_type(t.type, [&]<class T>(T) {
+      for (std::size_t i = 0; i < t.count(); ++i) {
+        const T x = stored_element<T>(t, i);
+        std::memcpy(bytes.data() + i * sizeof(T), &x, sizeof(T));
+      }
+    });
     tensors.push_back({name, t.type, t.dims, bytes});
   }
   std::vector<const dk::stored_tensor*> order;

@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "dnnkit/core/element.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 #include "tests/support/is_sanitized.hpp"
@@ -25,7 +28,7 @@ struct test_data {
 
 // Random inputs, weights and values of symbols (within their bounds, up to 8 above the least). Floats lie in [-1, 1),
 // those of tensors named "variance..." or "...running_var" in [0.5, 1.5), bytes in all their range, other integers in
-// -5 ... 5.
+// -5 ... 5, those without a sign in 0 ... 5.
 test_data random_data(const dnnkit::graph& g, std::uint64_t seed);
 
 // The graph's outputs by the reference evaluator.
@@ -43,6 +46,22 @@ std::string difference(const dnnkit::host_tensor& found, const dnnkit::host_tens
 
 // A safetensors file of these tensors.
 std::vector<std::byte> safetensors_bytes(const weight_map& weights);
+
+// f(T()) with the C++ type of elements of this type.
+template <class F> void with_type(dnnkit::dtype type, F&& f) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    static_cast<void>(
+        ((static_cast<std::size_t>(type) == I ? (f(dnnkit::type_of_dtype<static_cast<dnnkit::dtype>(I)>()), true)
+                                              : false) ||
+         ...));
+  }
+  (std::make_index_sequence<dnnkit::dtype_table.size()>{});
+}
+// Element i of a tensor as it is stored.
+template <class T> T stored_element(const dnnkit::host_tensor& t, std::size_t i) {
+  if constexpr (std::is_arithmetic_v<T>) return t.get<T>(i);
+  else return T(t.get<float>(i));
+}
 
 // The graph as text, a line a node, for messages.
 std::string describe(const dnnkit::graph& g);

@@ -24,8 +24,15 @@ constexpr bool is_wide(dtype t) { return t == dtype::i64 || t == dtype::f64; }
 constexpr bool has_lanes(dtype t) {
   return is_computed_in_f32(t) || t == dtype::boolean || has_integer_lanes(t) || is_wide(t);
 }
-// Of these, the ones that products and convolutions multiply as they are stored.
+// Of these, the ones that convolutions and products of bytes multiply as they are stored.
 constexpr bool is_multiplied_as_stored(dtype t) { return t == dtype::f32 || has_integer_lanes(t); }
+// The type that other products compute elements of type t in. Sums of integers wrap around, so that those of narrower
+// ones and of the other sign are the lowest bits of these.
+constexpr dtype multiplied_as(dtype t) {
+  if (is_computed_in_f32(t)) return dtype::f32;
+  if (!is_integral(t)) return t;
+  return size_of(t) == 8 ? dtype::i64 : dtype::i32;
+}
 
 // Operators that computers have for vectors of integers of any width.
 constexpr bool keeps_integers(operator_id op) {

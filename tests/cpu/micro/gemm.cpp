@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// GEMM against plain loops in double: known and run-time extents, narrow and ragged sizes, padded rows, any division of
-// the work.
+// GEMM against plain loops: known and run-time extents, narrow and ragged sizes, padded rows, any division of the work;
+// floats, and the other numbers that vectors are of.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 #include <dnnkit/cpu/micro/gemm.hpp>
+#include <dnnkit/cpu/micro/wide.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "../reference.hpp"
 
@@ -67,7 +70,65 @@ template <index_t M, index_t N, index_t K, index_t Stride = K> void check_known(
   check(gemm<index_t, constant<N>, constant<K>, constant<Stride>>{.m = M});
 }
 
+// Integers of all sizes: their sums wrap around.
+template <class T> std::vector<T> numbers(index_t count) {
+  std::vector<T> v(static_cast<std::size_t>(count));
+  for (T& x : v) {
+    if constexpr (std::is_integral_v<T>) x = static_cast<T>(reference::random()() * 0x9E3779B97F4A7C15U >> 7);
+    else x = std::uniform_real_distribution<T>(-1, 1)(reference::random());
+  }
+  return v;
+}
+
+// The same for vectors of other numbers, whole and without a bias; integers are exact, doubles as such are.
+template <class Vec, class M, class N, class K> void check_of(M m, N n, K k) {
+  using number = typename Vec::value_type;
+  using modular = typename std::conditional_t<std::is_integral_v<number>, std::make_unsigned<number>,
+                                              std::type_identity<number>>::type;
+  constexpr int widest = gemm_panel_vectors(dnnkit::targets::native::facts, value_or<K>(1), sizeof(number));
+  const gemm<M, N, K, K, widest, Vec> g{m, n, k, k};
+  const auto a = numbers<number>(m * k), b = numbers<number>(k * n);
+  std::vector<number> packed(static_cast<std::size_t>(g.packed_size()));
+  g.pack([&](index_t row, index_t column) { return b[static_cast<std::size_t>(row * n + column)]; }, packed.data());
+  std::vector<number> scratch(static_cast<std::size_t>(g.scratch_size()));
+  std::vector<number> c(static_cast<std::size_t>(m * n)), whole = c;
+  const auto store_to = [n](std::vector<number>& out) {
+    return [data = out.data(), n](Vec acc, index_t row, index_t column, auto lanes) {
+      acc.store(data + row * n + column, lanes);
+    };
+  };
+  g.run(a.data(), packed.data(), nullptr, 0, g.units(), store_to(whole));
+  g.run(a.data(), packed.data(), nullptr, 0, g.units(), store_to(c), scratch.empty() ? nullptr : scratch.data());
+  index_t wrong = 0;
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      modular sum = 0;
+      for (index_t l = 0; l < k; ++l)
+        sum += static_cast<modular>(a[static_cast<std::size_t>(i * k + l)]) *
+               static_cast<modular>(b[static_cast<std::size_t>(l * n + j)]);
+      const number got = c[static_cast<std::size_t>(i * n + j)], expected = static_cast<number>(sum);
+      const number tolerance = static_cast<number>(1e-15 * static_cast<double>(k));
+      if constexpr (std::is_integral_v<number>) wrong += got != expected;
+      else wrong += !(std::abs(got - expected) <= tolerance);
+      wrong += got != whole[static_cast<std::size_t>(i * n + j)];
+    }
+  CHECK(wrong == 0);
+}
+template <class Vec> void check_numbers() {
+  check_of<Vec>(constant<7>{}, constant<20>{}, constant<33>{});
+  check_of<Vec>(constant<29>{}, constant<80>{}, constant<40>{});
+  check_of<Vec>(index_t{11}, constant<40>{}, constant<3100>{});
+  for (int round = 0; round < 20; ++round)
+    check_of<Vec>(reference::pick(1, 70), reference::pick(1, 70), reference::pick(0, 70));
+}
+
 }  // namespace
+
+TEST_CASE("other numbers than floats") {
+  check_numbers<vec<std::int32_t, float_lanes>>();
+  check_numbers<wide<std::int64_t, float_lanes>>();
+  check_numbers<wide<double, float_lanes>>();
+}
 
 TEST_CASE("known extents") {
   check_known<1, 10, 7>();

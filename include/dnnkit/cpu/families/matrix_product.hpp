@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernel of a group around a matrix product: GEMM over rows read in place and packed panels (cpu/micro/gemm.hpp).
-// Weights are packed once; a product's second operand that is computed is packed in scratch, once a run. A first
-// operand whose rows are not contiguous, or that has a prologue, is brought into scratch row by row.
+// The kernel of a group around a matrix product: GEMM over rows read in place and packed panels (cpu/micro/gemm.hpp),
+// in floats or integers of 32 or 64 bits, of which narrower integers take the lowest. Weights are packed once; a
+// product's second operand that is computed is packed in scratch, once a run. A first operand whose rows are not
+// contiguous, or that has a prologue, is brought into scratch row by row.
 #pragma once
 
 #include <algorithm>
@@ -44,9 +45,11 @@ struct matrix_product {
     const cost_coefficients& of = facts.costs;
     const auto k = static_cast<double>(known_or_typical(spec.k_dim())),
                n = static_cast<double>(known_or_typical(spec.n_dim()));
+    const double bytes = bytes_of(spec);
     const double rows = spec.elements() / n, vectors = rows * vectors_of(facts, n);
     const double batches = spec.one_b() ? 1 : rows / static_cast<double>(known_or_typical(spec.m_dim()));
-    const tiled_cycles one = cycles_of(facts, product_of(spec, facts, rows / batches), widest(spec, facts));
+    const tiled_cycles one =
+        cycles_of(facts, product_of(spec, facts, rows / batches), widest(spec, facts) * registers_of(spec));
     kernel_work work{.cycles = batches * one.arithmetic +
                                vectors * tree_cost(spec, facts, spec.rank() - 1, facts.float_lanes).outputs(),
                      .starts = batches * one.starts,
@@ -56,14 +59,14 @@ struct matrix_product {
       const tree_cost tree(spec, facts, spec.a_rank - 1, facts.float_lanes);
       work.cycles += a / k * vectors_of(facts, k) * (tree.value(spec.input(0)) + of.store);
       work.starts += of.phase + a / k * of.row;
-      work.staged += 4 * a;
+      work.staged += bytes * a;
     }
     if (!once) {
       const double b = spec.elements_of(1);
       work.gathered += b;
       work.cycles += b * tree_cost(spec, facts, spec.b_rank - 1, 1).value(spec.input(1));
       work.starts += of.phase;
-      work.staged += 4 * b;
+      work.staged += bytes * b;
     }
     return estimate(facts, work);
   }
@@ -73,13 +76,18 @@ struct matrix_product {
     const local_extent step =
         spec.in_place() ? spec.stride_along(spec.a_load.axes, spec.row_axis()).stride : spec.k_dim();
     return {.rows = rows,
-            .vectors = vectors_of(facts, n),
+            .vectors = vectors_of(facts, n) * registers_of(spec),
             .depth = k,
-            .rows_collide = step.is_known() && rows_collide(facts, step.value() * 4)};
+            .rows_collide = step.is_known() && rows_collide(facts, step.value() * bytes_of(spec))};
   }
   static constexpr int widest(const product_spec& spec, const cpu_facts& facts) {
-    return gemm_panel_vectors(facts, spec.k_dim().is_known() ? spec.k_dim().value() : 1);
+    return gemm_panel_vectors(facts, spec.k_dim().is_known() ? spec.k_dim().value() : 1, bytes_of(spec));
   }
+  // Of an element, as it is multiplied; registers that hold a vector of such.
+  static constexpr int bytes_of(const product_spec& spec) {
+    return static_cast<int>(size_of(multiplied_as(spec.anchor_type())));
+  }
+  static constexpr int registers_of(const product_spec& spec) { return bytes_of(spec) / 4; }
 };
 
 template <class Net, std::size_t R> struct matrix_product::kernel : product_kernel<Net, R> {
@@ -91,6 +99,11 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
       facts::packed_once, facts::row_stride, facts::rows;
   static constexpr std::size_t rank = facts::rank, a_rank = facts::a_rank, b_rank = facts::b_rank;
 
+  // What is multiplied.
+  using vector = lanes<multiplied_as(access::self.anchor_type), float_lanes>;
+  using number = typename vector::value_type;
+  static constexpr index_t number_bytes = sizeof(number);
+
   static constexpr int panel_vectors_of_b = access::choice.tile.vectors;
   static auto product(const kernel_call& call) {
     const auto m = rows(call);
@@ -98,7 +111,7 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
     const auto k = extent_value<k_dim>(call);
     const auto s = row_stride(call);
     return gemm<std::remove_cvref_t<decltype(m)>, std::remove_cvref_t<decltype(n)>, std::remove_cvref_t<decltype(k)>,
-                std::remove_cvref_t<decltype(s)>, panel_vectors_of_b>{m, n, k, s};
+                std::remove_cvref_t<decltype(s)>, panel_vectors_of_b, vector>{m, n, k, s};
   }
 
   // --- B
@@ -107,10 +120,10 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
     const auto n = extent_value<n_dim>(call);
     const auto k = extent_value<k_dim>(call);
     using extent_of_k = std::remove_cvref_t<decltype(k)>;
-    return gemm<constant<1>, std::remove_cvref_t<decltype(n)>, extent_of_k, extent_of_k, panel_vectors_of_b>{
+    return gemm<constant<1>, std::remove_cvref_t<decltype(n)>, extent_of_k, extent_of_k, panel_vectors_of_b, vector>{
         {}, n, k, k};
   }
-  static void pack_b(const kernel_call& call, index_t batch, float* out) {
+  static void pack_b(const kernel_call& call, index_t batch, number* out) {
     const coordinates at = operand_coordinates(call, batch_coordinates(call, batch), b_rank, b_dim);
     panels(call).pack(
         [&](index_t k, index_t n) {
@@ -121,16 +134,16 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
         },
         out);
   }
-  static index_t b_floats(const kernel_call& call) { return panels(call).packed_size(); }
+  static index_t b_numbers(const kernel_call& call) { return panels(call).packed_size(); }
   static void pack(const kernel_call& call) noexcept requires(packed_once) {
-    pack_b(call, 0, reinterpret_cast<float*>(call.packed));
+    pack_b(call, 0, reinterpret_cast<number*>(call.packed));
   }
   static constexpr std::uint32_t packed_inputs = packed_once ? 0b10 : 0;  // the right factor
   static constexpr std::int64_t packed_bytes = [] {
     if constexpr (packed_once) {
       using extent_of_k = constant<k_dim.value()>;
-      const gemm<constant<1>, constant<n_dim.value()>, extent_of_k, extent_of_k, panel_vectors_of_b> g{};
-      return g.packed_size() * static_cast<std::int64_t>(sizeof(float));
+      const gemm<constant<1>, constant<n_dim.value()>, extent_of_k, extent_of_k, panel_vectors_of_b, vector> g{};
+      return g.packed_size() * number_bytes;
     } else return std::int64_t{0};
   }();
 
@@ -139,52 +152,59 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
   static index_t a_units(const kernel_call& call) { return in_place ? 0 : batches(call) * rows(call); }
   // Scratch: panels of B, then the partial sums of long reductions (a piece a batch, in which each unit has a place of
   // its own), then rows of A.
-  static index_t b_scratch(const kernel_call& call) { return b_units(call) * b_floats(call); }
+  static index_t b_scratch(const kernel_call& call) { return b_units(call) * b_numbers(call); }
   static index_t partial_scratch(const kernel_call& call) { return batches(call) * product(call).scratch_size(); }
   static constexpr bool prepares = !in_place || !packed_once;
   static constexpr bool may_be_long = !k_dim.is_known() || k_dim.value() > longest_whole_reduction;
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(prepares || may_be_long) {
     const index_t a = a_units(call) * extent_value<k_dim>(call);
-    return (b_scratch(call) + partial_scratch(call) + a) * static_cast<std::int64_t>(sizeof(float));
+    return (b_scratch(call) + partial_scratch(call) + a) * number_bytes;
   }
   static index_t prepare_units(const kernel_call& call) noexcept requires(prepares) {
     return b_units(call) + a_units(call);
   }
   static void prepare(const kernel_call& call, index_t first, index_t last) noexcept requires(prepares) {
-    auto* scratch = reinterpret_cast<float*>(call.scratch);
+    auto* scratch = reinterpret_cast<number*>(call.scratch);
     const index_t panels_of_b = b_units(call), k = extent_value<k_dim>(call), m = rows(call);
     for (index_t u = first; u < last; ++u) {
       if (u < panels_of_b) {
-        pack_b(call, u, scratch + u * b_floats(call));
+        pack_b(call, u, scratch + u * b_numbers(call));
         continue;
       }
       const index_t row = u - panels_of_b;
-      float* out = scratch + b_scratch(call) + partial_scratch(call) + row * k;
+      number* out = scratch + b_scratch(call) + partial_scratch(call) + row * k;
       coordinates c = a_row(call, row / m, row % m);
       for_lanes<float_lanes, a_rank - 1>(c, k, [&](auto n) {
-        const auto v = values::template evaluate<a_ref, float_lanes, a_rank - 1>(call, c, n, 0);
+        const vector v = multiplied(values::template evaluate<a_ref, float_lanes, a_rank - 1>(call, c, n, 0));
         if constexpr (is_constant<decltype(n)>) v.store(out + c[a_rank - 1]);
         else v.store(out + c[a_rank - 1], n);
       });
     }
+  }
+  // Elements of A as they are multiplied.
+  template <class T> [[gnu::always_inline]] static vector multiplied(const T& x) {
+    if constexpr (std::is_same_v<T, vector>) return x;
+    else
+      return lanes_from<multiplied_as(access::self.anchor_type), float_lanes>(
+          [&](int i) { return static_cast<number>(x[i]); });
   }
   // --- second phase
   static index_t units(const kernel_call& call) noexcept { return batches(call) * product(call).units(); }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const auto g = product(call);
-    auto* const scratch = reinterpret_cast<float*>(call.scratch);
+    auto* const scratch = reinterpret_cast<number*>(call.scratch);
     const index_t each = g.units(), k = extent_value<k_dim>(call), m = rows(call), partial = g.scratch_size();
     for (index_t u = first; u < last;) {
       const index_t batch = u / each, stop = std::min(last, (batch + 1) * each);
-      const float* a = scratch + b_scratch(call) + partial_scratch(call) + batch * m * k;
+      const number* a = scratch + b_scratch(call) + partial_scratch(call) + batch * m * k;
       if constexpr (in_place) {
         constexpr recipe_load l = a_load;
-        a = values::template pointer<a_ref.index>(call) +
+        a = reinterpret_cast<const number*>(values::template pointer<a_ref.index>(call)) +
             view_address<Net, l.axes, l.offset>(call, a_row(call, batch, 0));
       }
-      const float* b =
-          packed_once ? reinterpret_cast<const float*>(call.packed) : scratch + (one_b ? 0 : batch) * b_floats(call);
+      const number* b =
+          packed_once ? reinterpret_cast<const number*>(call.packed) : scratch + (one_b ? 0 : batch) * b_numbers(call);
       const coordinates leading = batch_coordinates(call, batch);
       const auto finish = [&](auto acc, index_t row, index_t n, auto valid) {
         coordinates c = facts::result_row(call, leading, row);

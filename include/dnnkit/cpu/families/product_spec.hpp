@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "dnnkit/cpu/lane_analysis.hpp"
+#include "dnnkit/op/quantization.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
 
 namespace dnnkit::cpu {
@@ -40,12 +41,7 @@ class product_spec : public kernel_spec {
   constexpr local_extent m_dim() const { return a_dim(a_rank - 2); }
 
   // Why it is no product of panels and vectors; empty when it can be.
-  constexpr std::string_view unfit() const {
-    if (!is_computed_in_f32(anchor_type()) || !is_computed_in_f32(type_of(input(1))))
-      return "the elements are not computed with as 32-bit floats";
-    if (!is_matrix()) return "a factor is a vector";
-    return {};
-  }
+  constexpr std::string_view unfit() const { return is_matrix() ? std::string_view() : "a factor is a vector"; }
 
   // With one B for all, the leading axes of A are rows too.
   constexpr bool one_b() const {
@@ -105,9 +101,13 @@ class product_spec : public kernel_spec {
   constexpr double rows() const { return elements_of(0) / static_cast<double>(known_or_typical(k_dim())); }
 
  private:
+  constexpr bool lies_as_multiplied() const {
+    if (is_anchor<op::matmul_integer>()) return is_multiplied_as_stored(a_load.type);
+    return size_of(a_load.type) == size_of(multiplied_as(a_load.type));
+  }
   constexpr k_order order_of_k() const {
     k_order o;
-    if (input(0).from != source::load || a_load.movement.count != 0 || !is_multiplied_as_stored(a_load.type)) return o;
+    if (input(0).from != source::load || a_load.movement.count != 0 || !lies_as_multiplied()) return o;
     for (const view_axis& x : plan().axes_of(a_load.axes)) {
       if (x.of != a_rank - 1) continue;
       if (!x.size.is_known() || !x.stride.is_known()) {

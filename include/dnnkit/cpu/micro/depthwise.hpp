@@ -80,7 +80,7 @@ struct depthwise {
   template <int Rows, class Lanes, class Epilogue>
   [[gnu::always_inline]] void run_tile(const float* a, const float* b, const float* bias, index_t n, index_t y,
                                        index_t x, index_t v, Lanes lanes, Epilogue& epilogue) const {
-    detail::native acc[Rows];
+    float_vec::native acc[Rows];
     const float_vec start = bias ? float_vec::load(bias) : float_vec(0.0f);
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) acc[i] = start.v;
@@ -89,13 +89,13 @@ struct depthwise {
         const float* pa = a + d * (A.dilation_d * depth_stride) + h * (A.dilation_h * row_stride);
 #pragma GCC unroll 8
         for (index_t w = 0; w < A.kernel_w; ++w) {
-          const detail::native weight = detail::load_native(b);
+          const float_vec::native weight = float_vec::load(b).v;
           b += float_lanes;
 #pragma GCC unroll 16
           for (int i = 0; i < Rows; ++i) {
             const float* p = pa + (i * A.stride_w + w * A.dilation_w) * pixel_stride;
             if constexpr (is_constant<Lanes>) {
-              acc[i] += detail::load_native(p) * weight;
+              acc[i] += float_vec::load(p).v * weight;
             } else {
               acc[i] += float_vec::load(p, lanes).v * weight;
             }

@@ -43,16 +43,16 @@ template <int MaxVectors, class N> struct panels {
   }
 };
 
-// Writes panels of the k x n matrix value(row, column) to out, which holds k * Panels::padded(n) floats. Panel p starts
-// at out + k * (its first column).
-template <class Panels, class Value> void pack_panels(index_t k, index_t n, Value&& value, float* out) {
+// Writes panels of the k x n matrix value(row, column) to out, which holds k * Panels::padded(n) elements. Panel p
+// starts at out + k * (its first column).
+template <class Panels, class Value, class T> void pack_panels(index_t k, index_t n, Value&& value, T* out) {
   for (index_t p = 0; p < Panels::count(n); ++p) {
     Panels::visit(p, [&](auto vectors, index_t first) {
       const index_t width = vectors() * float_lanes;
-      float* panel = out + k * first;
+      T* panel = out + k * first;
       for (index_t row = 0; row < k; ++row)
         for (index_t column = 0; column < width; ++column)
-          panel[row * width + column] = first + column < n ? static_cast<float>(value(row, first + column)) : 0.0f;
+          panel[row * width + column] = first + column < n ? static_cast<T>(value(row, first + column)) : T(0);
     });
   }
 }

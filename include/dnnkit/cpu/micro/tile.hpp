@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The micro-kernel: acc[i][j] += a[row i, k] * b[k, vector j] in registers over a nest of k loops, then an epilogue on
-// each vector.
+// each vector. Vectors are of floats or of any numbers that vec and wide have.
 #pragma once
+
+#include <type_traits>
 
 #include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/micro/extent.hpp"
@@ -9,7 +11,7 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-// One level of the reduction: `count` iterations, each advancing A and B by a number of floats.
+// One level of the reduction: `count` iterations, each advancing A and B by a number of elements.
 struct k_loop {
   index_t count = 1;
   index_t step_a = 0;
@@ -37,18 +39,15 @@ struct fetch_ahead {
   [[gnu::always_inline]] void next_height() noexcept {}
 };
 
-// Tile `t` of `tiles` that share a panel of k rows of `width` floats fetches its share of the next one.
-[[gnu::always_inline]] inline fetch_ahead share_of(const float* next, index_t k, index_t width, index_t t,
+// Tile `t` of `tiles` that share a panel of k rows of `width` elements fetches its share of the next one.
+template <class T>
+[[gnu::always_inline]] inline fetch_ahead share_of(const T* next, index_t k, index_t width, index_t t,
                                                    index_t tiles) noexcept {
-  const index_t step = ceil_div(width * 4, tiles);
+  const index_t step = ceil_div(width * static_cast<index_t>(sizeof(T)), tiles);
   return {reinterpret_cast<const char*>(next) + t * step * k, step};
 }
 
 namespace detail {
-
-using native = float_vec::native;
-
-[[gnu::always_inline]] inline native load_native(const float* p) noexcept { return float_vec::load(p).v; }
 
 // The compiler takes n, a counter or pointer, as it is. Left to itself, GCC replaces a counter by the end of a pointer,
 // spills that to a mask register, and reading it back takes the port of a multiply-add in each iteration.
@@ -56,52 +55,53 @@ template <class T> [[gnu::always_inline]] inline void keep_in_register(T& n) noe
 
 // The vector x, kept in a register: left to itself, GCC loads a vector of B again for each row of A in tiles that need
 // most registers, and two loads a cycle are too few for that.
-template <class Native> [[gnu::always_inline]] inline Native loaded_once(Native x) noexcept {
+template <class Vec> [[gnu::always_inline]] inline Vec loaded_once(Vec x) noexcept {
+  if constexpr (requires { x.v; }) {
 #if defined(__x86_64__)
-  asm("" : "+v"(x));
+    asm("" : "+v"(x.v));
 #elif defined(__aarch64__)
-  asm("" : "+w"(x));
+    asm("" : "+w"(x.v));
 #endif
+  }
   return x;
 }
 
-template <int Rows, int Vectors>
-[[gnu::always_inline]] inline void multiply_add(native (&acc)[Rows][Vectors], const float* a, index_t row_stride,
-                                                const float* b) {
-  native column[Vectors];
+template <int Rows, int Vectors, class Vec, class T = typename Vec::value_type>
+[[gnu::always_inline]] inline void multiply_add(Vec (&acc)[Rows][Vectors], const T* a, index_t row_stride, const T* b) {
+  Vec column[Vectors];
 #pragma GCC unroll 16
-  for (int j = 0; j < Vectors; ++j) column[j] = loaded_once(load_native(b + j * float_lanes));
+  for (int j = 0; j < Vectors; ++j) column[j] = loaded_once(Vec::load(b + j * Vec::lanes));
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i) {
-    const native x = float_vec::broadcast(a[i * row_stride]);
+    const Vec x(a[i * row_stride]);
 #pragma GCC unroll 16
-    for (int j = 0; j < Vectors; ++j) acc[i][j] += x * column[j];
+    for (int j = 0; j < Vectors; ++j) acc[i][j] = acc[i][j] + x * column[j];
   }
 }
 
 }  // namespace detail
 
-// start(i, j) yields the first value of accumulator [i][j]; finish(i, j, vec) receives the last one, i and j being
-// integral constants to the optimiser after unrolling. Rows of A are row_stride floats apart, vectors of B float_lanes
-// apart.
-template <int Rows, int Vectors, class Fetch, class Start, class Finish>
-[[gnu::always_inline]] inline void tile(const float* a, index_t row_stride, const float* b, const k_walk& walk,
-                                        Fetch ahead, Start&& start, Finish&& finish) {
-  detail::native acc[Rows][Vectors];
+// start(i, j) yields the first value of accumulator [i][j], a vector of elements of type T; finish(i, j, vec) receives
+// the last one, i and j being integral constants to the optimiser after unrolling. Rows of A are row_stride elements
+// apart, vectors of B as many as they have lanes.
+template <int Rows, int Vectors, class T, class Fetch, class Start, class Finish>
+[[gnu::always_inline]] inline void tile(const T* a, index_t row_stride, const T* b, const k_walk& walk, Fetch ahead,
+                                        Start&& start, Finish&& finish) {
+  std::remove_cvref_t<decltype(start(0, 0))> acc[Rows][Vectors];
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 16
-    for (int j = 0; j < Vectors; ++j) acc[i][j] = start(i, j).v;
+    for (int j = 0; j < Vectors; ++j) acc[i][j] = start(i, j);
 
   for (index_t d = 0; d < walk.depth.count; ++d) {
     for (index_t h = 0; h < walk.height.count; ++h) {
       ahead.next_height();
       for (index_t w = 0; w < walk.width.count; ++w) {
-        const float* ak = a + d * walk.depth.step_a + h * walk.height.step_a + w * walk.width.step_a;
-        const float* bk = b + d * walk.depth.step_b + h * walk.height.step_b + w * walk.width.step_b;
+        const T* ak = a + d * walk.depth.step_a + h * walk.height.step_a + w * walk.width.step_a;
+        const T* bk = b + d * walk.depth.step_b + h * walk.height.step_b + w * walk.width.step_b;
         const auto step = [&]() __attribute__((always_inline)) {
           ahead.next();
-          detail::multiply_add<Rows, Vectors>(acc, ak, row_stride, bk);
+          detail::multiply_add(acc, ak, row_stride, bk);
           ak += walk.run.step_a;
           bk += walk.run.step_b;
         };
@@ -118,11 +118,11 @@ template <int Rows, int Vectors, class Fetch, class Start, class Finish>
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 16
-    for (int j = 0; j < Vectors; ++j) finish(i, j, float_vec(acc[i][j]));
+    for (int j = 0; j < Vectors; ++j) finish(i, j, acc[i][j]);
 }
 
-// The tallest tile of so many vectors: accumulators, one row of B and one broadcast value fit the registers.
-constexpr int tile_rows(int vectors) noexcept { return plan::tile_rows(targets::native::facts, vectors); }
+// The tallest tile of so many registers across: accumulators, one row of B and one broadcast value fit the registers.
+constexpr int tile_rows(int registers) noexcept { return plan::tile_rows(targets::native::facts, registers); }
 
 // The widest panel used by default, in vectors.
 inline constexpr int panel_vectors = tile_vectors(targets::native::facts);
