@@ -244,7 +244,8 @@ TEST_CASE("pools, rows, parts and maps") {
   REQUIRE(pools.size() == 2);
   CHECK(pools[0].family == "pool_nhwc");
   CHECK(operands(pools[0]) == readings{in_place});
-  CHECK(pools[1].family == "by_point");
+  CHECK(pools[1].family == "pool_nchw");
+  CHECK(operands(pools[1]) == readings{in_place});
   const auto rows = choices_of<dk::op::softmax>(build);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].family == "row_passes");

@@ -272,6 +272,14 @@ template <class T, int N> [[gnu::always_inline]] inline vec<T, 2 * N> joined(vec
   (std::make_integer_sequence<int, 2 * N>());
 }
 
+// The lanes of even number of a, then those of b.
+template <class T, int N> [[gnu::always_inline]] inline vec<T, N> even_lanes(vec<T, N> a, vec<T, N> b) noexcept {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return vec<T, N>(__builtin_shufflevector(a.v, b.v, (2 * I)...));
+  }
+  (std::make_integer_sequence<int, N>());
+}
+
 // N elements of another type from p as lanes, or the first n of them, the other lanes being zero; and lanes as elements
 // of another type, of which they keep the lowest bits.
 template <class Vec, class T> [[gnu::always_inline]] inline Vec load_as(const T* p) noexcept {

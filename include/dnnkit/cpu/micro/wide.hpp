@@ -92,6 +92,11 @@ template <class T, int N> struct wide {
   }
 };
 
+// The lanes of even number of a, then those of b.
+template <class T, int N> [[gnu::always_inline]] inline wide<T, N> even_lanes(wide<T, N> a, wide<T, N> b) noexcept {
+  return {even_lanes(a.low, a.high), even_lanes(b.low, b.high)};
+}
+
 // Lanes of 64 bits as such of 32, by value: integers keep their lowest bits, floats are rounded to the nearest; and the
 // other way round. Floats become integers by integers_of.
 template <class To, class From, int N> [[gnu::always_inline]] inline vec<To, N> narrowed(wide<From, N> x) noexcept {
