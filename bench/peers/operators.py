@@ -243,7 +243,7 @@ def slice_steps(g, t):
     return g.Slice(g.input(t, *PICTURE), ints(1, 1), ints(95, 95), ints(2, 3), ints(2, 2))
 
 
-@case("f32", "f16", "i64", "u8")
+@case("f32", "f16", "i64", "i32", "u8", "bool")
 def transpose(g, t):
     return g.Transpose(g.input(t, *PICTURE), perm=[0, 2, 3, 1])
 

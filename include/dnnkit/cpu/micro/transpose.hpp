@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Transposition in registers, float_lanes x float_lanes at a time, and of whole matrices by such blocks.
+// Transposition in registers, float_lanes x float_lanes at a time, and of whole matrices by such blocks; and of
+// matrices of elements of any size, by blocks whose rows take 16 bytes.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "dnnkit/cpu/micro/extent.hpp"
@@ -79,6 +82,88 @@ namespace detail {
         detail::transpose_block(from, in_stride, rows - r, std::min<index_t>(columns - c, float_lanes), to, out_stride);
     }
   }
+}
+
+namespace detail {
+
+// The lanes of a and b in turn, from lane First of both on.
+template <int First, class T, int N, int... Lane>
+[[gnu::always_inline]] inline vec<T, N> interleaved(vec<T, N> a, vec<T, N> b,
+                                                    std::integer_sequence<int, Lane...>) noexcept {
+  return vec<T, N>(__builtin_shufflevector(a.v, b.v, (First + Lane / 2 + (Lane % 2 == 0 ? 0 : N))...));
+}
+
+// @post rows[i][j] == before[j][i]
+// Interleaving the first half of the rows with the second moves the highest bit of the row's number below the lane's,
+// and that of the lane's into the row's: after as many times as there are bits, they have changed places.
+template <int Times, class T, int N> [[gnu::always_inline]] inline void interleave_rows(vec<T, N> (&rows)[N]) noexcept {
+  if constexpr (Times > 1) {
+    constexpr auto all = std::make_integer_sequence<int, N>();
+    vec<T, N> turned[N];
+#pragma GCC unroll 8
+    for (int i = 0; i < N / 2; ++i) {
+      turned[2 * i] = interleaved<0>(rows[i], rows[i + N / 2], all);
+      turned[2 * i + 1] = interleaved<N / 2>(rows[i], rows[i + N / 2], all);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i) rows[i] = turned[i];
+    interleave_rows<Times / 2>(rows);
+  }
+}
+
+template <int N, class Bits, class T>
+[[gnu::always_inline]] inline void transpose_whole_block(const T* in, index_t in_stride, T* out,
+                                                         index_t out_stride) noexcept {
+  vec<Bits, N> rows[N];
+#pragma GCC unroll 16
+  for (int i = 0; i < N; ++i) rows[i] = vec<Bits, N>::load(reinterpret_cast<const Bits*>(in + i * in_stride));
+  interleave_rows<N>(rows);
+#pragma GCC unroll 16
+  for (int i = 0; i < N; ++i) rows[i].store(reinterpret_cast<Bits*>(out + i * out_stride));
+}
+
+template <int N, class T>
+inline void transpose_by_blocks(const T* in, index_t in_stride, index_t rows, index_t columns, T* out,
+                                index_t out_stride) noexcept {
+  using bits = std::make_unsigned_t<signed_of<sizeof(T)>>;
+  constexpr index_t together = 4;  // blocks side by side, which read whole lines of the cache
+  for (index_t begin = 0; begin < columns; begin += together * N) {
+    const index_t end = std::min<index_t>(begin + together * N, columns);
+    for (index_t r = 0; r < rows; r += N)
+      for (index_t c = begin; c < end; c += N) {
+        // The last blocks overlap those before.
+        const index_t row = std::min<index_t>(r, rows - N), column = std::min<index_t>(c, columns - N);
+        transpose_whole_block<N, bits>(in + row * in_stride + column, in_stride, out + column * out_stride + row,
+                                       out_stride);
+      }
+  }
+}
+
+}  // namespace detail
+
+// Rows and columns of the largest block of elements of so many bytes that fits a matrix; 1 where none of 4 does, or of
+// 2 of 8 bytes.
+constexpr int largest_block(std::size_t bytes, index_t rows, index_t columns) noexcept {
+  const int least = bytes == 8 ? 2 : 4;
+  int n = static_cast<int>(16 / bytes);
+  while (n >= least && (n > rows || n > columns)) n /= 2;
+  return n >= least ? n : 1;
+}
+
+// out[c * out_stride + r] = in[r * in_stride + c], which do not overlap. T has 1, 2, 4 or 8 bytes, which stay as they
+// are.
+template <class T>
+[[gnu::noinline]] void transpose_elements(const T* in, index_t in_stride, index_t rows, index_t columns, T* out,
+                                          index_t out_stride) noexcept {
+  constexpr int most = static_cast<int>(16 / sizeof(T));
+  const int n = largest_block(sizeof(T), rows, columns);
+  if (n == most) return detail::transpose_by_blocks<most>(in, in_stride, rows, columns, out, out_stride);
+  if constexpr (most >= 8)
+    if (n == most / 2) return detail::transpose_by_blocks<most / 2>(in, in_stride, rows, columns, out, out_stride);
+  if constexpr (most >= 16)
+    if (n == most / 4) return detail::transpose_by_blocks<most / 4>(in, in_stride, rows, columns, out, out_stride);
+  for (index_t c = 0; c < columns; ++c)
+    for (index_t r = 0; r < rows; ++r) out[c * out_stride + r] = in[r * in_stride + c];
 }
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET
