@@ -206,7 +206,8 @@ struct form_heading {
 };
 inline constexpr std::array form_headings{
     form_heading{form::elementwise, "Element by element",
-                 "Fused with what is computed before and behind them; `elementwise_map` where nothing else is there.",
+                 "Fused with what is computed before and behind them; `elementwise_map`, or `transposition`, where "
+                 "nothing else is there.",
                  false},
     form_heading{
         form::movement, "Moved elements",
