@@ -53,6 +53,23 @@ template <bool Symbolic> struct softmaxes {
   }
 };
 
+// Rows of several times as many vectors as there are accumulators, of some more, and of a part of one.
+template <bool Symbolic> struct long_rows {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim_argument l = Symbolic ? dk::dim_argument(dk::sym("L", {1, 700})) : dk::dim_argument(597);
+    const dk::tensor x = g.input("x", f32, {3, l}), d = dk::cast(x * 2.0, {.to = dk::f64});
+    g.output("softmax", dk::softmax(x));
+    g.output("of a prologue", dk::softmax(dk::tanh(x) * 2.0));
+    g.output("logarithm", dk::log_softmax(x));
+    g.output("doubles", dk::cast(dk::softmax(d), {.to = f32}));
+    g.output("doubles in columns", dk::cast(dk::softmax(d, {.axis = 0}), {.to = f32}));
+    g.output("sum", dk::reduce_sum(x, {.axes = {1}}));
+    g.output("largest", dk::reduce_max(dk::sigmoid(x), {.axes = {1}}));
+    const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+    g.output("no numbers", dk::softmax(x + g.constant({0, nan, -inf}, {3, 1})));
+  }
+};
+
 template <bool Symbolic> struct normalisations {
   static constexpr void build(dk::builder& g) {
     const dk::dim_argument l = Symbolic ? dk::dim_argument(dk::sym("L", {1, 9})) : dk::dim_argument(4);
@@ -168,6 +185,10 @@ TEST_CASE("reductions over every subset of axes, channels last") {
 TEST_CASE("softmax along every axis") {
   check_model<softmaxes<false>>("static");
   check_model<softmaxes<true>>("symbolic");
+}
+TEST_CASE("long rows") {
+  check_model<long_rows<false>>("static");
+  check_model<long_rows<true>>("symbolic");
 }
 TEST_CASE("normalisations") {
   check_model<normalisations<false>>("static");

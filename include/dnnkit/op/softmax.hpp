@@ -37,12 +37,12 @@ struct softmax {
     return exp_of_nonpositive(x - s[0]);
   }
   template <class T, std::size_t P> static constexpr T accumulate(pass<P>, T sum, T x, const statistics<T, passes>& s) {
-    if constexpr (P == 0) return maximum(sum, x);
+    if constexpr (P == 0) return larger(sum, x);  // of rows with a NaN the sum is NaN anyway
     else return accumulate_shared(sum, shared(x, s));
   }
   template <class T> static constexpr T accumulate_shared(T sum, T e) { return sum + e; }
   template <class T, std::size_t P> static constexpr T merge(pass<P>, T a, T b) {
-    if constexpr (P == 0) return maximum(a, b);
+    if constexpr (P == 0) return larger(a, b);
     else return a + b;
   }
   template <class T, std::size_t P> static constexpr T close(pass<P>, T sum, T, const statistics<T, passes>&) {

@@ -127,6 +127,7 @@ constexpr expression called(std::string_view function, const expression& a, cons
   UNARY(atanh, "atanh")                        \
   BINARY(minimum, "dnnkit_minimum")            \
   BINARY(maximum, "dnnkit_maximum")            \
+  BINARY(larger, "fmax")                       \
   BINARY(pow, "pow")                           \
   BINARY(fmod, "fmod")
 #define DNNKIT_OPENCL_UNARY(name, spelling) \

@@ -152,6 +152,33 @@ TEST_CASE("exp of what is not positive") {
   CHECK(out[0] == 1.0f);
 }
 
+TEST_CASE("exp of doubles that are not positive") {
+  using doubles = vec<double, N / 2>;
+  double worst = 0, out[N / 2];
+  for (int round = 0; round < 20'000; ++round) {
+    const std::vector<float> u = reference::values(N / 2);
+    double x[N / 2];
+    for (std::size_t i = 0; i < N / 2; ++i)
+      x[i] = -std::abs(static_cast<double>(u[i])) * (round % 2 == 0 ? 708.0 : round % 4 == 1 ? 1.0 : 1e-5);
+    exp_of_nonpositive(doubles::load(x)).store(out);
+    for (std::size_t i = 0; i < N / 2; ++i) {
+      const long double exact = std::exp(static_cast<long double>(x[i]));
+      const double spacing = std::ldexp(1.0, std::ilogb(static_cast<double>(exact)) - 52);
+      worst = std::max(worst, std::abs(static_cast<double>((static_cast<long double>(out[i]) - exact))) / spacing);
+    }
+  }
+  std::printf("exp <= 0 of doubles %.2f ulp\n", worst);
+  CHECK(worst <= 1.1);
+  for (const double x : {-HUGE_VAL, -1e300, -746.0, -745.0, -709.0, -708.8}) {  // denormals, or zero for them
+    exp_of_nonpositive(doubles(x)).store(out);
+    CHECK(std::abs(out[N / 2 - 1] - std::exp(x)) <= 2.3e-308);
+  }
+  exp_of_nonpositive(doubles(NAN)).store(out);
+  CHECK(std::isnan(out[0]));
+  exp_of_nonpositive(doubles(-0.0)).store(out);
+  CHECK(out[0] == 1.0);
+}
+
 TEST_CASE("tanh, sigmoid, erf") {
   using std::erf, std::tanh;
   CHECK(largest_error(

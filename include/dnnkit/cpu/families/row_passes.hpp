@@ -195,19 +195,29 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     return c;
   }
 
-  // f(v, n) for each vector v of the span, with c[along] at its start: n is constant<width>, or the lanes that are
-  // left.
+  // f(v, n, sum) for each vector v of the span, with c[along] at its start: n is constant<width>, or the lanes that are
+  // left, and sum which accumulator the vector is folded into. Along a row as many vectors as there are accumulators
+  // are written out, so that these stay in registers; the vectors that are left share the first.
   [[gnu::always_inline]] static void for_vectors(coordinates& c, const span& s, auto&& f) {
-    index_t v = 0;
-    for (; (v + 1) * width <= s.lanes; ++v) {
+    const auto visit = [&](index_t v, auto n, auto sum) __attribute__((always_inline)) {
       c[along] = s.first + v * width;
-      f(v, constant<width>{});
-    }
+      f(v, n, sum);
+    };
+    index_t v = 0;
+    if constexpr (lanes_in_row && at_once > 1)
+#pragma GCC unroll 1
+      for (; (v + at_once) * width <= s.lanes; v += at_once)
+        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+          (visit(v + static_cast<index_t>(I), constant<width>{}, constant<I>{}), ...);
+        }
+    (std::make_index_sequence<static_cast<std::size_t>(at_once)>{});
+    const auto accumulator = [](index_t i) {
+      if constexpr (lanes_in_row) return constant<0>{};
+      else return i;
+    };
+    for (; (v + 1) * width <= s.lanes; ++v) visit(v, constant<width>{}, accumulator(v));
     if constexpr (width > 1)
-      if (v * width < s.lanes) {
-        c[along] = s.first + v * width;
-        f(v, s.lanes - v * width);
-      }
+      if (v * width < s.lanes) visit(v, s.lanes - v * width, accumulator(v));
   }
 
   // The innermost axis of the row, lanes aside; in_rank: there is none.
@@ -242,24 +252,32 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     }
   }
 
-  // The vectors of a row of which something is computed once and kept, a prologue or what passes share; 0: the input is
-  // read in every pass.
-  static constexpr bool shares = shares_elements<Op>;
+  // The vectors of a row of which something is computed once and kept: a prologue by the first pass, what the last pass
+  // and finish() share by the last; 0: the input is read in every pass.
+  static constexpr bool shares = shares_elements<Op>, has_prologue = width > 1 && input.from == source::node;
   static constexpr index_t kept_vectors = []() -> index_t {
     if (!lanes_in_row || line_axis != in_rank) return 0;
-    if (!shares && (width == 1 || input.from != source::node)) return 0;
+    if (!shares && !has_prologue) return 0;
     if (reduces && Op::passes == 1) return 0;
     index_t n = 1;
     for (std::size_t d = first_along; d <= along; ++d) n *= in_dim(d).is_known() ? in_dim(d).value() : 1'000'000;
     const index_t vectors = ceil_div(n, index_t(width));
     return vectors <= (shares ? 512 : 128) ? vectors : 0;  // a part of the first cache
   }();
+  static constexpr bool keeps = kept_vectors > 0;
   using kept_row = std::array<number, static_cast<std::size_t>(kept_vectors)>;
 
+  // Vector v of the input, for pass P; P == Op::passes: for finish().
+  template <std::size_t P>
   [[gnu::always_inline]] static number element(const kernel_call& call, const coordinates& c, index_t v, auto n,
-                                               const number* kept) {
-    if constexpr (kept_vectors > 0) return kept[v];
-    else return static_cast<number>(values::template evaluate<input, width, along>(call, c, n, 0));
+                                               kept_row& kept) {
+    if constexpr (P > 0 && keeps && has_prologue) {
+      return at(kept, v);
+    } else {
+      const auto x = static_cast<number>(values::template evaluate<input, width, along>(call, c, n, 0));
+      if constexpr (keeps && has_prologue) at(kept, v) = x;
+      return x;
+    }
   }
 
   // In lockstep, long rows have sums of their own for each line: sums of sums lose less of what is added.
@@ -270,29 +288,40 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     return !lanes_in_row && std::is_floating_point_v<scalar> && n > 256;
   }();
 
+  // The call with pointers of its own, which no store can change.
+  static constexpr std::size_t operand_count = [] {
+    std::size_t n = 0;
+    for (std::size_t l = 0; l < access::spec.loads(); ++l)
+      n = std::max<std::size_t>(n, access::spec.load(l).operand + 1u);
+    for (std::size_t o = 0; o < access::outputs; ++o) n = std::max<std::size_t>(n, access::spec.output(o).operand + 1u);
+    return n;
+  }();
+
   // One row, or the rows of one block of lanes.
-  static void one_block(const kernel_call& call, coordinates c, const span& s) {
+  static void one_block(const kernel_call& of, coordinates c, span s) {
+    std::array<std::byte*, operand_count> operands;
+    std::copy_n(of.operands, operand_count, operands.begin());
+    kernel_call call = of;
+    call.operands = operands.data();
+    if constexpr (lanes_in_row) s = {0, lane_extent(call), row_length(call)};  // constants, where extents are known
     kept_row kept;
-    if constexpr (kept_vectors > 0)
-      for_vectors(c, s, [&](index_t v, auto n) {
-        at(kept, v) = values::template evaluate<input, width, along>(call, c, n, 0);
-      });
+    if constexpr (kept_vectors == 1) kept[0] = number(0);  // compilers do not see that the loops below come to it
     std::array<stats, static_cast<std::size_t>(lanes_in_row ? 1 : at_once)> all{};
     [&]<std::size_t... P>(std::index_sequence<P...>) { (fold<P>(call, c, s, kept, all), ...); }
     (std::make_index_sequence<Op::passes>{});
     if constexpr (!reduces) {
       for_positions(
           call, c, s,
-          [&] {
-            for_vectors(c, s, [&](index_t v, auto n) {
-              const number x = element(call, c, v, n, kept.data());
-              const stats& of_rows = at(all, lanes_in_row ? 0 : v);
-              const number y = [&] {
-                if constexpr (kept_vectors > 0 && shares) return anchor::value.finish_shared(x, of_rows);
-                else return anchor::value.finish(x, of_rows);
-              }();
-              values::template finish<width, along>(call, c, n, y);
-            });
+          [&]() __attribute__((always_inline)) {
+            for_vectors(
+                c, s, [&](index_t v, auto n, auto) __attribute__((always_inline)) {
+                  const stats& of_rows = at(all, lanes_in_row ? 0 : v);
+                  const number y = [&] {
+                    if constexpr (keeps && shares) return anchor::value.finish_shared(at(kept, v), of_rows);
+                    else return anchor::value.finish(element<Op::passes>(call, c, v, n, kept), of_rows);
+                  }();
+                  values::template finish<width, along>(call, c, n, y);
+                });
           },
           [] {});
     } else {
@@ -307,7 +336,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
           values::template finish<1, 0>(call, out, constant<1>{}, lane(at(all, i / width).back(), i % width));
         }
       } else {
-        for_vectors(c, s, [&](index_t v, auto n) {
+        for_vectors(c, s, [&](index_t v, auto n, auto) {
           out[output_axis[along]] = c[along];
           values::template finish<width, output_axis[along]>(call, out, n, at(all, v).back());
         });
@@ -324,29 +353,35 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   // Pass P over all positions; its statistic in all lanes. The order in which a row is summed is the same for every
   // division of the work.
   template <std::size_t P>
-  static void fold(const kernel_call& call, coordinates& c, const span& s, kept_row& kept, auto& all) {
+  [[gnu::always_inline]] static void fold(const kernel_call& call, coordinates& c, const span& s, kept_row& kept,
+                                          auto& all) {
     constexpr pass<P> step{};
-    constexpr bool of_shared = kept_vectors > 0 && shares && P + 1 == Op::passes;
+    constexpr bool of_shared = keeps && shares && P + 1 == Op::passes;
     const Op& op = anchor::value;
     // Of elements as they are stored: bytes, whose lanes are wider, have neutral elements of their own.
     const number neutral(op.template start<scalar>(step));
-    std::array<number, static_cast<std::size_t>(at_once)> sums, lines;
-    sums.fill(neutral);
-    if constexpr (by_line) lines = sums;
+    // Written out, not in loops: compilers keep arrays in registers whose indices they know early.
+    constexpr auto accumulators = std::make_index_sequence<static_cast<std::size_t>(at_once)>{};
+    auto sums = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::array<number, sizeof...(I)>{(static_cast<void>(I), neutral)...};
+    }
+    (accumulators);
+    auto lines = sums;
     auto& at_hand = by_line ? lines : sums;
     for_positions(
         call, c, s,
-        [&] {
-          for_vectors(c, s, [&](index_t v, auto n) {
-            const number x = element(call, c, v, n, kept.data());
-            number& sum = at(at_hand, lanes_in_row ? v % at_once : v);
-            const number next = [&] {
-              if constexpr (of_shared) return op.accumulate_shared(sum, at(kept, v) = op.shared(x, all[0]));
-              else return op.accumulate(step, sum, x, at(all, lanes_in_row ? 0 : v));
-            }();
-            if constexpr (!lanes_in_row || is_constant<decltype(n)>) sum = next;
-            else sum = select(first_lanes(n), next, sum);
-          });
+        [&]() __attribute__((always_inline)) {
+          for_vectors(
+              c, s, [&](index_t v, auto n, auto accumulator) __attribute__((always_inline)) {
+                const number x = element<P>(call, c, v, n, kept);
+                number& sum = at(at_hand, accumulator);
+                const number next = [&] {
+                  if constexpr (of_shared) return op.accumulate_shared(sum, at(kept, v) = op.shared(x, all[0]));
+                  else return op.accumulate(step, sum, x, at(all, lanes_in_row ? 0 : v));
+                }();
+                if constexpr (!lanes_in_row || is_constant<decltype(n)>) sum = next;
+                else sum = select(first_lanes(n), next, sum);
+              });
         },
         [&] {
           if constexpr (by_line)
@@ -357,10 +392,8 @@ template <class Net, std::size_t R> struct row_passes::kernel {
         });
     const number length(static_cast<scalar>(s.length));
     if constexpr (lanes_in_row) {
-      for (std::size_t v = 1; v < at_once; ++v) sums[0] = op.merge(step, sums[0], sums[v]);
-      if constexpr (width > 1)
-        sums[0] = merge_lanes<width / 2>(sums[0], [&](auto a, auto b) { return op.merge(step, a, b); });
-      all[0][P] = op.close(step, sums[0], length, all[0]);
+      const auto merge = [&](auto a, auto b) { return op.merge(step, a, b); };
+      all[0][P] = op.close(step, merge_lanes<width / 2>(merge_all<0, at_once>(sums, merge), merge), length, all[0]);
     } else {
       if constexpr (group > 1)
         for (index_t i = 0; i < s.lanes; i += group) {
@@ -371,15 +404,22 @@ template <class Net, std::size_t R> struct row_passes::kernel {
       for (std::size_t v = 0; v < at_once; ++v) all[v][P] = op.close(step, sums[v], length, all[v]);
     }
   }
+  // Elements [First, First + Count) merged, halves with halves: what waits for what is as short as can be.
+  template <index_t First, index_t Count> [[gnu::always_inline]] static number merge_all(const auto& all, auto merge) {
+    if constexpr (Count == 1) return all[static_cast<std::size_t>(First)];
+    else
+      return merge(merge_all<First, Count - Count / 2>(all, merge),
+                   merge_all<First + Count - Count / 2, Count / 2>(all, merge));
+  }
   // All lanes merged, in all lanes.
   template <int Step, class T> [[gnu::always_inline]] static T merge_lanes(T x, auto merge) {
-    if constexpr (requires { x.low; }) {
+    if constexpr (Step == 0) {
+      return x;
+    } else if constexpr (requires { x.low; }) {
       const auto half = merge_lanes<Step / 2>(merge(x.low, x.high), merge);
       return {half, half};
     } else {
-      x = merge(x, rotate<Step>(x));
-      if constexpr (Step > 1) return merge_lanes<Step / 2>(x, merge);
-      else return x;
+      return merge_lanes<Step / 2>(merge(x, swap_lanes<Step>(x)), merge);
     }
   }
   static auto first_lanes(index_t k) {

@@ -12,6 +12,7 @@
 #include "dnnkit/cpu/lane_analysis.hpp"
 #include "dnnkit/cpu/micro/extent.hpp"
 #include "dnnkit/op/reduction.hpp"
+#include "dnnkit/op/softmax.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::cpu {
@@ -84,7 +85,7 @@ class row_spec : public kernel_spec {
   constexpr bool folds_other_lanes() const {
     const dtype t = type_of(input(0));
     return (t == dtype::i32 || is_wide(t)) && t == anchor_type() &&
-           (folds_integers() || (is_anchor<op::reduce_mean>() && t == dtype::f64));
+           (folds_integers() || (t == dtype::f64 && (is_anchor<op::reduce_mean>() || is_anchor<op::softmax>())));
   }
 
   // f(view, in the input's coordinates?) for the view of every load and output, as far as f returns true.
@@ -145,7 +146,14 @@ class row_spec : public kernel_spec {
     index_t lane_count = 1;
     for (std::size_t d = first_along; d <= along; ++d)
       lane_count *= in_dim(d).is_known() ? in_dim(d).value() : 16 * lanes_;
-    const index_t enough = std::clamp(ceil_div(lane_count, width), index_t(1), index_t(lanes_in_row ? 8 : 16));
+    if (lanes_in_row) {  // as leaves fewest vectors of a row over, which wait for each other
+      const index_t vectors = std::max(index_t(1), lane_count / width);
+      index_t best = std::min(vectors, index_t(8));
+      for (index_t n = best; n >= 4; --n)
+        if (vectors % n < vectors % best) best = n;
+      return best;
+    }
+    const index_t enough = std::clamp(ceil_div(lane_count, width), index_t(1), index_t(16));
     return group == 1 ? enough : period(group) * std::max(index_t(1), enough / period(group));
   }
 };

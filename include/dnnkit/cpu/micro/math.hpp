@@ -203,6 +203,19 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> exp_of_nonpositive(
   return y * n.power_of_two();
 }
 
+// The same of doubles, to 1.1 ulp, and 0 below -708.7.
+template <int N> [[gnu::always_inline]] inline vec<double, N> exp_of_nonpositive(vec<double, N> x) noexcept {
+  using V = vec<double, N>;
+  const V clamped = max(x, V(-709.0)), shift(0x1.8p52 + 1023);  // as in whole_number, of 52 bits
+  const V shifted = fma(clamped, V(1.4426950408889634), shift), n = shifted - shift;
+  const V r = fma(n, V(-7.4406171100123967e-11), fma(n, V(-0.6931471804855391), clamped));
+  const V y = detail::polynomial(r, 1.0, 1.0, 0.50000000000000010221, 0.16666666666666667453, 0.041666666666624127873,
+                                 0.0083333333333300618325, 0.0013888888917213716901, 0.00019841269863053616878,
+                                 2.4801521295954375131e-5, 2.7557268459997064772e-6, 2.7620088445409748161e-7,
+                                 2.5100385495510319078e-8);
+  return y * bit_cast<V>(bit_cast<vec<std::int64_t, N>>(shifted) << 52);
+}
+
 template <int N> [[gnu::always_inline]] inline vec<float, N> log(vec<float, N> x) noexcept {
   using V = vec<float, N>;
   vec<std::int32_t, N> exponent;

@@ -218,6 +218,14 @@ template <class T, int N> struct vec {
     (std::make_integer_sequence<int, N>());
   }
 
+  // Lane i is lane i ^ K of a, K a power of two less than N.
+  template <int K> [[gnu::always_inline]] friend vec swap_lanes(vec a) noexcept {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return vec(native(__builtin_shufflevector(a.v, a.v, (I ^ K)...)));
+    }
+    (std::make_integer_sequence<int, N>());
+  }
+
   // The same bits as another vec of the same size.
   template <class To> [[gnu::always_inline]] friend To bit_cast(vec a) noexcept {
     static_assert(sizeof(To) == sizeof(vec));

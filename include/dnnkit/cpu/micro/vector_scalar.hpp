@@ -22,6 +22,11 @@ template <class T, int N> [[gnu::always_inline]] inline vec<T, N> minimum(vec<T,
   else return select(b != b, b, min(a, b));
 }
 
+template <class T, int N> [[gnu::always_inline]] inline vec<T, N> larger(vec<T, N> a, vec<T, N> b) {
+  using std::max;
+  return max(a, b);
+}
+
 template <int N> [[gnu::always_inline]] inline vec<float, N> reciprocal_sqrt(vec<float, N> x) {
   return vec<float, N>(1.0f) / sqrt(x);
 }

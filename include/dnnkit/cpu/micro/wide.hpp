@@ -77,6 +77,12 @@ template <class T, int N> struct wide {
             select(convert<std::int64_t>(high_of(m)), a.high, b.high)};
   }
   [[gnu::always_inline]] friend wide abs(wide a) noexcept { return {abs(a.low), abs(a.high)}; }
+  [[gnu::always_inline]] friend wide larger(wide a, wide b) noexcept {
+    return {larger(a.low, b.low), larger(a.high, b.high)};
+  }
+  [[gnu::always_inline]] friend wide exp_of_nonpositive(wide a) noexcept {
+    return {exp_of_nonpositive(a.low), exp_of_nonpositive(a.high)};
+  }
   // NaN if either is.
   [[gnu::always_inline]] friend wide maximum(wide a, wide b) noexcept {
     return {maximum(a.low, b.low), maximum(a.high, b.high)};
