@@ -161,6 +161,20 @@ constexpr bool adjoining(const kernel_spec& spec, const auto& view, std::size_t 
          extent.is_known() && outer.stride.value() == inner.stride.value() * extent.value();
 }
 
+// Is element n in row-major order, of coordinates of these extents, n places behind the first?
+constexpr bool is_row_major(const kernel_spec& spec, const auto& view, std::size_t rank, auto extent_of) {
+  if (detail::moves(view)) return false;
+  local_extent inner = 1;  // elements behind the coordinate
+  for (std::size_t d = rank; d-- > 0;) {
+    const local_extent n = extent_of(d);
+    if (n == 1) continue;
+    const lane_stride s = spec.stride_along(view.axes, d);
+    if (!inner.is_known() || !s.single || s.stride != inner.value()) return false;
+    inner = n.is_known() ? local_extent(inner.value() * n.value()) : n;
+  }
+  return true;
+}
+
 // Elements that are stored one by one, because the outputs do not lie next to each other along the axis of the vectors.
 constexpr double scattered(const kernel_spec& spec, std::size_t along) {
   double n = 0;

@@ -17,6 +17,7 @@
 #include "dnnkit/op/range.hpp"
 #include "dnnkit/operator/access.hpp"
 #include "dnnkit/operator/function.hpp"
+#include "dnnkit/operator/scalar.hpp"
 
 namespace dnnkit {
 
@@ -78,20 +79,49 @@ struct top_k {
     T value;
     std::int64_t position;
   };
-  // Of a row's elements from p on, the first that may come before one equal to `worst` in front of it, or its length:
-  // several are looked at in turn without a jump, as vectors where they lie next to each other.
+  // So many are looked at without a jump, as vectors where they lie next to each other.
+  static constexpr std::int64_t together = 32;
+
+  // A number that at least `wanted` elements of a row are or come before. The row is dealt out to `together` hands; that
+  // many of them hold an element that the one found is not better than. NaN aside, which may still come before all.
   template <class T>
+  T least_of_best(const around_axis& a, std::int64_t o, std::int64_t i, std::size_t wanted, auto x) const {
+    const auto better = [this](T l, T r) { return largest ? l > r : l < r; };
+    const T none = largest ? lowest<T>() : highest<T>();
+    std::array<T, static_cast<std::size_t>(together)> hands;
+    hands.fill(none);
+    for (std::int64_t p = 0; p + together <= a.length; p += together)
+      for (std::int64_t n = 0; n < together; ++n) {
+        const T e = x[a.at(o, p + n, i)];
+        T& hand = hands[static_cast<std::size_t>(n)];
+        hand = better(e, hand) ? e : hand;
+      }
+    T best = none;
+    for (std::size_t turn = 0; turn < wanted; ++turn) {  // equal ones go at once: then more come before
+      auto rounds = hands;
+      for (std::size_t left = hands.size() / 2; left > 0; left /= 2)
+        for (std::size_t n = 0; n < left; ++n)
+          rounds[n] = better(rounds[n + left], rounds[n]) ? rounds[n + left] : rounds[n];
+      best = rounds[0];
+      for (T& hand : hands) hand = hand == best ? none : hand;
+    }
+    return best;
+  }
+  // Of a row's elements from p on, the first that may come before one equal to `worst` in front of it - with OrEqual:
+  // behind it -, or its length.
+  template <bool OrEqual, class T>
   std::int64_t first_candidate(const around_axis& a, std::int64_t o, std::int64_t p, std::int64_t i, T worst,
                                auto x) const {
-    constexpr std::int64_t together = 32;
     const auto may_come = [&](std::int64_t at) {
       const T e = x[a.at(o, at, i)];
-      return largest ? !(e <= worst) : !(e >= worst);
+      if constexpr (OrEqual) return largest ? !(e < worst) : !(e > worst);
+      else return largest ? !(e <= worst) : !(e >= worst);
     };
+    using counter = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;  // lanes as wide as elements
     for (; p + together <= a.length; p += together) {
-      bool any = false;
-      for (std::int64_t n = 0; n < together; ++n) any |= may_come(p + n);
-      if (any) break;
+      counter any = 0;
+      for (std::int64_t n = 0; n < together; ++n) any |= static_cast<counter>(may_come(p + n));
+      if (any != 0) break;
     }
     while (p < a.length && !may_come(p)) ++p;
     return p;
@@ -105,9 +135,12 @@ struct top_k {
     element last{};  // of the turn before
     for (std::int64_t first = 0; first < count; first += at_once) {
       const auto wanted = static_cast<std::size_t>(std::min(count - first, std::int64_t{at_once}));
+      const bool filters = first == 0 && wanted <= 8 && a.length >= 4 * together;
+      const auto least = filters ? least_of_best<decltype(last.value)>(a, o, i, wanted, x) : last.value;
       std::size_t size = 0;
       for (std::int64_t p = 0; p < a.length; ++p) {
-        if (size == wanted) p = first_candidate(a, o, p, i, best[size - 1].value, x);
+        if (size == wanted) p = first_candidate<false>(a, o, p, i, best[size - 1].value, x);
+        else if (filters) p = first_candidate<true>(a, o, p, i, least, x);
         if (p == a.length) break;
         const element e{x[a.at(o, p, i)], p};
         if (first > 0 && !comes_before(last, e)) continue;

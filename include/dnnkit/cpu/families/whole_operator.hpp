@@ -50,7 +50,23 @@ template <class Net, std::size_t R> struct whole_operator::kernel {
     auto operator()(const coordinates& at) const {
       return values::template evaluate<access::anchor_input(I), 1, 0>(c.call, at, constant<1>{}, 0);
     }
-    auto operator[](index_t i) const { return (*this)(input_coordinates(c, I, i)); }
+    auto operator[](index_t i) const {
+      if constexpr (is_in_order()) {
+        constexpr recipe_load l = access::template load<self.index>;
+        return static_cast<computed<l.type>>(
+            values::template pointer<self.index>(c.call)[extent_value<l.offset>(c.call) + i]);
+      } else {
+        return (*this)(input_coordinates(c, I, i));
+      }
+    }
+
+   private:
+    static constexpr operand_ref self = present() ? access::anchor_input(I) : operand_ref{};
+    static constexpr bool is_in_order() {
+      return self.from == source::load &&
+             is_row_major(access::spec, access::spec.load(self.index), access::spec.rank_of(I),
+                          [](std::size_t d) { return access::input_extent(I, d); });
+    }
   };
   // One that is left out has elements too, which no operator reads.
   struct left_out {
@@ -77,10 +93,13 @@ template <class Net, std::size_t R> struct whole_operator::kernel {
     static constexpr recipe_output self = access::template output<0>;
     using stored = element<self.type>;
 
+    static constexpr bool is_in_order =
+        is_row_major(access::spec, self, access::rank, [](std::size_t d) { return access::space(d); });
+
     stored* at(index_t i) const {
-      const coordinates o = output_coordinates(c, i);
-      return reinterpret_cast<stored*>(c.call.operands[self.operand]) +
-             view_address<Net, self.axes, self.offset>(c.call, o);
+      auto* base = reinterpret_cast<stored*>(c.call.operands[self.operand]);
+      if constexpr (is_in_order) return base + extent_value<self.offset>(c.call) + i;
+      else return base + view_address<Net, self.axes, self.offset>(c.call, output_coordinates(c, i));
     }
     auto load(index_t i) const { return static_cast<computed<self.type>>(*at(i)); }
     void store(index_t i, auto x) const { *at(i) = static_cast<stored>(converted<computed<self.type>>(x)); }
