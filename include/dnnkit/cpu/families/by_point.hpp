@@ -12,6 +12,7 @@
 #include "dnnkit/cpu/families/element_choice.hpp"
 #include "dnnkit/cpu/loop.hpp"
 #include "dnnkit/op/arg_reduction.hpp"
+#include "dnnkit/op/gather_elements.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -21,6 +22,12 @@ constexpr std::size_t followed_axis(const kernel_spec& spec, std::size_t along) 
   if (spec.is_anchor<op::gather>()) {
     const std::size_t chosen = spec.anchor<op::gather>().along(spec.rank_of(0)), width = spec.rank_of(1);
     return along < chosen ? along : along >= chosen + width ? along - width + 1 : max_rank;
+  }
+  if (spec.is_anchor<op::gather_nd>()) {  // within its slices
+    const std::size_t outer = spec.rank_of(1) - 1;
+    const auto batch = static_cast<std::size_t>(spec.anchor<op::gather_nd>().batch_dims);
+    return along >= outer ? along - outer + batch + static_cast<std::size_t>(spec.extent_of(1, outer).value())
+                          : max_rank;
   }
   if (spec.is_anchor<op::pad>()) return along;
   if (spec.is_anchor<op::resize>()) {
