@@ -355,18 +355,24 @@ TEST_CASE("loops within loops that do nothing are counted as well") {
 }
 
 TEST_CASE("what no output needs of a branch is neither computed nor checked") {
-  graph_of then_branch, else_branch, g;
-  then_branch.node("Neg", {"x"}, {"t"}).node("Add", {"x", "four"}, {"unused"}).output("t");
-  else_branch.node("Abs", {"x"}, {"e"}).output("e");
-  g.input("x", f32, {"N"}).input("c", boolean, {}).output("y").initializer(reals("four", {1, 2, 3, 4}, {4}));
-  g.node("If", {"c"}, {"y"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)});
-  const auto m = model_of(g);
-  const auto r = import(m);
-  REQUIRE(problems(r) == "");
-  for (const bool taken : {true, false}) {
-    const auto y =
-        run(r, std::vector<host_tensor>{host_tensor({2}, {-1, 2}), host_tensor::of_integers(boolean, {}, {taken})});
-    CHECK(y[0].reals == (taken ? std::vector<double>{1, -2} : std::vector<double>{1, 2}));
+  for (const bool dead_is_first : {false, true}) {
+    graph_of then_branch, else_branch, g;
+    if (dead_is_first) then_branch.node("Add", {"x", "four"}, {"unused"}).node("Neg", {"unused"}, {"unused2"});
+    then_branch.node("Neg", {"x"}, {"t"});
+    if (!dead_is_first) then_branch.node("Add", {"x", "four"}, {"unused"});
+    then_branch.output("t");
+    else_branch.node("Abs", {"x"}, {"e"}).output("e");
+    g.input("x", f32, {"N"}).input("c", boolean, {}).output("y").initializer(reals("four", {1, 2, 3, 4}, {4}));
+    g.node("If", {"c"}, {"y"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)});
+    const auto m = model_of(g);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    CHECK(operators(r.graph) == "Neg Abs If");
+    for (const bool taken : {true, false}) {
+      const auto y =
+          run(r, std::vector<host_tensor>{host_tensor({2}, {-1, 2}), host_tensor::of_integers(boolean, {}, {taken})});
+      CHECK(y[0].reals == (taken ? std::vector<double>{1, -2} : std::vector<double>{1, 2}));
+    }
   }
 }
 

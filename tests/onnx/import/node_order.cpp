@@ -52,3 +52,15 @@ TEST_CASE("a model whose nodes are out of order is imported") {
   REQUIRE(problems(r) == "");
   CHECK(operators(r.graph) == "Abs Neg");
 }
+
+TEST_CASE("needed nodes: those behind the outputs, through bodies and names given twice too") {
+  graph_of then, other;
+  then.output("t").node("Neg", {"inside"}, {"t"});
+  other.output("outside");
+  graph_of g;
+  g.node("Exp", {"x"}, {"inside"}).node("Abs", {"x"}, {"outside"}).node("Neg", {"x"}, {"dead"});
+  g.node("If", {"c"}, {"y"}, {body("then_branch", then.g), body("else_branch", other.g)});
+  g.node("Relu", {"dead"}, {"z"}).node("Cos", {"x"}, {"outside"}).output("y");
+  const auto m = model_of(g);
+  CHECK(onnx::needed_nodes(m.graph.nodes, m.graph.outputs) == std::vector<bool>{true, true, false, true, false, true});
+}

@@ -3,6 +3,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include "tests/support/error_of.hpp"
 #include "tests/support/onnx_models.hpp"
 
 using namespace dnnkit;
@@ -316,4 +317,29 @@ TEST_CASE("a count that elements decide is refused where it must be an extent") 
   g.constant("one", {1}).node("Gather", {"extents", "one"}, {"count"}).node("TopK", {"x", "count"}, {"y", "positions"});
   CHECK(problems(import(g)) ==
         "TopK 'y': k ('count') must be a number or an expression of sizes, not computed from elements\n");
+}
+
+TEST_CASE("integers are divided by no 0: a known one is refused, one that a symbol may make is an error of that run") {
+  for (const char* op : {"Div", "Mod"}) {
+    graph_of known;
+    known.input("x", f32, {"N"}).output("y").constant("twelve", {12}).constant("nothing", {0});
+    known.node(op, {"twelve", "nothing"}, {"s"}, {}, "parts").node("Reshape", {"x", "s"}, {"y"});
+    CHECK(problems(import(known)).find(std::string(op) + " 'parts': divides integers by 0") != std::string::npos);
+
+    graph_of open;
+    open.input("x", f32, {"N", 4}).output("y").scalar("twelve", 12).scalar("one", 1);
+    open.node("Shape", {"x"}, {"shape"}).node("Gather", {"shape", "first"}, {"n"}).scalar("first", 0);
+    open.node("Sub", {"n", "one"}, {"less"}).node(op, {"twelve", "less"}, {"y"}, {}, "parts");
+    const auto m = model_of(open);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    const auto of = [&](std::int64_t n) {
+      return run(r, std::vector<host_tensor>{host_tensor(f32, {n, 4})})[0].integers[0];
+    };
+    CHECK(of(6) == 2);
+    CHECK(of(9) == (std::string_view(op) == "Div" ? 1 : 4));
+    CHECK(error_of([&] { return of(1); }) ==
+          std::string(op) +
+              " 'parts': extents are not as it needs them, expected N-1 != 0, found N-1 = 0 where N = 1 and 0");
+  }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The order in which a graph's nodes are imported: that of the file, unless a node there reads what a later one
-// computes (which ONNX forbids, tools that insert casts write, and ONNX Runtime runs).
+// computes (which ONNX forbids, tools that insert casts write, and ONNX Runtime runs); and which nodes are needed at all.
 #pragma once
 
 #include <cstddef>
@@ -61,6 +61,30 @@ inline std::vector<std::size_t> node_order(const std::vector<node>& nodes) {
   for (std::size_t i = 0; i < nodes.size() && order.size() < nodes.size(); ++i)
     if (missing[i] != 0) order.push_back(i);
   return order;
+}
+
+// Which nodes these outputs are computed from, directly or through others.
+inline std::vector<bool> needed_nodes(const std::vector<node>& nodes, const std::vector<value_info>& outputs) {
+  std::multimap<std::string_view, std::size_t> writers;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::string_view name : nodes[i].outputs)
+      if (!name.empty()) writers.emplace(name, i);
+  std::vector<bool> needed(nodes.size(), false);
+  std::vector<std::size_t> unread;  // needed nodes whose inputs have not been looked at
+  const auto need = [&](std::string_view name) {
+    for (auto [at, end] = writers.equal_range(name); at != end; ++at)
+      if (!needed[at->second]) {
+        needed[at->second] = true;
+        unread.push_back(at->second);
+      }
+  };
+  for (const value_info& o : outputs) need(o.name);
+  while (!unread.empty()) {
+    const node& n = nodes[unread.back()];
+    unread.pop_back();
+    detail::for_each_read(n, need);
+  }
+  return needed;
 }
 
 }  // namespace dnnkit::onnx

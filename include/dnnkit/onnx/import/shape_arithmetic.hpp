@@ -177,6 +177,19 @@ inline bool evaluate_power(shape_evaluation& s) {
   });
 }
 
+// Integers are divided by no 0: by one that is known the node is refused, and by what may be 0 it is assumed not to be,
+// which is checked when the symbols have values.
+inline void check_divisor(shape_evaluation& s, const known_element& x) {
+  node_context& c = s.context();
+  constexpr const char* complaint = "divides integers by 0";
+  if (is_floating(c.type(0))) return;
+  if (x.is_number()) node_context::require(x.number != 0, complaint);
+  if (!x.is_expression()) return;
+  const bounds r = c.table().range(x.expression);
+  if (r.min <= 0 && r.max >= 0)
+    node_context::require(c.table().assume(x.expression, relation::different, dim(0)), complaint);
+}
+
 inline bool evaluate_logic(shape_evaluation& s, bool (*f)(bool, bool)) {
   return s.elementwise(2, boolean, [&](const auto& x) {
     if (!x[0]->is_number() || !x[1]->is_number()) return known_element{};
@@ -228,13 +241,18 @@ inline bool evaluate_on_known_elements(node_context& c) {
       {"Pow", detail::evaluate_power},
       {"Div",
        [](shape_evaluation& s) {
-         return s.elementwise(
-             2, {}, [&](const auto& x) { return s.arithmetic().div(*x[0], *x[1], !is_floating(s.context().type(0))); });
+         return s.elementwise(2, {}, [&](const auto& x) {
+           detail::check_divisor(s, *x[1]);
+           return s.arithmetic().div(*x[0], *x[1], !is_floating(s.context().type(0)));
+         });
        }},
       {"Mod",
        [](shape_evaluation& s) {
          const bool fmod = s.context().flag("fmod", false);
-         return s.elementwise(2, {}, [&](const auto& x) { return s.arithmetic().mod(*x[0], *x[1], fmod); });
+         return s.elementwise(2, {}, [&](const auto& x) {
+           detail::check_divisor(s, *x[1]);
+           return s.arithmetic().mod(*x[0], *x[1], fmod);
+         });
        }},
       {"Neg",
        [](shape_evaluation& s) {
