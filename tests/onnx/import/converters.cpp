@@ -473,6 +473,39 @@ TEST_CASE("random operators: the distribution that their inputs say, the same in
   CHECK(problems(import(negative, 22)) == "RandomUniform 'y': attribute 'shape' has a negative extent\n");
 }
 
+TEST_CASE("random operators: the numbers of a seed, others of another") {
+  graph_of g;
+  g.input("p", f32, {4, 50}).initializer(reals("ratio", {0.5f}, {})).constant("training", {1});
+  std::vector<std::string> names;
+  names.reserve(21);  // the graph refers to them
+  for (const char* op : {"RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike", "Bernoulli",
+                         "Multinomial", "Dropout"})
+    for (const int seed : {3, 3, 4}) {
+      const std::string_view of(op);
+      names.push_back(of.data() + std::to_string(names.size()));
+      const auto given = of == "Dropout" ? integer("seed", seed) : real("seed", static_cast<float>(seed));
+      if (of == "Dropout") g.node(op, {"p", "ratio", "training"}, {names.back()}, {given});
+      else if (of == "Multinomial") g.node(op, {"p"}, {names.back()}, {given, integer("sample_size", 40)});
+      else if (of.ends_with("Like") || of == "Bernoulli") g.node(op, {"p"}, {names.back()}, {given});
+      else g.node(op, {}, {names.back()}, {given, integers("shape", {4, 50})});
+    }
+  for (const std::string& name : names) g.output(name);
+  const auto m = model_of(g, 22);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  host_tensor p(f32, {4, 50});
+  for (double& x : p.reals) x = 0.5;
+  const auto y = run(r, {p});
+  const auto same = [&](std::size_t i, std::size_t j) {
+    return y[i].reals == y[j].reals && y[i].integers == y[j].integers;
+  };
+  for (std::size_t i = 0; i < y.size(); i += 3) {
+    CAPTURE(names[i]);
+    CHECK(same(i, i + 1));
+    CHECK(!same(i, i + 2));
+  }
+}
+
 TEST_CASE("QuantizeLinear divides in the type that it names, or the opset says") {
   const auto quantised = [](std::int64_t opset, dtype scale, const attributes& how) {
     graph_of g;
