@@ -41,6 +41,9 @@ struct by_index {
                                               {.axis = 1, .reduction = dk::scatter_reduction::most}));
     g.output("gathered", dk::gather_elements(x, columns, {.axis = 1}));
     g.output("gathered rows", dk::gather_nd(x, rows));
+    const dk::tensor batches = g.input("batches", f32, {2, 4, 37});
+    const dk::tensor of_each = g.constant({0, 3, -1, 2, 2, 1}, {2, 3, 1}, dk::i64);
+    g.output("gathered in batches", dk::gather_nd(batches, of_each, {.batch_dims = 1}) + 1.0);
     g.output("reversed", dk::reverse_sequence(x, g.constant({1, 4, 0, 2, 3}, {5}, dk::i64)));
     g.output("hot", dk::one_hot(columns, g.constant({-1, 2}, {2}), {.depth = 4}));
     g.output("finite", dk::logical_not(dk::is_nan(dk::sqrt(x))));
