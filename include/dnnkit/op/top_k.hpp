@@ -82,8 +82,8 @@ struct top_k {
   // So many are looked at without a jump, as vectors where they lie next to each other.
   static constexpr std::int64_t together = 32;
 
-  // A number that at least `wanted` elements of a row are or come before. The row is dealt out to `together` hands; that
-  // many of them hold an element that the one found is not better than. NaN aside, which may still come before all.
+  // A number that at least `wanted` elements of a row are or come before. The row is dealt out to `together` hands;
+  // that many of them hold an element that the one found is not better than. NaN aside, which may come before all.
   template <class T>
   T least_of_best(const around_axis& a, std::int64_t o, std::int64_t i, std::size_t wanted, auto x) const {
     const auto better = [this](T l, T r) { return largest ? l > r : l < r; };

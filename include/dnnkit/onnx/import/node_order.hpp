@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The order in which a graph's nodes are imported: that of the file, unless a node there reads what a later one
-// computes (which ONNX forbids, tools that insert casts write, and ONNX Runtime runs); and which nodes are needed at all.
+// computes (which ONNX forbids, tools that insert casts write, and ONNX Runtime runs); and which nodes are needed at
+// all.
 #pragma once
 
 #include <cstddef>

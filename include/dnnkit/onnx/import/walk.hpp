@@ -428,7 +428,7 @@ class import_walk {
     if (body.inputs.size() != arguments.size()) throw refusal{"a body has another number of inputs than it is given"};
     for (std::size_t i = 0; i < arguments.size(); ++i) define(inner, body.inputs[i].name, arguments[i], "body");
     add_initializers(inner, body);
-    // What no result needs is neither computed nor checked, so what it takes for granted of extents must not be assumed.
+    // What no result needs is neither computed nor checked: what it needs of extents is not assumed either.
     const std::vector<bool> needed = needed_nodes(body.nodes, body.outputs);
     for (std::size_t i : node_order(body.nodes))
       if (needed[i]) import_node(inner, body.nodes[i]);
