@@ -68,6 +68,7 @@ struct constant_number {
   friend constexpr self select(constant_mask condition, self a, self b) { return condition.x ? a : b; }
   friend constexpr self minimum(self a, self b) { return a.x < b.x ? a : b; }
   friend constexpr self maximum(self a, self b) { return a.x < b.x ? b : a; }
+  friend constexpr self larger(self a, self b) { return a.x < b.x ? b : a; }
 };
 #define FUNCTION(name) \
   constexpr constant_number name(constant_number a) { return a; }
