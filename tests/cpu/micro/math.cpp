@@ -168,7 +168,7 @@ TEST_CASE("exp of doubles that are not positive") {
     }
   }
   std::printf("exp <= 0 of doubles %.2f ulp\n", worst);
-  CHECK(worst <= 1.1);
+  CHECK(worst <= 1.3);  // without fused multiply-adds; 1.1 with them
   for (const double x : {-HUGE_VAL, -1e300, -746.0, -745.0, -709.0, -708.8}) {  // denormals, or zero for them
     exp_of_nonpositive(doubles(x)).store(out);
     CHECK(std::abs(out[N / 2 - 1] - std::exp(x)) <= 2.3e-308);

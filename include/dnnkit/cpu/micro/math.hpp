@@ -203,7 +203,7 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> exp_of_nonpositive(
   return y * n.power_of_two();
 }
 
-// The same of doubles, to 1.1 ulp, and 0 below -708.7.
+// The same of doubles, to 1.3 ulp, and 0 below -708.7.
 template <int N> [[gnu::always_inline]] inline vec<double, N> exp_of_nonpositive(vec<double, N> x) noexcept {
   using V = vec<double, N>;
   const V clamped = max(x, V(-709.0)), shift(0x1.8p52 + 1023);  // as in whole_number, of 52 bits
