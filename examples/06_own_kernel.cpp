@@ -15,8 +15,8 @@
 namespace dk = dnnkit;
 using dk::plan::operator_tag, dk::plan::source;
 
-// An operator: a spectrum smoothed over time. y[t] = y[t - 1] + share * (x[t] - y[t - 1]), where y[-1] = 0; a row of the
-// matrix is a point in time.
+// An operator: a spectrum smoothed over time. y[t] = y[t - 1] + share * (x[t] - y[t - 1]), where y[-1] = 0; a row of
+// the matrix is a point in time.
 struct smoothed {
   float share = 0.1f;
 

@@ -330,8 +330,8 @@ template <class Net, std::size_t R> struct tree {
     [[gnu::always_inline]] void finish(index_t i, index_t j, auto n, auto anchor) const {
       finish_at<Lanes>(spot{*this, i, j * Lanes}, n, anchor);
     }
-    // The same for one row of vector j after another: what they have in common is loaded once. Compilers cannot see that
-    // it is the same in all of them, since a byte that is stored may be part of anything.
+    // The same for one row of vector j after another: what they have in common is loaded once. Compilers cannot see
+    // that it is the same in all of them, since a byte that is stored may be part of anything.
     [[gnu::always_inline]] auto column(index_t j, auto n) const {
       return [&]<std::size_t... L>(std::index_sequence<L...>) __attribute__((always_inline)) {
         return column_of<decltype(n), decltype(kept<L>(spot{*this, 0, j * Lanes}, n))...>{

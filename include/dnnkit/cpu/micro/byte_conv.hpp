@@ -187,9 +187,9 @@ struct byte_conv : byte_conv_geometry<A, Height, Width, RowStride, PixelStride> 
   }
 };
 
-// in_channels == out_channels == groups. The pixels of several filter rows at one place share a 32-bit lane, bytes of up
-// to four rows or numbers of 16 bits of two, and their products are added at once; neighbouring pixels of the output
-// read the same lanes.
+// in_channels == out_channels == groups. The pixels of several filter rows at one place share a 32-bit lane, bytes of
+// up to four rows or numbers of 16 bits of two, and their products are added at once; neighbouring pixels of the
+// output read the same lanes.
 template <byte_sign Sign, conv_attributes A, class Height, class Width, class RowStride,
           class PixelStride = constant<A.in_channels>>
 struct byte_depthwise : byte_conv_geometry<A, Height, Width, RowStride, PixelStride> {

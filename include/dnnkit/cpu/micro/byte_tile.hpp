@@ -168,9 +168,9 @@ template <byte_sign Sign, int Rows, int Vectors, class Fetch, class Start>
 }
 
 // Hands the sums of a tile on, as far as there are columns: to.column(vector, lanes).finish(row, sum), lanes being
-// constant<float_lanes> or a smaller index_t. In loops, and in a function that all tiles of a kernel share: what becomes
-// of sums - scales, rounding, another type - takes many more instructions than a step. A vector of columns at a time,
-// whose scales then stay in registers. Full promises that all lanes of all vectors are wanted.
+// constant<float_lanes> or a smaller index_t. In loops, and in a function that all tiles of a kernel share: what
+// becomes of sums - scales, rounding, another type - takes many more instructions than a step. A vector of columns at a
+// time, whose scales then stay in registers. Full promises that all lanes of all vectors are wanted.
 template <bool Full, class To>
 [[gnu::noinline]] void finish_tile(const int_vec* sums, int rows, int vectors, index_t columns, const To& to) {
   for (int j = 0; j < vectors; ++j)
