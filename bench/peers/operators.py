@@ -294,6 +294,16 @@ def product_of_row_and_input(g, t):
     return g.MatMul(g.input(t, 1, 768), g.input(t, 768, 1024))
 
 
+@case("f32", "f64", "i64")
+def product_of_vector(g, t):
+    return g.MatMul(g.input(t, 768), values(t, (768, 1024)))
+
+
+@case("f32", "f16", "f64", "i32", "i64")
+def product_by_vector(g, t):
+    return g.MatMul(g.input(t, 4, 256, 768), g.input(t, 768))
+
+
 @case("f32", "f64")
 def product_turned(g, t):
     return g.Gemm(g.input(t, 128, 256), g.input(t, 192, 256), values(t, 192), transB=1, alpha=0.5, beta=2.0)

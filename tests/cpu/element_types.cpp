@@ -23,6 +23,8 @@ template <dk::dtype Type> struct floating {
     g.output("rounded", back(dk::cast(g.input("y", f32, {7}), {.to = Type})) * 3.0);
     g.output("convolution", back(dk::relu(dk::conv(x, w, {.pads = {1, 1, 1, 1}}))));
     g.output("product", back(dk::matmul(x, m)));
+    g.output("row by matrices", back(dk::matmul(row, m)));
+    g.output("matrices by a column", back(dk::matmul(x, row)));
     g.output("softmax", back(dk::softmax(x, {.axis = 1})));
     g.output("sum", back(dk::reduce_sum(x, {.axes = {1, 3}})));
     g.output("pool", back(dk::max_pool(x, {.kernel_shape = {2, 2}})));
@@ -51,6 +53,9 @@ template <dk::dtype Type> struct integral {
     g.output("shifted", back(dk::bit_shift(dk::bitwise_and(a, g.scalar(15, Type)), g.scalar(2, Type))));
     g.output("shifted back", back(dk::bit_shift(a, g.scalar(2, Type), {.direction = dk::shift_direction::right})));
     g.output("matrix", back(dk::matmul(a, dk::transpose(a))));
+    g.output("row by a matrix", back(dk::matmul(b, dk::transpose(a))));
+    g.output("matrix by a column", back(dk::matmul(a, b)));
+    g.output("row by a column", back(dk::matmul(b, b)));
     // the lowest number by -1, and divisors of 0
     const double lowest =
         dk::info(Type).is_signed ? -static_cast<double>(std::uint64_t{1} << (8 * dk::info(Type).bytes - 1)) : 0;

@@ -4,8 +4,10 @@
 // Groups around matrix products: attention, batches, computed second operands, movement on every side.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "dnnkit/op/builtin.hpp"
@@ -73,15 +75,55 @@ template <bool Symbolic> struct batches {
   }
 };
 
-struct vectors {  // operands of rank 1, products of one row or column
+template <class Size> struct vectors {  // operands of rank 1, products of one row or column
   static constexpr void build(dk::builder& g) {
-    const dk::tensor a = g.input("a", f32, {9}), b = g.input("b", f32, {9, 4}), c = g.input("c", f32, {2, 3, 9});
+    const auto [k, n] = Size::extents();
+    const dk::tensor a = g.input("a", f32, {k}), b = g.input("b", f32, {k, n}), c = g.input("c", f32, {2, 3, k});
     g.output("row", dk::matmul(a, b));
+    g.output("rows", dk::relu(dk::matmul(a, g.input("d", f32, {2, k, 19}))));
     g.output("dot", dk::matmul(a, a));
     g.output("columns", dk::matmul(c, a) + 1.0);
+    g.output("turned", dk::matmul(dk::transpose(b), dk::tanh(a)));
     g.output("outer", dk::matmul(dk::unsqueeze(a, {.axes = {1}}), dk::unsqueeze(a, {.axes = {0}})));
+  }
+};
+struct known_vectors {
+  static constexpr std::array<dk::dim_argument, 2> extents() { return {21, 20}; }
+};
+struct vectors_of_symbols {
+  static constexpr std::array<dk::dim_argument, 2> extents() { return {dk::sym("K", {1, 40}), dk::sym("N", {1, 40})}; }
+};
+struct vectors_and_weights {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor a = g.input("a", f32, {9}), b = g.input("b", f32, {9, 4});
     g.output("column", dk::matmul(b, g.weight("w", {4, 1})));
     g.output("weighted", dk::matmul(a, g.weight("v", {9, 33})));
+    g.output("by a vector", dk::matmul(b, g.weight("u", {4})));
+    g.output("of weights", dk::matmul(g.weight("t", {33, 9}), a));
+  }
+};
+
+// Few rows, by matrices whose rows are read where they lie: whole vectors of columns and parts of such, K of more and of
+// less than is added at a time.
+template <dk::dtype Type, bool Symbolic> struct few_rows {
+  static constexpr void build(dk::builder& g) {
+    const auto in = [&](const char* name, std::initializer_list<dk::dim_argument> dims) {
+      return dk::cast(g.input(name, f32, dims), {.to = Type});
+    };
+    const auto out = [&](const char* name, dk::tensor t) { g.output(name, dk::cast(t, {.to = f32})); };
+    const dk::dim_argument n = Symbolic ? dk::dim_argument(dk::sym("N", {1, 700})) : dk::dim_argument(600);
+    const dk::dim_argument k = Symbolic ? dk::dim_argument(dk::sym("K", {1, 40})) : dk::dim_argument(21);
+    const dk::tensor a = in("a", {1, k}), c = in("c", {n}), b = dk::relu(in("b", {k, n})) + c;
+    const dk::tensor d = in("d", {2, 2, k}), e = in("e", {3, 5, 7}), f = in("f", {3, 7, 67}), h = in("h", {3, 1, k}),
+                     l = in("l", {1, k, 35}), p = in("p", {7, 4}), q = in("q", {7, 33});
+    const auto stored = [&](dk::tensor t) { return dk::cum_sum(t); };  // it takes a kernel of its own
+    out("row", dk::matmul(a, stored(b)) * 2.0);
+    out("rows", dk::matmul(d, stored(b)) + c);
+    out("batches", dk::relu(dk::matmul(e, stored(f))));
+    out("one B", dk::matmul(h, stored(l)));
+    out("a part", dk::matmul(a, dk::slice(stored(b), {.starts = {0}, .ends = {1}, .axes = {1}})));
+    out("computed", dk::matmul(a, dk::abs(b)));  // packed in vectors
+    out("turned", dk::matmul(dk::transpose(stored(p)), stored(q)));
   }
 };
 
@@ -153,7 +195,20 @@ TEST_CASE("batches, broadcast and computed operands") {
   check_model<batches<false>>("static");
   check_model<batches<true>>("symbolic");
 }
-TEST_CASE("vectors") { check_model<vectors>("vectors"); }
+TEST_CASE("few rows") {
+  check_model<few_rows<dk::f32, false>>("few_rows<dnnkit::f32, false>");
+  check_model<few_rows<dk::f32, true>>("few_rows<dnnkit::f32, true>");
+  check_model<few_rows<dk::f64, false>>("few_rows<dnnkit::f64, false>");
+  check_model<few_rows<dk::i32, true>>("few_rows<dnnkit::i32, true>");
+}
+TEST_CASE("vectors") {
+  check_model<vectors<known_vectors>>("vectors<known_vectors>");
+  check_model<vectors<vectors_of_symbols>>("vectors<vectors_of_symbols>");
+  check_model<vectors_and_weights>("vectors_and_weights");
+  CHECK(harness::scalar_kernels<vectors<known_vectors>>() == 0);
+  CHECK(harness::scalar_kernels<vectors<vectors_of_symbols>>() == 0);
+  CHECK(harness::scalar_kernels<vectors_and_weights>() == 0);
+}
 TEST_CASE("Gemm") { check_model<gemms>("gemms"); }
 TEST_CASE("movement around products") { check_model<movement>("movement"); }
 TEST_CASE("long reductions") {

@@ -168,21 +168,23 @@ TEST_CASE("products: what is packed when, and the order in which K is walked") {
     g.output("integers", dk::matmul(g.input("i", dk::i32, {4, 5}), g.input("j", dk::i32, {5, 6})));
     g.output("doubles", dk::matmul(g.input("a", dk::f64, {4, 5}), g.weight("b", {5, 6}, dk::f64)));
     g.output("narrow", dk::matmul(g.input("k", dk::i16, {4, 5}), g.input("l", dk::i16, {5, 6})));
-    g.output("vector", dk::matmul(x, g.input("m", f32, {64})));
+    g.output("few rows", dk::matmul(g.input("r", f32, {6, 64}), g.input("m", f32, {64, 9})));
+    g.output("a column a row", dk::matmul(g.input("q", f32, {6, 64}), dk::transpose(g.input("n", f32, {9, 64}))));
   });
-  REQUIRE(found.size() == 8);
+  REQUIRE(found.size() == 9);
   CHECK(operands(found[0]) == readings{in_place, once});
   CHECK(operands(found[1]) == readings{in_place, each_run});
   CHECK(operands(found[2]) == readings{staged, once});
   CHECK(operands(found[3]) == readings{in_place, each_run});
-  CHECK(operands(found[4]) == readings{in_place, each_run});
+  CHECK(operands(found[4]) == readings{in_place, in_place});
   CHECK(operands(found[5]) == readings{in_place, once});
   CHECK(operands(found[6]) == readings{staged, each_run});  // in lanes of 32 bits
-  for (std::size_t i = 0; i < 7; ++i) {
-    CHECK(found[i].family == "matrix_product");
-    CHECK(found[i].walk.empty());
+  CHECK(operands(found[7]) == readings{in_place, in_place});
+  CHECK(operands(found[8]) == readings{in_place, each_run});
+  for (const dk::kernel_choice& c : found) {
+    CHECK(c.family == "matrix_product");
+    CHECK(c.walk.empty());
   }
-  CHECK(found[7].family == "by_point");
 
   // pixels channels last, flattened channels first
   const auto flat = choices_of<dk::op::matmul>([](dk::builder& g) {

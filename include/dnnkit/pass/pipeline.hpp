@@ -26,6 +26,7 @@
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
 #include "dnnkit/pass/make_plan.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
+#include "dnnkit/pass/products_of_vectors.hpp"
 #include "dnnkit/pass/propagate_values.hpp"
 #include "dnnkit/pass/quantised_products.hpp"
 #include "dnnkit/pass/schedule.hpp"
@@ -165,6 +166,7 @@ using pipeline_with_rules =
              passes::quantised_products,            // for the same reason, and they see bytes that were moved as such
              passes::expand_composites,             // later passes see simple operators only
              passes::expand_powers,                 // which composites may have
+             passes::products_of_vectors,           // which composites and quantised products may be
              passes::share_reductions,              // which composites have each for itself
              passes::apply_laws,                    // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
