@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The kernel of a group around a matrix product: GEMM over rows read in place and packed panels (cpu/micro/gemm.hpp),
 // in floats or integers of 32 or 64 bits, of which narrower integers take the lowest. Weights are packed once; a
-// product's second operand that is computed is packed in scratch, once a run. A first operand whose rows are not
-// contiguous, or that has a prologue, is brought into scratch row by row.
+// product's second operand that is computed is packed in scratch, once a run, unless there are few rows to multiply it
+// by: then it is read where it lies (cpu/micro/thin_gemm.hpp). A first operand whose rows are not contiguous, or that
+// has a prologue, is brought into scratch row by row.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/families/product_kernel.hpp"
 #include "dnnkit/cpu/micro/gemm.hpp"
+#include "dnnkit/cpu/micro/thin_gemm.hpp"
 #include "dnnkit/cpu/tree_cost.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
@@ -25,23 +27,34 @@ struct matrix_product {
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const product_spec spec(recipe);
     if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
-    const bool in_place = spec.in_place(), once = spec.is_packed_once();
+    const bool in_place = spec.in_place(), once = spec.is_packed_once(), thin = is_thin(spec, facts);
     kernel_choice c;
     c.operands = {in_place ? operand_reading::in_place : operand_reading::staged,
-                  once ? operand_reading::packed_once : operand_reading::packed_each_run};
+                  thin   ? operand_reading::in_place
+                  : once ? operand_reading::packed_once
+                         : operand_reading::packed_each_run};
     if (in_place && spec.order.axes.size() > 1) c.walk = spec.order.by_stride;
     c.tile.along = static_cast<std::int8_t>(spec.rank() - 1);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
     c.tile.vectors = static_cast<std::uint8_t>(widest(spec, facts));
-    c.cost = cost(spec, facts, in_place, once);
-    c.reason = spec.reason(in_place, once);
+    c.cost = cost(spec, facts, in_place, once || thin);
+    c.reason = thin ? "there are few rows, and those of the second factor are read where they lie"
+                    : spec.reason(in_place, once);
     return c;
   }
 
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  static constexpr kernel_cost cost(const product_spec& spec, const cpu_facts& facts, bool in_place, bool once) {
+  static constexpr bool is_thin(const product_spec& spec, const cpu_facts& facts) {
+    return !spec.is_packed_once() && spec.reads_rows_of_b(plan::tile_rows(facts, tile_vectors(facts)));
+  }
+  // Can B be packed in vectors of its rows?
+  static constexpr bool packs_vectors(const product_spec& spec) {
+    return lies_in_rows(spec, spec.input(1), spec.b_rank - 1);
+  }
+  // is_ready: B need not be packed in the run
+  static constexpr kernel_cost cost(const product_spec& spec, const cpu_facts& facts, bool in_place, bool is_ready) {
     const cost_coefficients& of = facts.costs;
     const auto k = static_cast<double>(known_or_typical(spec.k_dim())),
                n = static_cast<double>(known_or_typical(spec.n_dim()));
@@ -61,10 +74,15 @@ struct matrix_product {
       work.starts += of.phase + a / k * of.row;
       work.staged += bytes * a;
     }
-    if (!once) {
+    if (!is_ready) {
       const double b = spec.elements_of(1);
-      work.gathered += b;
-      work.cycles += b * tree_cost(spec, facts, spec.b_rank - 1, 1).value(spec.input(1));
+      if (packs_vectors(spec)) {
+        const tree_cost tree(spec, facts, spec.b_rank - 1, facts.float_lanes);
+        work.cycles += b / n * vectors_of(facts, n) * (tree.value(spec.input(1)) + of.store);
+      } else {
+        work.gathered += b;
+        work.cycles += b * tree_cost(spec, facts, spec.b_rank - 1, 1).value(spec.input(1));
+      }
       work.starts += of.phase;
       work.staged += bytes * b;
     }
@@ -94,9 +112,9 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
   using facts = product_kernel<Net, R>;
   using access = typename facts::access;
   using values = typename facts::values;
-  using facts::a_load, facts::a_ref, facts::a_row, facts::b_dim, facts::b_ref, facts::batch_coordinates, facts::batches,
-      facts::in_place, facts::k_dim, facts::logical_k, facts::n_dim, facts::one_b, facts::operand_coordinates,
-      facts::packed_once, facts::row_stride, facts::rows;
+  using facts::a_load, facts::a_ref, facts::a_row, facts::b_dim, facts::b_load, facts::b_ref, facts::batch_coordinates,
+      facts::batches, facts::in_place, facts::k_dim, facts::logical_k, facts::n_dim, facts::one_b,
+      facts::operand_coordinates, facts::packed_once, facts::row_stride, facts::rows;
   static constexpr std::size_t rank = facts::rank, a_rank = facts::a_rank, b_rank = facts::b_rank;
 
   // What is multiplied.
@@ -115,6 +133,22 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
   }
 
   // --- B
+  static constexpr bool is_thin = access::choice.operands[1] == operand_reading::in_place;
+  static auto thin_product(const kernel_call& call) {
+    const auto n = extent_value<n_dim>(call);
+    const auto k = extent_value<k_dim>(call);
+    const auto of_a = row_stride(call);
+    const auto of_b = extent_value<facts::spec.stride_along(b_load.axes, b_rank - 2).stride>(call);
+    using count = std::remove_cvref_t<decltype(rows(call))>;
+    return thin_gemm<static_cast<int>(count::value), std::remove_cvref_t<decltype(n)>, std::remove_cvref_t<decltype(k)>,
+                     std::remove_cvref_t<decltype(of_a)>, std::remove_cvref_t<decltype(of_b)>, vector>{n, k, of_a,
+                                                                                                       of_b};
+  }
+  static const number* stored_b(const kernel_call& call, const coordinates& batch) {
+    constexpr recipe_load l = b_load;
+    return reinterpret_cast<const number*>(values::template pointer<b_ref.index>(call)) +
+           view_address<Net, l.axes, l.offset>(call, operand_coordinates(call, batch, b_rank, b_dim));
+  }
   // The layout of packed panels depends on N and K alone: sessions pack weights before any symbol is bound.
   static auto panels(const kernel_call& call) {
     const auto n = extent_value<n_dim>(call);
@@ -125,14 +159,24 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
   }
   static void pack_b(const kernel_call& call, index_t batch, number* out) {
     const coordinates at = operand_coordinates(call, batch_coordinates(call, batch), b_rank, b_dim);
-    panels(call).pack(
-        [&](index_t k, index_t n) {
-          coordinates c = at;
-          c[b_rank - 2] = logical_k(k);
-          c[b_rank - 1] = n;
-          return values::template evaluate<b_ref, 1, 0>(call, c, constant<1>{}, 0);
-        },
-        out);
+    const auto place = [&](index_t k, index_t n) {
+      coordinates c = at;
+      c[b_rank - 2] = logical_k(k);
+      c[b_rank - 1] = n;
+      return c;
+    };
+    if constexpr (!packed_once && packs_vectors(facts::spec))
+      panels(call).pack_vectors(
+          [&](index_t k, index_t n, auto count) {
+            return multiplied(values::template evaluate<b_ref, float_lanes, b_rank - 1>(call, place(k, n), count, 0));
+          },
+          out);
+    else
+      panels(call).pack(
+          [&](index_t k, index_t n) {
+            return values::template evaluate<b_ref, 1, 0>(call, place(k, n), constant<1>{}, 0);
+          },
+          out);
   }
   static index_t b_numbers(const kernel_call& call) { return panels(call).packed_size(); }
   static void pack(const kernel_call& call) noexcept requires(packed_once) {
@@ -148,14 +192,16 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
   }();
 
   // --- first phase: packed panels of a computed B (a unit a batch), then rows of A (a unit a row)
-  static index_t b_units(const kernel_call& call) { return packed_once ? 0 : one_b ? 1 : batches(call); }
+  static index_t b_units(const kernel_call& call) { return packed_once || is_thin ? 0 : one_b ? 1 : batches(call); }
   static index_t a_units(const kernel_call& call) { return in_place ? 0 : batches(call) * rows(call); }
   // Scratch: panels of B, then the partial sums of long reductions (a piece a batch, in which each unit has a place of
   // its own), then rows of A.
   static index_t b_scratch(const kernel_call& call) { return b_units(call) * b_numbers(call); }
-  static index_t partial_scratch(const kernel_call& call) { return batches(call) * product(call).scratch_size(); }
-  static constexpr bool prepares = !in_place || !packed_once;
-  static constexpr bool may_be_long = !k_dim.is_known() || k_dim.value() > longest_whole_reduction;
+  static index_t partial_scratch(const kernel_call& call) {
+    return is_thin ? 0 : batches(call) * product(call).scratch_size();
+  }
+  static constexpr bool prepares = !in_place || !(packed_once || is_thin);
+  static constexpr bool may_be_long = !is_thin && (!k_dim.is_known() || k_dim.value() > longest_whole_reduction);
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(prepares || may_be_long) {
     const index_t a = a_units(call) * extent_value<k_dim>(call);
     return (b_scratch(call) + partial_scratch(call) + a) * number_bytes;
@@ -181,7 +227,7 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
       });
     }
   }
-  // Elements of A as they are multiplied.
+  // Elements as they are multiplied.
   template <class T> [[gnu::always_inline]] static vector multiplied(const T& x) {
     if constexpr (std::is_same_v<T, vector>) return x;
     else
@@ -189,30 +235,39 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
           [&](int i) { return static_cast<number>(x[i]); });
   }
   // --- second phase
-  static index_t units(const kernel_call& call) noexcept { return batches(call) * product(call).units(); }
+  static auto work(const kernel_call& call) {
+    if constexpr (is_thin) return thin_product(call);
+    else return product(call);
+  }
+  static index_t units(const kernel_call& call) noexcept { return batches(call) * work(call).units(); }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
-    const auto g = product(call);
+    const auto g = work(call);
     auto* const scratch = reinterpret_cast<number*>(call.scratch);
-    const index_t each = g.units(), k = extent_value<k_dim>(call), m = rows(call), partial = g.scratch_size();
+    const index_t each = g.units(), k = extent_value<k_dim>(call), m = rows(call), packed = b_scratch(call);
     for (index_t u = first; u < last;) {
-      const index_t batch = u / each, stop = std::min(last, (batch + 1) * each);
-      const number* a = scratch + b_scratch(call) + partial_scratch(call) + batch * m * k;
+      const index_t batch = u / each, begin = u - batch * each, stop = std::min(last, (batch + 1) * each);
+      const number* a = scratch + packed + partial_scratch(call) + batch * m * k;
       if constexpr (in_place) {
         constexpr recipe_load l = a_load;
         a = reinterpret_cast<const number*>(values::template pointer<a_ref.index>(call)) +
             view_address<Net, l.axes, l.offset>(call, a_row(call, batch, 0));
       }
-      const number* b =
-          packed_once ? reinterpret_cast<const number*>(call.packed) : scratch + (one_b ? 0 : batch) * b_numbers(call);
       const coordinates leading = batch_coordinates(call, batch);
       const auto finish = [&](auto acc, index_t row, index_t n, auto valid) {
         coordinates c = facts::result_row(call, leading, row);
         c[rank - 1] = n;
         values::template finish<float_lanes, rank - 1>(call, c, valid, acc);
       };
-      g.run(a, b, nullptr, u - batch * each, stop - batch * each, finish,
-            partial == 0 ? nullptr : scratch + b_scratch(call) + batch * partial);
+      if constexpr (is_thin) {
+        g.run(a, stored_b(call, leading), begin, stop - batch * each, finish);
+      } else {
+        const number* b = packed_once ? reinterpret_cast<const number*>(call.packed)
+                                      : scratch + (one_b ? 0 : batch) * b_numbers(call);
+        const index_t partial = g.scratch_size();
+        g.run(a, b, nullptr, begin, stop - batch * each, finish,
+              partial == 0 ? nullptr : scratch + packed + batch * partial);
+      }
       u = stop;
     }
   }

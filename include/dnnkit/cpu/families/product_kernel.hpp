@@ -23,7 +23,7 @@ template <class Net, std::size_t R> struct product_kernel {
   static constexpr local_extent a_dim(std::size_t d) { return spec.a_dim(d); }
   static constexpr local_extent b_dim(std::size_t d) { return spec.b_dim(d); }
   static constexpr bool one_b = spec.one_b();
-  static constexpr recipe_load a_load = spec.a_load;
+  static constexpr recipe_load a_load = spec.a_load, b_load = spec.b_load;
   static constexpr product_spec::k_order order = spec.order;
   static constexpr bool in_place = access::choice.operands[0] == operand_reading::in_place;
   static constexpr bool packed_once = access::choice.operands[1] == operand_reading::packed_once;

@@ -19,11 +19,12 @@ class product_spec : public kernel_spec {
  public:
   constexpr explicit product_spec(const kernel_spec& spec) : kernel_spec(spec), a_rank(rank_of(0)), b_rank(rank_of(1)) {
     if (input(0).from == source::load) a_load = load(input(0).index);
+    if (input(1).from == source::load) b_load = load(input(1).index);
     if (is_matrix()) order = order_of_k();
   }
 
   std::size_t a_rank, b_rank;
-  recipe_load a_load;  // A, where it is stored
+  recipe_load a_load, b_load;  // A and B, where they are stored
 
   // The order in which K lies in storage; the order of a sum is free.
   struct k_order {
@@ -84,6 +85,19 @@ class product_spec : public kernel_spec {
   constexpr bool is_packed_once() const {
     return is_setup(input(1)) && one_b() && k_dim().is_known() && n_dim().is_known();
   }
+  // Has every product at most so many rows, and B rows that can be read where they lie?
+  constexpr bool reads_rows_of_b(std::int64_t most) const {
+    if (input(1).from != source::load || b_load.movement.count != 0 || !lies_as_multiplied(b_load.type)) return false;
+    const lane_stride columns = stride_along(b_load.axes, b_rank - 1);
+    if (!columns.single || !(columns.stride == 1) || !stride_along(b_load.axes, b_rank - 2).single) return false;
+    if (in_place() && order.axes.size() > 1) return false;  // K in another order than that of B's rows
+    std::int64_t rows = 1;
+    for (std::size_t d = one_b() ? 0 : a_rank - 2; d + 1 < a_rank; ++d) {
+      if (!a_dim(d).is_known() || a_dim(d).value() > most) return false;
+      rows *= a_dim(d).value();
+    }
+    return rows <= most;
+  }
 
   // Why a kernel that reads rows in place, or packs the second factor once, is the one.
   static constexpr std::string_view reason(bool in_place, bool once) {
@@ -101,13 +115,12 @@ class product_spec : public kernel_spec {
   constexpr double rows() const { return elements_of(0) / static_cast<double>(known_or_typical(k_dim())); }
 
  private:
-  constexpr bool lies_as_multiplied() const {
-    if (is_anchor<op::matmul_integer>()) return is_multiplied_as_stored(a_load.type);
-    return size_of(a_load.type) == size_of(multiplied_as(a_load.type));
+  constexpr bool lies_as_multiplied(dtype t) const {
+    return is_anchor<op::matmul_integer>() ? is_multiplied_as_stored(t) : size_of(t) == size_of(multiplied_as(t));
   }
   constexpr k_order order_of_k() const {
     k_order o;
-    if (input(0).from != source::load || a_load.movement.count != 0 || !lies_as_multiplied()) return o;
+    if (input(0).from != source::load || a_load.movement.count != 0 || !lies_as_multiplied(a_load.type)) return o;
     for (const view_axis& x : plan().axes_of(a_load.axes)) {
       if (x.of != a_rank - 1) continue;
       if (!x.size.is_known() || !x.stride.is_known()) {

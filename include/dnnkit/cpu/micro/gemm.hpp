@@ -60,6 +60,10 @@ struct gemm {
   template <class Value> void pack(Value&& value, element* packed) const {
     pack_panels<panel_layout>(k, n, value, packed);
   }
+  // value(k, n, lanes) yields a vector of a row of B from column n on, of which the first `lanes` elements are there.
+  template <class Value> void pack_vectors(Value&& value, element* packed) const {
+    pack_panels_of_vectors<panel_layout, Vec>(k, n, value, packed);
+  }
 
   // Independent pieces of work; any partition of [0, units()) into ranges may run in any order or at once.
   constexpr index_t units() const noexcept { return panel_layout::count(n) * blocks(); }

@@ -57,6 +57,22 @@ template <class Panels, class Value, class T> void pack_panels(index_t k, index_
   }
 }
 
+// The same of vectors: value(row, column, lanes) yields those from a column on, of which the first `lanes` are there; the
+// others are padding, and may be any numbers.
+template <class Panels, class Vec, class Value>
+void pack_panels_of_vectors(index_t k, index_t n, Value&& value, typename Vec::value_type* out) {
+  for (index_t p = 0; p < Panels::count(n); ++p) {
+    Panels::visit(p, [&](auto vectors, index_t first) {
+      for (index_t row = 0; row < k; ++row)
+        for (index_t column = first; column < first + vectors() * float_lanes;
+             column += float_lanes, out += float_lanes)
+          if (n - column >= float_lanes) value(row, column, constant<float_lanes>{}).store(out);
+          else if (n > column) value(row, column, n - column).store(out);
+          else Vec(0).store(out);
+    });
+  }
+}
+
 // n values followed by zeros up to the columns of the panels.
 template <class Panels> void pack_bias(index_t n, const float* bias, float* out) {
   std::fill(std::copy(bias, bias + n, out), out + Panels::padded(n), 0.0f);
