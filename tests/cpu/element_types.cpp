@@ -3,6 +3,8 @@
 // OPTIONS: -O1
 // Kernels on elements of every type: inputs and outputs are f32 and i64, what lies between is not.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <initializer_list>
+
 #include "dnnkit/op/builtin.hpp"
 #include "tests/support/fused_groups.hpp"
 
@@ -31,6 +33,26 @@ template <dk::dtype Type> struct floating {
     g.output("cumulative", back(dk::cum_sum(x, {.axis = 2})));
     g.output("moved", back(dk::transpose(dk::concat({x, x + 1.0}, {.axis = 1}), {.perm = {0, 2, 3, 1}})));
     g.output("constant", back(x + g.constant({0.1, 0.2, 0.3, 0.4, 0.5}, {5, 1}, Type)));
+  }
+};
+
+struct convolutions_of_doubles {  // read in place and staged, one by one, in groups, a filter a channel, as one product
+  static constexpr void build(dk::builder& g) {
+    const auto wide = [](dk::tensor t) { return dk::cast(t, {.to = dk::f64}); };
+    const auto back = [](dk::tensor t) { return dk::cast(t, {.to = f32}); };
+    const auto filtered = [&](dk::tensor x, const char* name, std::initializer_list<dk::dim_argument> shape,
+                              const dk::op::conv& c) {
+      const dk::tensor weight = g.weight(name, ".weight", shape), bias = g.weight(name, ".bias", {*shape.begin()});
+      return dk::conv(x, wide(weight), wide(bias), c);
+    };
+    const dk::sym n("N", {1, 3}), width("W", {4, 20});
+    const dk::tensor x = wide(g.input("x", f32, {2, 3, 9, 11})), y = wide(g.input("y", f32, {n, 6, width}));
+    const dk::tensor one = dk::relu(filtered(x, "a", {70, 3, 3, 3}, {.pads = {1, 1, 1, 1}}));
+    g.output("second", back(filtered(one, "b", {5, 70, 2, 3}, {.strides = {2, 1}, .dilations = {1, 2}})));
+    g.output("pixels", back(filtered(one, "c", {33, 70, 1, 1}, {})));
+    g.output("groups", back(filtered(one, "d", {20, 7, 3, 3}, {.pads = {1, 0, 1, 0}, .group = 10})));
+    g.output("channels", back(filtered(one, "e", {70, 1, 3, 3}, {.pads = {1, 1, 1, 1}, .group = 70})));
+    g.output("lines", back(filtered(y, "f", {17, 6, 3}, {.pads = {1, 1}})));
   }
 };
 
@@ -219,3 +241,7 @@ TEST_CASE("integer elements") {
 }
 
 }  // namespace
+TEST_CASE("convolutions of doubles") {
+  check_model<convolutions_of_doubles>("convolutions_of_doubles");
+  CHECK(harness::scalar_kernels<convolutions_of_doubles>() == 0);
+}

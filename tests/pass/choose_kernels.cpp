@@ -145,9 +145,20 @@ TEST_CASE("a filter for each channel, also over one and three axes") {
   REQUIRE(found.size() == 3);
   for (const dk::kernel_choice& c : found) CHECK(c.family == "conv_depthwise");
 }
-TEST_CASE("convolutions of other elements, and of weights that the run computes, are left to the definition") {
+TEST_CASE("convolutions of doubles, of which there are vectors") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    g.output("a", dk::conv(g.input("x", dk::f64, {1, 3, 8, 8}), g.input("w", dk::f64, {4, 3, 3, 3})));
+    const dk::tensor x = dk::conv(g.input("x", dk::f64, {1, 3, 8, 8}), g.weight("w", {40, 3, 3, 3}, dk::f64));
+    g.output("y", dk::conv(dk::relu(x), g.weight("v", {4, 40, 3, 3}, dk::f64)));
+  });
+  REQUIRE(found.size() == 2);
+  for (const dk::kernel_choice& c : found) CHECK(c.family == "conv_nhwc");
+  CHECK(operands(found[0]) == readings{staged, once, left_out});
+  CHECK(operands(found[1]) == readings{in_place, once, left_out});
+  CHECK(found[0].tile.vectors <= 2);
+}
+TEST_CASE("convolutions of integers, and of weights that the run computes, are left to the definition") {
+  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
+    g.output("a", dk::conv(g.input("x", dk::i32, {1, 3, 8, 8}), g.weight("w", {4, 3, 3, 3}, dk::i32)));
     g.output("b", dk::conv(g.input("y", f32, {1, 3, 8, 8}), g.input("v", f32, {4, 3, 3, 3})));
   });
   REQUIRE(found.size() == 2);
@@ -199,7 +210,7 @@ TEST_CASE(
     "products whose K is not known are packed in each run; panels are wider where rows share a set of the cache") {
   const auto found = choices_of<dk::op::matmul>([](dk::builder& g) {
     const dk::sym k("K", {1, 100});
-    g.output("y", dk::matmul(g.input("a", f32, {3, k}), g.input("b", f32, {k, 5})));
+    g.output("y", dk::matmul(g.input("a", f32, {30, k}), g.input("b", f32, {k, 5})));
     g.output("z", dk::matmul(g.input("c", f32, {3, 1024}), g.weight("d", {1024, 64})));
   });
   REQUIRE(found.size() == 2);

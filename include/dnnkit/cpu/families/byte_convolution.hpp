@@ -89,7 +89,7 @@ struct byte_convolution {
 
 namespace detail {
 template <byte_sign Sign, bool Depthwise> struct byte_engine {
-  template <conv_attributes A, class... Extents>
+  template <conv_attributes A, class, class... Extents>
   using of = std::conditional_t<Depthwise, byte_depthwise<Sign, A, Extents...>, byte_conv<Sign, A, Extents...>>;
 };
 template <class Net, std::size_t R> inline constexpr convolution_spec byte_spec{kernel_spec(Net::plan, R)};

@@ -21,8 +21,9 @@ struct conv_nhwc {
 
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const convolution_spec spec(recipe);
-    if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
-    if (spec.is_depthwise()) return no_match{"each channel has a filter of its own, and its vectors one lane"};
+    if (const std::string_view why = spec.unfit(true); !why.empty()) return no_match{why};
+    if (spec.is_depthwise() && !spec.is_of_doubles())
+      return no_match{"each channel has a filter of its own, and its vectors one lane"};
     const int vectors = panel_vectors(spec, facts);
     return channels_last(spec, facts, tiles_of(spec, facts, vectors), vectors);
   }
@@ -61,18 +62,21 @@ struct conv_nhwc {
   static constexpr int panel_vectors(const convolution_spec& spec, const cpu_facts& facts) {
     const auto channels = static_cast<double>(spec.attributes(false).group_out());
     const output_row row = row_of(spec);
-    return row_width(facts, static_cast<index_t>(vectors_of(facts, channels)), row.is_known ? row.pixels : 0);
+    const int registers =
+        row_width(facts, static_cast<index_t>(vectors_of(facts, channels)), row.is_known ? row.pixels : 0);
+    return spec.is_of_doubles() ? (registers + 1) / 2 : registers;
   }
   // Tiles of neighbouring pixels of such a row by panels of output channels.
   static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts, int vectors) {
     const conv_attributes a = spec.attributes(is_dense(spec));
     const auto row = static_cast<double>(row_of(spec).pixels);
     const bool one_run = a.dilation_w == 1 && a.groups == 1;
+    const int registers = spec.is_of_doubles() ? 2 : 1;  // of a vector
     const tiled_product of_row{.rows = row,
-                               .vectors = vectors_of(facts, static_cast<double>(a.group_out())),
+                               .vectors = registers * vectors_of(facts, static_cast<double>(a.group_out())),
                                .depth = static_cast<double>(a.reduction()),
                                .runs = static_cast<double>(a.kernel_d * a.kernel_h * (one_run ? 1 : a.kernel_w))};
-    const tiled_cycles one = cycles_of(facts, of_row, vectors);
+    const tiled_cycles one = cycles_of(facts, of_row, vectors * registers);
     const double times = spec.pixels() / row * static_cast<double>(a.groups);
     return {times * one.arithmetic, times * one.starts};
   }
@@ -120,7 +124,9 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     a.panel_vectors = access::choice.tile.vectors;
     return a;
   }();
-  template <class... Extents> using engine = typename Engine::template of<attributes, Extents...>;
+  using vector = lanes<multiplied_as(access::self.anchor_type), float_lanes>;
+  using number = typename vector::value_type;
+  template <class... Extents> using engine = typename Engine::template of<attributes, vector, Extents...>;
 
   static auto convolution(const kernel_call& call) {
     const auto height = extent_value<out_extent(1)>(call);
@@ -158,16 +164,18 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   using convolution_type = decltype(convolution(std::declval<const kernel_call&>()));
 
   // --- weights
-  static constexpr index_t weight_floats = convolution_type::packed_size(), bias_floats = convolution_type::bias_size();
+  static constexpr index_t weight_numbers = convolution_type::packed_size(),
+                           bias_numbers = convolution_type::bias_size();
 
-  static constexpr std::int64_t packed_bytes = (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float));
+  static constexpr std::int64_t packed_bytes =
+      (weight_numbers + bias_numbers) * static_cast<std::int64_t>(sizeof(number));
   static void pack(const kernel_call& call) noexcept { facts::template pack_for<convolution_type>(call); }
 
   // --- first phase: the input with its border, channels last, in scratch; a unit is one row
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(!in_place) {
     const index_t images = extent_value<in_dim(0)>(call);
     return images * staged(call, nth<0>{}) * staged(call, nth<1>{}) * staged(call, nth<2>{}) * in_channels *
-           static_cast<std::int64_t>(sizeof(float));
+           static_cast<std::int64_t>(sizeof(number));
   }
   static index_t prepare_units(const kernel_call& call) noexcept requires(!in_place) {
     return extent_value<in_dim(0)>(call) * staged(call, nth<0>{}) * staged(call, nth<1>{});
@@ -177,14 +185,14 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     const index_t in_d = extent_value<in_extent(0)>(call), in_h = extent_value<in_extent(1)>(call),
                   in_w = extent_value<in_extent(2)>(call);
     for (index_t u = first; u < last; ++u) {
-      float* out = reinterpret_cast<float*>(call.scratch) + u * width * in_channels;
+      number* out = reinterpret_cast<number*>(call.scratch) + u * width * in_channels;
       const index_t y = u % height - before(1), z = u / height % depth - before(0), n = u / height / depth;
       if (y < 0 || y >= in_h || z < 0 || z >= in_d) {
-        std::fill(out, out + width * in_channels, 0.0f);
+        std::fill(out, out + width * in_channels, number(0));
         continue;
       }
-      std::fill(out, out + before(2) * in_channels, 0.0f);
-      std::fill(out + (before(2) + in_w) * in_channels, out + width * in_channels, 0.0f);
+      std::fill(out, out + before(2) * in_channels, number(0));
+      std::fill(out + (before(2) + in_w) * in_channels, out + width * in_channels, number(0));
       coordinates c{n};
       if constexpr (has_axis(0)) c[position(0) + 2] = z;
       if constexpr (has_axis(1)) c[position(1) + 2] = y;
@@ -197,11 +205,11 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const auto c = convolution(call);
-    const auto* weights = reinterpret_cast<const float*>(call.packed);
-    const float* in = reinterpret_cast<const float*>(call.scratch);
+    const auto* weights = reinterpret_cast<const number*>(call.packed);
+    const number* in = reinterpret_cast<const number*>(call.scratch);
     if constexpr (in_place) in = facts::first_tap(call);
     const index_t out_d = c.out_d;
-    c.run(in, weights, bias.from == source::nothing ? nullptr : weights + weight_floats, first, last,
+    c.run(in, weights, bias.from == source::nothing ? nullptr : weights + weight_numbers, first, last,
           [&](auto acc, index_t n, index_t y, index_t x, index_t oc, auto valid) {
             coordinates at{};
             at[1] = oc;
@@ -224,7 +232,7 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
 
  private:
   // Pixels of one input row, channels last: vectors along the channels, or along the row when channels are few.
-  static void stage_row(const kernel_call& call, coordinates c, index_t pixels, float* out) {
+  static void stage_row(const kernel_call& call, coordinates c, index_t pixels, number* out) {
     constexpr std::size_t last = facts::width_dim;
     constexpr index_t channels = facts::in_channels;
     if constexpr (channels >= float_lanes) {
@@ -241,7 +249,7 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
         c[1] = ch;
         for_lanes<float_lanes, last>(c, pixels, [&](auto n) {
           const auto v = values::template evaluate<input, float_lanes, last>(call, c, n, 0);
-          for (index_t i = 0; i < n; ++i) out[(c[last] + i) * channels + ch] = v.v[i];
+          for (int i = 0; i < n; ++i) out[(c[last] + i) * channels + ch] = v[i];
         });
       }
     }
@@ -249,10 +257,10 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
 };
 
 struct direct_convolution {
-  template <conv_attributes A, class... Extents> using of = conv<A, Extents...>;
+  template <conv_attributes A, class Vec, class... Extents> using of = conv_of<A, Vec, Extents...>;
 };
 struct depthwise_convolution {
-  template <conv_attributes A, class... Extents> using of = depthwise<A, Extents...>;
+  template <conv_attributes A, class, class... Extents> using of = depthwise<A, Extents...>;
 };
 
 template <class Net, std::size_t R> struct conv_nhwc::kernel : channels_last_kernel<Net, R, direct_convolution> {};

@@ -75,7 +75,8 @@ template <class Net, std::size_t R> struct convolution_kernel {
     return extent_value<stride_along(Net::plan, source_load.axes, D).stride>(call);
   }
 
-  static float weight_at(const kernel_call& call, index_t oc, index_t ic, index_t tap) {
+  using number = element<multiplied_as(access::self.anchor_type)>;
+  static number weight_at(const kernel_call& call, index_t oc, index_t ic, index_t tap) {
     coordinates c{oc, ic};
     for (std::size_t a = 3; a-- > 0;)
       if (has_axis(a)) {
@@ -84,7 +85,7 @@ template <class Net, std::size_t R> struct convolution_kernel {
       }
     return values::template evaluate<weight, 1, 0>(call, c, constant<1>{}, 0);
   }
-  static float bias_at(const kernel_call& call, index_t oc) {
+  static number bias_at(const kernel_call& call, index_t oc) {
     if constexpr (bias.from == source::nothing) return 0;
     else return values::template evaluate<bias, 1, 0>(call, coordinates{oc}, constant<1>{}, 0);
   }
@@ -93,14 +94,14 @@ template <class Net, std::size_t R> struct convolution_kernel {
   static constexpr std::uint32_t packed_inputs = 0b110;  // weights and bias
   template <class C> static void pack_for(const kernel_call& call) {
     constexpr conv_attributes a = spec.attributes(false);
-    std::vector<float> plain, b;  // ONNX's OIHW
+    std::vector<number> plain, b;  // ONNX's OIHW
     plain.reserve(static_cast<std::size_t>(a.out_channels * a.group_in() * a.taps()));
     for (index_t oc = 0; oc < a.out_channels; ++oc) {
       for (index_t ic = 0; ic < a.group_in(); ++ic)
         for (index_t tap = 0; tap < a.taps(); ++tap) plain.push_back(weight_at(call, oc, ic, tap));
       b.push_back(bias_at(call, oc));
     }
-    auto* out = reinterpret_cast<float*>(call.packed);
+    auto* out = reinterpret_cast<number*>(call.packed);
     C::pack(plain.data(), out);
     C::pack_bias(b.data(), out + C::packed_size());
   }

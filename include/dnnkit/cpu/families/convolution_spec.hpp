@@ -37,9 +37,14 @@ class convolution_spec : public kernel_spec {
   constexpr index_t in_channels() const { return in_dim(1).value(); }
   constexpr index_t out_channels() const { return weight_dim(0); }
 
+  // Are they 64-bit floats in memory, not in the tiles that stages hand to each other?
+  constexpr bool is_of_doubles() const {
+    return anchor_type() == dtype::f64 && !runs_on_rows() && stored.reach.count == 0;
+  }
   // Why no kernel of packed weights and vectors carries it out; empty when one can.
-  constexpr std::string_view unfit() const {
-    if (!is_computed_in_f32(anchor_type())) return "the elements are not computed with as 32-bit floats";
+  constexpr std::string_view unfit(bool takes_doubles = false) const {
+    if (!is_computed_in_f32(anchor_type()) && !(takes_doubles && is_of_doubles()))
+      return "the elements are not computed with as 32-bit floats";
     if (!is_setup(input(1)) || !is_setup(input(2)))
       return "the run computes weights or bias, which are packed before it";
     return {};
@@ -83,8 +88,8 @@ class convolution_spec : public kernel_spec {
   }
   // With a halo wide enough and the elements along `axis` next to each other; other axes have one stride each.
   constexpr bool stored_along(std::size_t axis) const {
-    if (input(0).from != source::load || !is_multiplied_as_stored(stored.type) || stored.movement.count != 0)
-      return false;
+    if (input(0).from != source::load || stored.movement.count != 0) return false;
+    if (!is_multiplied_as_stored(stored.type) && !is_of_doubles()) return false;
     for (std::size_t d = 0; d < rank(); ++d)
       if (!stride_along(stored.axes, d).single) return false;
     // an extent of one has a stride where a border lies beside it
@@ -175,7 +180,7 @@ class convolution_spec : public kernel_spec {
     work.cycles += vectors * (tree_cost(*this, facts, axis, facts.float_lanes).value(input(0)) + facts.costs.store);
     if (narrow) work.scattered += all;
     work.starts += facts.costs.phase + rows * facts.costs.row;
-    work.staged = all * 4;
+    work.staged = all * static_cast<double>(size_of(multiplied_as(anchor_type())));
   }
 };
 

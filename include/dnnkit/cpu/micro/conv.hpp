@@ -28,20 +28,23 @@ struct conv_attributes {
   }
 };
 
-// Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
+// Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in
+// elements: floats, or others of which a vector of float_lanes takes one register or two.
 //
 // `input` of run() points at what the first tap of output pixel (0, 0) of image 0 reads, so the halo is already inside
 // the strides: tap (kd, ky, kx) of output (z, y, x) reads
 //   input + image * image_stride + (z * stride_d + kd * dilation_d) * depth_stride
 //         + (y * stride_h + ky * dilation_h) * row_stride + (x * stride_w + kx * dilation_w) * pixel_stride + channel.
-// The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes): oc is the first channel; lanes is
+// The epilogue is called as epilogue(Vec acc, n, y, x, oc, lanes): oc is the first channel; lanes is
 // constant<float_lanes> or a smaller index_t. Three dimensions: n is image * out_d + z.
 //
 // Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known width) or four
 // (run-time width).
-template <conv_attributes A, class Height = index_t, class Width = index_t, class RowStride = index_t,
+template <conv_attributes A, class Vec, class Height = index_t, class Width = index_t, class RowStride = index_t,
           class PixelStride = constant<A.in_channels>>
-struct conv {
+struct conv_of {
+  using element = typename Vec::value_type;
+
   static_assert(A.groups > 0 && A.in_channels % A.groups == 0 && A.out_channels % A.groups == 0,
                 "convolution: groups must divide the input and the output channels");
 
@@ -56,27 +59,30 @@ struct conv {
 
   static constexpr index_t out_channels = A.out_channels;
   static constexpr index_t row_pixels = A.is_gemm() ? value_or<Height>(0) * value_or<Width>(0) : value_or<Width>(0);
+  static constexpr int registers = static_cast<int>(sizeof(Vec) / sizeof(float_vec));  // of a vector
   static constexpr int panel_vectors = A.panel_vectors > 0
                                            ? A.panel_vectors
-                                           : row_width(targets::native::facts, ceil_div(A.group_out(), float_lanes),
-                                                       row_pixels);
+                                           : static_cast<int>(ceil_div(row_width(targets::native::facts,
+                                                                                 ceil_div(A.group_out(), float_lanes),
+                                                                                 row_pixels),
+                                                                       registers));
   using panel_layout = panels<panel_vectors, constant<A.group_out()>>;
 
-  // Floats of the packed weights, and of a bias if there is one. A group's bias is padded on its own.
+  // Elements of the packed weights, and of a bias if there is one. A group's bias is padded on its own.
   static constexpr index_t packed_size() noexcept {
     return A.groups * A.reduction() * panel_layout::padded(A.group_out());
   }
   static constexpr index_t bias_size() noexcept { return A.groups * panel_layout::padded(A.group_out()); }
 
   // weight: ONNX's OI(D)HW, contiguous.
-  static void pack(const float* weight, float* packed) {
+  static void pack(const element* weight, element* packed) {
     pack_values([&](index_t oc, index_t ic, index_t tap) { return weight[(oc * A.group_in() + ic) * A.taps() + tap]; },
                 packed);
   }
 
   // value(output channel, input channel within the group, tap) yields a weight; tap counts (kd, ky, kx) with kx
   // fastest.
-  template <class Value> static void pack_values(Value&& value, float* packed) {
+  template <class Value> static void pack_values(Value&& value, element* packed) {
     for (index_t g = 0; g < A.groups; ++g) {
       pack_panels<panel_layout>(
           A.reduction(), A.group_out(),
@@ -87,7 +93,7 @@ struct conv {
     }
   }
 
-  static void pack_bias(const float* bias, float* packed) {
+  static void pack_bias(const element* bias, element* packed) {
     for (index_t g = 0; g < A.groups; ++g)
       cpu::pack_bias<panel_layout>(A.group_out(), bias + g * A.group_out(),
                                    packed + g * panel_layout::padded(A.group_out()));
@@ -97,9 +103,9 @@ struct conv {
   // partition of [0, units()) into ranges may run in any order or at once.
   constexpr index_t units() const noexcept { return images * out_d * panel_count * rows(); }
 
-  // bias: bias_size() floats or null.
+  // bias: bias_size() elements or null.
   template <class Epilogue>
-  void run(const float* input, const float* packed, const float* bias, index_t first, index_t last,
+  void run(const element* input, const element* packed, const element* bias, index_t first, index_t last,
            Epilogue&& epilogue) const {
     const index_t row_count = rows();
     for (index_t u = first; u < last; ++u) {
@@ -107,15 +113,15 @@ struct conv {
       const index_t group = p / panels_per_group;
       panel_layout::visit(p % panels_per_group, [&](auto vectors, index_t column) {
         constexpr int width = static_cast<int>(decltype(vectors)::value);
-        const split<tile_rows(width), RowWidth> columns(row_extent());
+        const split<tile_rows(registers * width), RowWidth> columns(row_extent());
         const index_t padded = panel_layout::padded(A.group_out());
-        const float* b = packed + A.reduction() * (group * padded + column);
-        const float* start = bias ? bias + group * padded + column : nullptr;
-        const float* image =
+        const element* b = packed + A.reduction() * (group * padded + column);
+        const element* start = bias ? bias + group * padded + column : nullptr;
+        const element* image =
             input + n / out_d * image_stride + n % out_d * (A.stride_d * depth_stride) + group * A.group_in();
         const index_t begin = A.is_gemm() ? columns.count() * y / row_count : 0;
         const index_t end = A.is_gemm() ? columns.count() * (y + 1) / row_count : columns.count();
-        const float* line = A.is_gemm() ? image : image + y * (A.stride_h * row_stride);
+        const element* line = A.is_gemm() ? image : image + y * (A.stride_h * row_stride);
         for (index_t t = begin; t < end; ++t) {
           const fetch_ahead ahead =
               share_of(b + A.reduction() * width * float_lanes, A.reduction(), width * float_lanes,
@@ -162,13 +168,14 @@ struct conv {
 
   // A function of its own: with more around it, GCC runs out of registers in some of them.
   template <int Rows, int Vectors, class Epilogue>
-  [[gnu::noinline]] void run_tile(const float* a, const float* b, const float* bias, index_t n, index_t y, index_t x,
-                                  index_t group_first, index_t column, fetch_ahead ahead, Epilogue& epilogue) const {
+  [[gnu::noinline]] void run_tile(const element* a, const element* b, const element* bias, index_t n, index_t y,
+                                  index_t x, index_t group_first, index_t column, fetch_ahead ahead,
+                                  Epilogue& epilogue) const {
     const index_t gemm_y = A.is_gemm() ? x / out_w : 0;
     tile<Rows, Vectors>(
         a, A.stride_w * pixel_stride, b, walk<Vectors>(), ahead,
-        [&](int, int j) { return bias ? float_vec::load(bias + j * float_lanes) : float_vec(0.0f); },
-        [&](int i, int j, float_vec acc) {
+        [&](int, int j) { return bias ? Vec::load(bias + j * float_lanes) : Vec(element(0)); },
+        [&](int i, int j, Vec acc) {
           constexpr bool full = A.group_out() % float_lanes == 0;
           const index_t at = column + j * float_lanes;
           index_t oy = y, ox = x + i;
@@ -189,5 +196,6 @@ struct conv {
         });
   }
 };
+template <conv_attributes A, class... Extents> using conv = conv_of<A, float_vec, Extents...>;
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

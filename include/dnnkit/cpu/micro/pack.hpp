@@ -74,8 +74,8 @@ void pack_panels_of_vectors(index_t k, index_t n, Value&& value, typename Vec::v
 }
 
 // n values followed by zeros up to the columns of the panels.
-template <class Panels> void pack_bias(index_t n, const float* bias, float* out) {
-  std::fill(std::copy(bias, bias + n, out), out + Panels::padded(n), 0.0f);
+template <class Panels, class T> void pack_bias(index_t n, const T* bias, T* out) {
+  std::fill(std::copy(bias, bias + n, out), out + Panels::padded(n), T(0));
 }
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET
