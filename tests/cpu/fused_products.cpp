@@ -103,8 +103,8 @@ struct vectors_and_weights {
   }
 };
 
-// Few rows, by matrices whose rows are read where they lie: whole vectors of columns and parts of such, K of more and of
-// less than is added at a time.
+// Few rows, by matrices whose rows are read where they lie: whole vectors of columns and parts of such, K of more and
+// of less than is added at a time.
 template <dk::dtype Type, bool Symbolic> struct few_rows {
   static constexpr void build(dk::builder& g) {
     const auto in = [&](const char* name, std::initializer_list<dk::dim_argument> dims) {

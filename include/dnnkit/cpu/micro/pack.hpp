@@ -57,8 +57,8 @@ template <class Panels, class Value, class T> void pack_panels(index_t k, index_
   }
 }
 
-// The same of vectors: value(row, column, lanes) yields those from a column on, of which the first `lanes` are there; the
-// others are padding, and may be any numbers.
+// The same of vectors: value(row, column, lanes) yields those from a column on, of which the first `lanes` are there;
+// the others are padding, and may be any numbers.
 template <class Panels, class Vec, class Value>
 void pack_panels_of_vectors(index_t k, index_t n, Value&& value, typename Vec::value_type* out) {
   for (index_t p = 0; p < Panels::count(n); ++p) {
