@@ -103,9 +103,13 @@ void name_scalar_kernels(const model& m, const cxxopts::ParseResult& arguments) 
   const plan::plan_draft plan = cpu::logged_plan(m.imported.graph);
   const std::vector<scalar_kernels> list = scalar_kernels_of(view_of(plan));
   const std::string text(printable(describe(list), line_feeds::kept));
-  if (arguments.count("most-scalar") != 0 && 100 * share_of(list) > arguments["most-scalar"].as<double>())
-    throw refused(error(text.substr(0, text.find('\n')), "--most-scalar",
-                        fmt::format("at most {} %", arguments["most-scalar"].as<double>()), list.front().operators));
+  if (arguments.count("most-scalar") != 0) {
+    const double most = arguments["most-scalar"].as<double>();
+    if (!(most >= 0 && most <= 100)) throw error("is no share", "--most-scalar", "0 to 100", fmt::format("{}", most));
+    if (100 * share_of(list) > most)
+      throw refused(error(text.substr(0, text.find(":\n")), "--most-scalar", fmt::format("at most {} %", most),
+                          list.front().operators));
+  }
   std::cerr << text;
 }
 

@@ -59,6 +59,7 @@ says 0 "digraph,Conv" "$tool" dot "$small"
 encoder=$2/../../examples/assets/encoder.onnx
 for command in check explain; do says 0 "1 kernel runs element by element,: Gather" "$tool" $command "$encoder"; done
 says 1 "--most-scalar: ,1 kernel runs element by element,expected at most 0.5 %" "$tool" build "$encoder" --most-scalar 0.5 -o unused
+says 2 "--most-scalar: is no share,expected 0 to 100,found -3" "$tool" build "$encoder" --most-scalar -3 -o unused
 
 # explain --json, read by a parser of JSON: the numbers of small.onnx, and hostile names as they are.
 json() {

@@ -37,7 +37,7 @@ TEST_CASE("the elements are those of the input, whose extents must be as assumed
         std::vector<double>{-1, -2, -3, -4});
   CHECK(error_of([&] {
           return evaluate(b.value(), std::vector{host_tensor({3, 2}, {1, 2, 3, 4, 5, 6})});
-        }) == "Neg 'minus', tensor 'x': extents that it needs to be equal differ, expected N = 3, found 2");
+        }) == "Neg 'minus', tensor 'x': an extent is not what it needs, expected 2, found N = 3");
 }
 
 TEST_CASE("at() and views agree") {

@@ -218,7 +218,7 @@ TEST_CASE("a branch that is known not to be taken is not in the plan") {
   CHECK(harness::error_of_plan(b.value(), plan, 1) == "");
   CHECK(without<default_pipeline, passes::propagate_values>::run(b.value()).plan.error.view() ==
         "If: the extents of its output depend on the elements of its inputs; a compiled network has no room for that, "
-        "the reference evaluator does");
+        "the interpreter does");
 }
 
 TEST_CASE("the log says what was computed and which condition was known") {

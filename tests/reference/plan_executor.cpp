@@ -261,7 +261,7 @@ TEST_CASE("symbols are found where no input has one as its extent") {
     return dk::execute(dk::plan::view_of(plan), {dk::host_tensor(dk::f32, {n, 3})});
   };
   CHECK(run(6)[0].dims == std::vector<std::int64_t>{6, 3});
-  CHECK(error_of([&] { return run(7); }).find("expected 2*H/2, found 7") != std::string::npos);
+  CHECK(error_of([&] { return run(7); }).find("expected 2*(H/2), found 7") != std::string::npos);
 }
 
 TEST_CASE("an index that the data do not have is an error of its operator and step") {

@@ -83,7 +83,7 @@ TEST_CASE("a symbol that is a part of what the model calls by name") {
 
 TEST_CASE("names that stand for nothing, and values out of bounds") {
   CHECK(quarter.refusal({{"L", 3}}, {12, 5}) ==
-        "--dim L: the network has no symbol of this name, expected one of H/2/2, W, found x: f32 [4*H/2/2, W]");
+        "--dim L: the network has no symbol of this name, expected one of H/2/2, W, found x: f32 [4*(H/2/2), W]");
   CHECK(quarter.refusal({{"", 3}}, {12, 5}).find("no symbol of this name") != std::string::npos);
   CHECK(fixed.refusal({{"N", 3}}, {2, 3}) ==
         "--dim N: the network has no symbol of this name, expected no --dim: it has none at all, found x: f32 [2, 3]");

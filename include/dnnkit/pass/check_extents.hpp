@@ -20,7 +20,7 @@ struct check_extents {
       if (!has_unknown(g.values.items[n.output].type.dims)) continue;
       g.error << g.label_of(n)
               << ": the extents of its output depend on the elements of its inputs; a compiled network has no room "
-                 "for that, the reference evaluator does";
+                 "for that, the interpreter does";
       return;
     }
   }

@@ -35,6 +35,8 @@ inline std::optional<error> assumption_error(const symbol_table& table, const as
     if (d.is_known()) return std::to_string(value);
     return table.print(d).str() + " = " + std::to_string(value) + values_in(table, d, values);
   };
+  if (a.is == relation::equal && a.right.is_known())
+    return error("an extent is not what it needs", a.needed_by.str(), said(a.right, right), said(a.left, left));
   if (a.is == relation::equal)
     return error("extents that it needs to be equal differ", a.needed_by.str(), said(a.left, left),
                  said(a.right, right));

@@ -460,6 +460,14 @@ class symbol_table {
     }
   }
 
+  // Is x a symbol that is called like a calculation, H/32? Beside other terms it stands in brackets.
+  constexpr bool is_calculation(const atom& x) const {
+    if (x.kind != atom_kind::symbol) return false;
+    for (const char c : symbols[static_cast<std::size_t>(x.a.value())].name.view())
+      if (std::string_view("+-*/ ").find(c) != std::string_view::npos) return true;
+    return false;
+  }
+
   constexpr void print(text& t, dim d) const {
     if (d.is_known()) {
       t << d.value();
@@ -478,7 +486,11 @@ class symbol_table {
       else if (c < 0) t << "-";
       for (std::size_t f = 0; f < p[i].factors.size(); ++f) {
         if (f > 0 || !is_one) t << "*";
-        print(t, atoms[p[i].factors[f]]);
+        const atom& x = atoms[p[i].factors[f]];
+        const bool in_brackets = is_calculation(x) && (c != 1 || p.size() > 1 || p[i].factors.size() > 1);
+        if (in_brackets) t << "(";
+        print(t, x);
+        if (in_brackets) t << ")";
       }
     }
   }

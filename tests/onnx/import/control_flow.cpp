@@ -88,7 +88,7 @@ TEST_CASE("branches of different ranks: the one that the model needs is taken, a
   };
   CHECK(of_length(r, 5) == std::vector<std::int64_t>{3, 2});
   CHECK(error_of([&] { return of_length(r, 8); }) ==
-        "If 'squeeze': extents that it needs to be equal differ, expected floor_div(T, 4) = 2 where T = 8, found 1");
+        "If 'squeeze': an extent is not what it needs, expected 1, found floor_div(T, 4) = 2 where T = 8");
 
   const auto whole = model_of(with_squeeze(4, false));
   const auto s = import(whole);
@@ -191,7 +191,7 @@ TEST_CASE("what a branch needs of extents is assumed where it is taken") {
   CHECK(error_of([&] {
           return outputs({1, 2, 3, 4, 5, 5, 4, 3, 2, 1}, 8000);
         }) ==
-        "Squeeze 'e', tensor 'a': extents that it needs to be equal differ, expected T-2 = 3 where T = 5, found 1");
+        "Squeeze 'e', tensor 'a': an extent is not what it needs, expected 1, found T-2 = 3 where T = 5");
 }
 
 TEST_CASE("what both branches need is needed whichever is taken") {

@@ -263,7 +263,7 @@ TEST_CASE("a symbol that a Reshape divides") {
   g.input("x", f32, {"N", "H", 6}).output("y").constant("s", {0, -1, 4, 6}).node("Reshape", {"x", "s"}, {"y"});
   const auto r = import(g);
   REQUIRE(problems(r) == "");
-  CHECK(shape_of_input(r.graph) == "[N, 4*H/4, 6]");
+  CHECK(shape_of_input(r.graph) == "[N, 4*(H/4), 6]");
   CHECK(shape_of_output(r.graph) == "[N, H/4, 4, 6]");
   graph_of part;
   part.input("x", f32, {"N", "H", 6}).output("y").constant("s", {0, -1, 4, 3}).node("Reshape", {"x", "s"}, {"y"});
