@@ -56,7 +56,9 @@ int check(int argc, char** argv) {
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
-  const model m = load(*arguments, inputs_of(*arguments));
+  const tensors given = inputs_of(*arguments);
+  const model m = load(*arguments, given);
+  if (m.imported.ok()) say_what_stays_open(m, given);
   for (const onnx::import_problem& p : m.imported.problems) fmt::print("{}\n", p.describe());
   if (!m.imported.ok()) {
     for (const std::string& name : m.imported.inputs_to_bind)

@@ -53,6 +53,16 @@ void refuse_unsupported(const model& m) {
 
 }  // namespace
 
+namespace {
+
+// Is it `value` that could not be read?
+bool unread(const cxxopts::exceptions::incorrect_argument_type& e, std::string_view value) {
+  const std::string quoted = cxxopts::exceptions::incorrect_argument_type(std::string(value)).what();
+  return quoted == e.what();
+}
+
+}  // namespace
+
 std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv) {
   options.add_options()("model", "the model", cxxopts::value<std::string>())(
       "dim", "value of a symbolic dimension, NAME=NUMBER, or bounds, NAME=FIRST..LAST",
@@ -61,7 +71,21 @@ std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, c
       "help", "this text");
   options.parse_positional({"model"});
   options.positional_help("MODEL.onnx");
-  cxxopts::ParseResult arguments = options.parse(argc, argv);
+  cxxopts::ParseResult arguments = [&] {
+    try {
+      return options.parse(argc, argv);
+    } catch (const cxxopts::exceptions::incorrect_argument_type& e) {  // which does not say of which option
+      for (int i = 1; i < argc; ++i) {
+        const std::string_view option = argv[i - 1], value = argv[i];
+        const std::size_t begin = value.starts_with("--") ? value.find('=') : std::string_view::npos;
+        if (begin != std::string_view::npos && unread(e, value.substr(begin + 1)))
+          throw error("is no number", std::string(value.substr(0, begin)), {}, std::string(value.substr(begin + 1)));
+        if (option.starts_with("-") && unread(e, value))
+          throw error("is no number", std::string(option), {}, std::string(value));
+      }
+      throw;
+    }
+  }();
   if (arguments.count("help")) {
     std::cout << options.help();
     return std::nullopt;
@@ -167,9 +191,17 @@ model load(const cxxopts::ParseResult& arguments, const tensors& given) {
   m.imported = import_for(*m.file, extents_given(arguments), given);
   return m;
 }
+void say_what_stays_open(const model& m, const tensors& given) {
+  const dnnkit::graph& g = m.imported.graph;
+  for (const value_id v : g.inputs)
+    if (given.find(g.name_of(v)) != given.end())
+      std::cerr << fmt::format("--input {}: is not needed, and stays an input: its value decides no shape and no branch\n",
+                               printable(g.name_of(v)));
+}
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load(arguments, given);
   refuse_unsupported(m);
+  say_what_stays_open(m, given);
   return m;
 }
 model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {

@@ -64,6 +64,9 @@ plan::plan_draft logged_plan(const model& m, const cxxopts::ParseResult& argumen
 // extents, it is imported anew for just these.
 model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given);
 
+// Names, on standard error, the inputs given whose values did not become part of the graph.
+void say_what_stays_open(const model& m, const tensors& given);
+
 // The graph after all rewriting passes.
 dnnkit::graph rewritten(const dnnkit::graph& g);
 

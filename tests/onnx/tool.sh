@@ -60,6 +60,8 @@ encoder=$2/../../examples/assets/encoder.onnx
 for command in check explain; do says 0 "1 kernel runs element by element,: Gather" "$tool" $command "$encoder"; done
 says 1 "--most-scalar: ,1 kernel runs element by element,expected at most 0.5 %" "$tool" build "$encoder" --most-scalar 0.5 -o unused
 says 2 "--most-scalar: is no share,expected 0 to 100,found -3" "$tool" build "$encoder" --most-scalar -3 -o unused
+says 2 "--most-scalar: is no number,found x" "$tool" build "$encoder" --most-scalar x -o unused
+says 2 "--tolerance: is no number,found x" "$tool" compare "$small" --tolerance=x
 
 # explain --json, read by a parser of JSON: the numbers of small.onnx, and hostile names as they are.
 json() {
@@ -95,6 +97,9 @@ npy x.npy "1, 2, 4, 4" $(perl -e 'print join(" ", map { $_ / 16 - 1 } 0 .. 31)')
 says 2 "input 'x': no value was given" "$tool" run "$small"
 for command in check run compare explain dot "generate -o unused" "build -o unused"; do
   says 2 "--input z: the model has no input of this name, expected one of 'x'" "$tool" $command "$small" --input x=x.npy --input z=x.npy
+done
+for command in check explain "generate -o given" dot; do
+  says 0 "--input x: is not needed" "$tool" $command "$small" --input x=x.npy
 done
 for passes in on off; do
   says 0 "y: f32 [1, 2]" "$tool" run "$small" --input x=x.npy --output "$passes" --passes $passes
