@@ -195,8 +195,9 @@ void say_what_stays_open(const model& m, const tensors& given) {
   const dnnkit::graph& g = m.imported.graph;
   for (const value_id v : g.inputs)
     if (given.find(g.name_of(v)) != given.end())
-      std::cerr << fmt::format("--input {}: is not needed, and stays an input: its value decides no shape and no branch\n",
-                               printable(g.name_of(v)));
+      std::cerr << fmt::format(
+          "--input {}: is not needed, and stays an input: its value decides no shape and no branch\n",
+          printable(g.name_of(v)));
 }
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load(arguments, given);

@@ -190,8 +190,7 @@ TEST_CASE("what a branch needs of extents is assumed where it is taken") {
   CHECK(outputs({1, 2, 3, -4, 5, 6}, 8000)[2] == doctest::Approx(12.182494163513184));
   CHECK(error_of([&] {
           return outputs({1, 2, 3, 4, 5, 5, 4, 3, 2, 1}, 8000);
-        }) ==
-        "Squeeze 'e', tensor 'a': an extent is not what it needs, expected 1, found T-2 = 3 where T = 5");
+        }) == "Squeeze 'e', tensor 'a': an extent is not what it needs, expected 1, found T-2 = 3 where T = 5");
 }
 
 TEST_CASE("what both branches need is needed whichever is taken") {
