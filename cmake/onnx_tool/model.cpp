@@ -51,10 +51,6 @@ void refuse_unsupported(const model& m) {
   } catch (const error& problems) { throw refused(problems); }
 }
 
-}  // namespace
-
-namespace {
-
 // Is it `value` that could not be read?
 bool unread(const cxxopts::exceptions::incorrect_argument_type& e, std::string_view value) {
   const std::string quoted = cxxopts::exceptions::incorrect_argument_type(std::string(value)).what();
