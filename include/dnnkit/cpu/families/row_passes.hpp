@@ -344,7 +344,8 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     }
   }
 
-  static auto& at(auto& array, index_t i) { return array[static_cast<std::size_t>(i)]; }
+  // Inlined early: GCC makes one function of those for arrays of different lengths, and warns that one is too short.
+  [[gnu::always_inline]] static auto& at(auto& array, index_t i) { return array[static_cast<std::size_t>(i)]; }
   static scalar lane(const number& x, index_t i) {
     if constexpr (width == 1) return x;
     else return static_cast<scalar>(x[static_cast<int>(i)]);
