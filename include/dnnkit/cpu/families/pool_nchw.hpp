@@ -14,6 +14,7 @@
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/element_choice.hpp"
 #include "dnnkit/cpu/families/pool_nhwc.hpp"
+#include "dnnkit/cpu/families/pool_spec.hpp"
 #include "dnnkit/cpu/loop.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
@@ -29,10 +30,8 @@ struct pool_nchw {
     const bool of_bytes = spec.is_anchor<op::max_pool>() && is_byte(spec.anchor_type()) && maps_bytes(spec, along) &&
                           is_of_bytes(spec, spec.input(0)) && lies_in_rows(spec, spec.input(0), along);
     const cpu_facts facts = of_bytes ? facts_of_bytes(target) : target;
-    const window over =
-        spec.is_anchor<op::max_pool>() ? spec.anchor<op::max_pool>().over() : spec.anchor<op::average_pool>().over();
-    const bool direct = is_direct(spec);
-    kernel_choice c = element_choice(spec, facts, along, true, {.cycles = cycles(spec, facts, over)},
+    const bool direct = reads_pool_in_place(spec, along);
+    kernel_choice c = element_choice(spec, facts, along, true, {.cycles = cycles(spec, facts, window_of_pool(spec))},
                                      direct ? "vectors along rows, which lie next to each other"
                                             : "vectors along rows, of what is computed on the way");
     if (direct) c.operands = {operand_reading::in_place};
@@ -42,14 +41,6 @@ struct pool_nchw {
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  // Can the input be read by pointer: one stride a dimension, rows in one piece?
-  static constexpr bool is_direct(const kernel_spec& spec) {
-    if (spec.input(0).from != source::load) return false;
-    const recipe_load& l = spec.load(spec.input(0).index);
-    for (std::size_t d = 0; d < spec.rank(); ++d)
-      if (!spec.stride_along(l.axes, d).single) return false;
-    return l.movement.count == 0 && spec.stride_along(l.axes, spec.rank() - 1).stride == 1;
-  }
   static constexpr double cycles(const kernel_spec& spec, const cpu_facts& facts, const window& over) {
     const cost_coefficients& of = facts.costs;
     const std::size_t along = spec.rank() - 1, axis = along - 2;

@@ -13,6 +13,7 @@
 
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/element_choice.hpp"
+#include "dnnkit/cpu/families/pool_spec.hpp"
 #include "dnnkit/cpu/loop.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
@@ -28,10 +29,8 @@ struct pool_nhwc {
     if (!is_computed_in_f32(spec.anchor_type()) && !of_bytes)
       return no_match{
           "the elements are neither computed with as 32-bit floats nor bytes of which the largest is taken"};
-    const double taps =
-        static_cast<double>(spec.is_anchor<op::max_pool>() ? spec.anchor<op::max_pool>().over().taps()
-                                                           : spec.anchor<op::average_pool>().over().taps());
-    const bool direct = is_direct(spec);
+    const auto taps = static_cast<double>(window_of_pool(spec).taps());
+    const bool direct = reads_pool_in_place(spec, 1) && (spec.type_of(spec.input(0)) == dtype::f32 || of_bytes);
     const tree_cost tree(spec, facts, 1, facts.float_lanes);
     const double read = rows_along(spec, facts, 1, true).vectors * taps;
     kernel_choice c =
@@ -43,18 +42,6 @@ struct pool_nhwc {
   }
 
   template <class Net, std::size_t R> struct kernel;
-
- private:
-  // Can the input be read by pointer: stored as 32-bit floats or bytes, one stride a dimension, channels next to each
-  // other?
-  static constexpr bool is_direct(const kernel_spec& spec) {
-    if (spec.input(0).from != source::load) return false;
-    const recipe_load& l = spec.load(spec.input(0).index);
-    for (std::size_t d = 0; d < spec.rank(); ++d)
-      if (!spec.stride_along(l.axes, d).single) return false;
-    return (l.type == dtype::f32 || is_byte(l.type)) && l.movement.count == 0 &&
-           spec.stride_along(l.axes, 1).stride == 1;
-  }
 };
 
 template <class Net, std::size_t R> struct pool_nhwc::kernel {
