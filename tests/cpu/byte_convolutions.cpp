@@ -67,6 +67,15 @@ struct filters_of_their_own {  // each channel's: more rows than a lane holds, m
   }
 };
 
+struct residual {  // sums to which those of another convolution are added, pixel by pixel
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", u8, {1, 16, 7, 9});
+    const dk::tensor a = conv(x, g.weight("a", {32, 16, 1, 1}, i8), {}, {}, {});
+    g.output("y", conv(x, g.weight("b", {32, 16, 3, 3}, i8), {}, {}, {.pads = {1, 1, 1, 1}}) + a);
+  }
+};
+static_assert(dk::compile<residual>::kernels == 2);
+
 struct picture {  // of few channels, quantised by the kernel that reads it
   static constexpr void build(dk::builder& g) {
     const auto of = [&](const char* name, std::int64_t channels, dk::dtype type) {
@@ -165,6 +174,7 @@ TEST_CASE("compiled: convolutions of bytes, windows of all kinds") {
   check_model<windows<true>>("windows, symbolic");
 }
 TEST_CASE("compiled: signs, zero points, one and three dimensions") { check_model<signs>("signs"); }
+TEST_CASE("compiled: sums of two convolutions") { check_model<residual>("residual"); }
 TEST_CASE("compiled: a filter for each channel") { check_model<filters_of_their_own>("filters of their own"); }
 TEST_CASE("compiled: pictures that are quantised where they are read") { check_model<picture>("picture"); }
 TEST_CASE("compiled: a model that was quantised") { check_model<quantised>("quantised"); }
