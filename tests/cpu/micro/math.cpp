@@ -179,13 +179,21 @@ TEST_CASE("exp of doubles that are not positive") {
   CHECK(out[0] == 1.0);
 }
 
+// Whether a multiply-add rounds once: 1 / 3 in floats times 3 is 1, and 2^-25 above it before it is rounded.
+bool fuses_multiply_adds() {
+  const volatile float third = 1.0f / 3.0f;
+  float out[N];
+  fma(vec<float, N>(third), vec<float, N>(3.0f), vec<float, N>(-1.0f)).store(out);
+  return out[0] != 0;
+}
+
 TEST_CASE("tanh, sigmoid, erf") {
   using std::erf, std::tanh;
   CHECK(largest_error(
             "tanh", -inf, inf, [](auto x) { return tanh(x); }, [](double x) { return std::tanh(x); }) <= 2);
   CHECK(largest_error(
             "sigmoid", -87.3f, inf, [](auto x) { return sigmoid(x); },
-            [](double x) { return 1 / (1 + std::exp(-x)); }) <= 3);
+            [](double x) { return 1 / (1 + std::exp(-x)); }) <= (fuses_multiply_adds() ? 2.5 : 3.3));
   for (const float x : {-inf, -3.4e38f, -1000.0f, -104.0f, -88.0f, -87.31f}) {  // denormals, or next to them
     float out[N];
     sigmoid(vec<float, N>(x)).store(out);
