@@ -39,9 +39,36 @@ struct rows {
   }
 };
 
+// Every other row and column of an image in channels of their own, as detectors' first layers have it, before a
+// convolution; and more channels than a vector has lanes, with a tail.
+template <std::int64_t Channels> struct focus {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {dk::sym("N", {1, 3}), Channels, 10, 38});
+    const auto part = [&](std::int64_t row, std::int64_t column) {
+      return dk::slice(x, {.starts = {row, column}, .ends = {1'000, 1'000}, .axes = {2, 3}, .steps = {2, 2}});
+    };
+    const dk::tensor y = dk::concat({part(0, 0), dk::abs(part(1, 0)), part(0, 1), part(1, 1)}, {.axis = 1});
+    g.output("y", stored(g, dk::relu(y) + g.weight("b", {4 * Channels, 1, 1}), "y", 32));
+  }
+};
+template <class Model> constexpr bool turns_blocks() {
+  using net = dk::compile<Model>;
+  for (const dk::kernel_choice& c : net::choices)
+    if (c.family == "concat_parts" && c.parameters.size() == 1) return true;
+  return false;
+}
+
 TEST_CASE("images") {
   check_model<images<1>>("channels");
   check_model<images<2>>("rows");
+}
+TEST_CASE("blocks that are turned in registers") {
+  check_model<focus<3>>("12 channels");
+  check_model<focus<5>>("20 channels");
+  if (dk::cpu::float_lanes >= 8) {  // of fewer, gathers and scattered stores take less
+    CHECK(turns_blocks<focus<3>>());
+    CHECK(turns_blocks<focus<5>>());
+  }
 }
 TEST_CASE("matrices") { check_model<rows>("matrices"); }
 

@@ -51,6 +51,7 @@ class tree_cost {
     const bool plain = l.movement.count == 0 && s.single;
     if (plain && s.stride == 0) return of_.load + place;
     if (plain && s.stride == 1) return of_.load * registers_of(l.type) + place;
+    if (plain && s.stride == 2 && l.type == dtype::f32) return 2 * of_.load + of_.simple + place;  // vec::every_other
     if (plain) return place + lanes_ * of_.gathered;
     return lanes_ * (of_.gathered + place);
   }

@@ -81,6 +81,10 @@ template <class T, int N> void check_access() {
     CHECK(all[i] == T(i + 1));
     CHECK(some[i] == (i < N - 1 ? T(i + 1) : T(0)));
   }
+  const std::unique_ptr<T[]> pairs(new T[(N - 1) * 2 + 1]());
+  V::iota(T(1)).scatter(pairs.get(), 2);
+  const V other = V::gather(pairs.get(), 2);
+  for (int i = 0; i < N; ++i) CHECK(other[i] == T(i + 1));
 }
 
 }  // namespace

@@ -111,6 +111,7 @@ template <class T, int N> struct vec {
 
   // Lane i is p[i * stride], for the first n lanes; the others are zero.
   [[gnu::always_inline]] static vec gather(const T* p, std::ptrdiff_t stride, std::ptrdiff_t n = N) noexcept {
+    if (sizeof(T) == 4 && __builtin_constant_p(stride == 2 && n == N) && stride == 2 && n == N) return every_other(p);
     vec r{native{}};
     for (int i = 0; i < N; ++i)
       if (i < n) r.v[i] = p[i * stride];
@@ -119,6 +120,14 @@ template <class T, int N> struct vec {
   [[gnu::always_inline]] void scatter(T* p, std::ptrdiff_t stride, std::ptrdiff_t n = N) const noexcept {
     for (int i = 0; i < N; ++i)
       if (i < n) p[i * stride] = v[i];
+  }
+
+  // Lane i is p[2 * i]; nothing behind the last of them is read.
+  [[gnu::always_inline]] static vec every_other(const T* p) noexcept {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return vec(native(__builtin_shufflevector(load(p).v, load(p + N - 1).v, (2 * I < N ? 2 * I : 2 * I + 1)...)));
+    }
+    (std::make_integer_sequence<int, N>());
   }
 
   // Lane i is first + i.
