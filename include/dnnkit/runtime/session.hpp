@@ -102,7 +102,9 @@ template <class Net, class Observer = no_observer> class session {
                   "dnnkit: this network has weights; give its session a weight file, such as "
                   "dk::safetensors(path) or dk::memory_weights{{name, values}}");
   }
-  // Throws dnnkit::error listing every weight that is missing or has another shape or element type.
+  // Throws dnnkit::error listing every weight that is missing or has another shape or element type, and where a network
+  // with several versions has none that can run: none for this processor, or not the one that the environment variable
+  // DNNKIT_ISA names (runtime/versions.hpp). So do the other constructors, and packed_weights'.
   explicit session(weight_file file, Observer observer = {})
       : session(packed_weights<Net>(std::move(file)), std::move(observer)) {}
   explicit session(const packed_weights<Net>& weights, Observer observer = {})

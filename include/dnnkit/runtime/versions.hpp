@@ -3,8 +3,11 @@
 // sets the program chooses one when the first session, or packed weights, of a network are made:
 //   using net = dk::compile<my_model, dk::targets::one_of<dk::targets::avx2, dk::targets::avx512>>;
 // The widest vectors that the processor has, and of equally wide ones those with most for products of bytes, or what
-// the environment variable DNNKIT_ISA names. cpu/kernel_version.hpp
-// says where the versions come from.
+// the environment variable DNNKIT_ISA names; one that is empty names nothing. Where that is none that the program has
+// and the processor can run, the constructors of session and packed_weights, and isa_of(), throw dnnkit::error:
+//   DNNKIT_ISA: is no instruction set that the program can run with, expected one that the program has (avx2 and
+//   avx512) and the processor, too (sse2 and avx2), found avx512
+// cpu/kernel_version.hpp says where the versions come from.
 #pragma once
 
 #include <array>
