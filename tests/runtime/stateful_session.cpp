@@ -155,8 +155,11 @@ TEST_CASE("a saved state goes on elsewhere; one of another size is refused") {
   check_near(rest(other, 1), 6);
   s.restore(saved);
   check_near(rest(s, 1), 6);
-  CHECK_THROWS_WITH_AS(s.restore(std::span(saved).first(20)),
-                       "state: a saved state is of another size, expected 24 bytes, found 20", dk::error);
+  CHECK_THROWS_WITH_AS(
+      s.restore(std::span(saved).first(20)),
+      "state: what was saved is of another size: cut off, or of another network, expected 24 bytes, found 20 "
+      "bytes",
+      dk::error);
 }
 
 TEST_CASE("a run that is stopped leaves the state as it was") {
@@ -247,7 +250,8 @@ TEST_CASE_TEMPLATE("a state that grows to what is reserved: the same as with all
       for (std::size_t i = 0; i < row; ++i) CHECK(y[i] == doctest::Approx(results[t * row + i]).epsilon(1e-4));
     }
     CHECK_THROWS_WITH_AS(s.run(token(0), again),
-                         "symbol 'P': states have grown to what was reserved, expected at most 23, found 24",
+                         "symbol 'P': states have grown to what was reserved; to go on, save(), reserve() more and "
+                         "restore(), expected at most 23, found 24",
                          dk::error);
     CHECK(s.template state<"keys">().size() == tokens * row);
     other.restore(half);
@@ -294,20 +298,55 @@ TEST_CASE("what cannot be reserved, saved, bound") {
   s.run(x, y);
   const auto saved = s.save();
   CHECK(saved.size() == 8 + 16);
+  std::array<std::byte, 3> bytes{};
   const auto restore = [&](session& to, std::span<const std::byte> from) {
     return error_of([&] {
       to.restore(from);
       return 0;
     });
   };
-  CHECK(restore(smaller, saved) == "symbol 'P': states have grown to what was reserved, expected at most 1, found 2");
-  CHECK(restore(s, std::span(saved).first(20)).find("state: a saved state is of another size") == 0);
-  CHECK(restore(s, std::span(saved).first(3)).find("state: a saved state is of another size") == 0);
+  CHECK(restore(smaller, saved) ==
+        "symbol 'P': more was saved than is reserved; reserve() as much before restore(), expected at most 1, found 2");
+  CHECK(error_of([&] {
+          s.save(std::span(bytes));
+          return 0;
+        }) == "state: the range to save to is of another size than state_bytes(), expected 24 bytes, found 3 bytes");
+  const std::string another_size =
+      "state: what was saved is of another size: cut off, of another network, of other values of symbols, or reserve() "
+      "was called on one side alone, expected ";
+  CHECK(restore(s, std::span(saved).first(20)) == another_size + "24 bytes where P = 2, found 20 bytes");
+  CHECK(restore(s, std::span(saved).first(3)) == another_size + "at least 8 bytes, found 3 bytes");
+  // Floats where the symbol's value should be: of a session that has not reserved, or of another network.
+  const std::array<float, 6> numbers{1, 2, 3, 4, 5, 6}, negative{1, -2, 3, 4, 5, 6};
+  CHECK(restore(s, std::as_bytes(std::span(numbers))) ==
+        another_size + "9223372036854775807 bytes where P = 4611686019492741120, found 24 bytes");
+  CHECK(
+      restore(s, std::as_bytes(std::span(negative))) ==
+      "state: what was saved is of another network, or of a session that had not reserved, expected a value of symbol "
+      "'P' in front, 0 or more, found -4611686017362034688");
+  session plain;
+  CHECK(restore(plain, saved) == "session: the symbols have no values yet; call bind()");
+  plain.bind({{"P", 2}});
+  CHECK(restore(plain, saved) == another_size + "16 bytes where P = 2, found 24 bytes");
+  CHECK(restore(plain, std::span(saved).last(16)) == "no error");
+  CHECK(plain.state<"past">()[3] == 2);
   smaller.run(x, y);
   smaller.run(x, y);
   CHECK(y == std::array<float, 2>{2, 4});
   CHECK(smaller.state_bytes() == 8 + 16);
   CHECK(restore(s, saved) == "no error");
   s.run(x, y);
+  CHECK(y == std::array<float, 2>{3, 6});
+
+  // As the message says of states that have grown to what was reserved.
+  const std::string grown = error_of([&] { return smaller.run(x, y), 0; });
+  CHECK(
+      grown ==
+      "symbol 'P': states have grown to what was reserved; to go on, save(), reserve() more and restore(), expected at "
+      "most 1, found 2");
+  const auto kept = smaller.save();
+  smaller.reserve({{"P", 9}});
+  CHECK(restore(smaller, kept) == "no error");
+  smaller.run(x, y);
   CHECK(y == std::array<float, 2>{3, 6});
 }

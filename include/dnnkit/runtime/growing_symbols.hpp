@@ -98,10 +98,30 @@ class growing_symbols {
     for (const growth& g : growths_) {
       const std::size_t s = g.past.symbol;
       if (next_[s] > most_[s])
-        throw error("states have grown to what was reserved", "symbol '" + plan.symbols[s].name.str() + "'",
-                    "at most " + std::to_string(most_[s]), std::to_string(next_[s]));
+        throw error("states have grown to what was reserved; to go on, save(), reserve() more and restore()",
+                    "symbol '" + plan.symbols[s].name.str() + "'", "at most " + std::to_string(most_[s]),
+                    std::to_string(next_[s]));
       check_bounds(plan.symbols[s], next_[s]);
     }
+  }
+
+  // Of values that were saved. Throws dnnkit::error for one that the symbol cannot have.
+  void require_possible(const plan_view& plan) const {
+    for (const growth& g : growths_) {
+      const symbol& s = plan.symbols[g.past.symbol];
+      if (next_[g.past.symbol] < s.limits.min)
+        throw error("what was saved is of another network, or of a session that had not reserved", "state",
+                    "a value of symbol '" + s.name.str() + "' in front, " + std::to_string(s.limits.min) + " or more",
+                    std::to_string(next_[g.past.symbol]));
+    }
+  }
+  // Of those, too: throws dnnkit::error where more was saved than is reserved.
+  void require_reserved(const plan_view& plan) const {
+    for (const growth& g : growths_)
+      if (const std::size_t s = g.past.symbol; next_[s] > most_[s])
+        throw error("more was saved than is reserved; reserve() as much before restore()",
+                    "symbol '" + plan.symbols[s].name.str() + "'", "at most " + std::to_string(most_[s]),
+                    std::to_string(next_[s]));
   }
 
   // The next values of those that grow, as they are saved.

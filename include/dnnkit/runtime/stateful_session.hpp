@@ -201,7 +201,9 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
   }
   // Throws dnnkit::error when there are not state_bytes() of them.
   void save(std::span<std::byte> to) const {
-    check_size(to.size(), state_bytes());
+    if (to.size() != state_bytes())
+      throw error("the range to save to is of another size than state_bytes()", "state",
+                  std::to_string(state_bytes()) + " bytes", std::to_string(to.size()) + " bytes");
     for (std::size_t i = 0; i < growing_.saved_values(); ++i) {
       const std::int64_t value = growing_.saved_value(i);
       std::memcpy(to.data(), &value, sizeof value);
@@ -212,10 +214,12 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
       to = to.subspan(p.held);
     }
   }
-  // Throws dnnkit::error when it is of another size, or larger than what is reserved.
+  // Throws dnnkit::error, and leaves the state as it was, when it is of another size, or larger than what is reserved,
+  // and where symbols have no values yet. What was saved does not tell its network: another's of that size is taken.
   void restore(std::span<const std::byte> saved) {
+    session_.execution_.require_bound();
     if (growing_.is_on()) resize_to_saved(saved);
-    check_size(saved.size(), state_bytes());
+    else check_size(saved.size(), state_bytes(), session_.execution_.values());
     saved = saved.subspan(growing_.saved_values() * sizeof(std::int64_t));
     for (place& p : places_) {
       std::copy_n(saved.data(), p.held, p.read(present_).data());
@@ -317,7 +321,8 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
   // --- growth
   // The session's extents become those of the next run.
   void resize() {
-    if (!session_.resize(growing_.next())) throw error("more memory is needed than was reserved", "session");
+    if (!session_.resize(growing_.next()))
+      throw error("more memory is needed than was reserved; to go on, save(), reserve() more and restore()", "session");
     [&]<std::size_t... K>(std::index_sequence<K...>) { (find_sizes<K>(places_[K]), ...); }
     (std::make_index_sequence<states>{});
   }
@@ -340,16 +345,19 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
   void resize_to_saved(std::span<const std::byte> saved) {
     detail::growing_symbols symbols = growing_;
     const std::size_t front = symbols.saved_values() * sizeof(std::int64_t);
-    if (saved.size() < front) check_size(saved.size(), state_bytes());
+    if (saved.size() < front)
+      throw error(another_size, "state", "at least " + std::to_string(front) + " bytes",
+                  std::to_string(saved.size()) + " bytes");
     for (std::size_t i = 0; i < symbols.saved_values(); ++i)
       std::memcpy(&symbols.saved_value(i), saved.data() + i * sizeof(std::int64_t), sizeof(std::int64_t));
     const auto& execution = session_.execution_;
-    symbols.require_room(execution.plan());
+    symbols.require_possible(execution.plan());
     const detail::buffer_sizes sizes(execution.plan(), execution.symbols(), symbols.next());
-    std::size_t bytes = front;
+    auto bytes = static_cast<std::int64_t>(front);
     for (const detail::fed_ports f : fed)
-      bytes += static_cast<std::size_t>(sizes.room_of(detail::buffer_of_port(execution.plan(), f.input)));
-    check_size(saved.size(), bytes);
+      bytes = detail::saturating_add(bytes, sizes.room_of(detail::buffer_of_port(execution.plan(), f.input)));
+    check_size(saved.size(), static_cast<std::size_t>(bytes), symbols.next());
+    symbols.require_reserved(execution.plan());
     resize_with(std::move(symbols));
   }
   // The state lies where a session that reserves nothing has it.
@@ -437,10 +445,17 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
     room(old.read_side(present_), reserves ? most : p.held);
     if (!old.in_place) room(1 - present_, reserves ? most : p.given);
   }
-  static void check_size(std::size_t found, std::size_t expected) {
-    if (found != expected)
-      throw error("a saved state is of another size", "state", std::to_string(expected) + " bytes",
-                  std::to_string(found));
+  static constexpr const char* another_size =
+      Net::is_static ? "what was saved is of another size: cut off, or of another network"
+                     : "what was saved is of another size: cut off, of another network, of other values of symbols, or "
+                       "reserve() was called on one side alone";
+  // `values`: those of the symbols with which so much is expected.
+  static void check_size(std::size_t found, std::size_t expected, std::span<const std::int64_t> values) {
+    if (found == expected) return;
+    std::string text = std::to_string(expected) + " bytes";
+    for (std::size_t i = 0; i < values.size(); ++i)
+      text += (i ? ", " : " where ") + Net::plan.symbols[i].name.str() + " = " + std::to_string(values[i]);
+    throw error(another_size, "state", text, std::to_string(found) + " bytes");
   }
 
   base session_;
