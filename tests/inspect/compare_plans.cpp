@@ -72,7 +72,9 @@ TEST_CASE("memory that is planned when symbols have values is compared where the
   };
   CHECK(arena(dk::compare_plans<fused, stored>()).empty());
   CHECK(arena(dk::compare_plans<fused, stored>({{"N", 3}})) == list{{"arena", "0 bytes", "12,288 bytes"}});
-  CHECK(error_of([] { return dk::compare_plans<fused, stored>({{"M", 3}}); }) == "symbol 'M': no such symbol");
+  CHECK(error_of([] {
+          return dk::compare_plans<fused, stored>({{"M", 3}});
+        }) == "bind: no such symbol, expected N, found M");
 }
 
 TEST_CASE("a plan without a log is refused") {

@@ -54,8 +54,9 @@ TEST_CASE("values of symbols that cannot be") {
   CHECK(bind({{"H", 41}, {"W", 4}}) == "symbol 'H': symbol is out of its bounds, expected 1 to 40, found 41");
   CHECK(bind({{"H", 6}, {"W", 1}}) == "symbol 'W': symbol is out of its bounds, expected 2 to 30, found 1");
   CHECK(bind({{"H", -1}, {"W", 4}}) == "symbol 'H': symbol is out of its bounds, expected 1 to 40, found -1");
-  CHECK(bind({{"H", 6}}) == "symbol 'W': symbol is not given a value, expected 2 to 30");
-  CHECK(bind({}) == "symbol 'H': symbol is not given a value, expected 1 to 40");
+  CHECK(bind({{"H", 6}}) ==
+        "symbol 'W': symbol is not given a value, as by bind({{\"W\", NUMBER}, ...}), expected 2 to 30");
+  CHECK(bind({}) == "symbol 'H': symbol is not given a value, as by bind({{\"H\", NUMBER}, ...}), expected 1 to 40");
   CHECK(bind({{"H", 6}, {"W", 4}, {"D", 1}}) == "bind: no such symbol, expected H, W, found D");
   CHECK(bind({{"H", 6}, {"W", 4}, {"H", 7}}) == "symbol 'H': symbol is given two values");
   CHECK(bind({{"H", 3}, {"W", 4}}) != "no error");
@@ -97,6 +98,58 @@ TEST_CASE("extents that are assumed to be equal are checked when symbols are bou
         }) == differ);
   s.run(x, z, y);  // what was bound before stays
   CHECK(y == std::vector<float>{11, 20, 33, 44});
+}
+
+// As imported models have them: an extent that must be a multiple of 4, and one that does not tell its symbol.
+namespace {
+struct of_quarters {
+  static constexpr void build(dk::builder& g) {
+    g.output("y", dk::relu(g.input("x", f32, {g.size({"height/2/2", {1, 10}}) * 4 + 1, 2})));
+  }
+};
+struct of_halves {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {g.size("N"), g.size("H") / 2}), z = g.input("z", f32, {g.size("H") - 1});
+    g.output("y", dk::relu(x));
+    g.output("w", dk::relu(z));
+  }
+};
+struct of_two_symbols {
+  static constexpr void build(dk::builder& g) { g.output("y", dk::relu(g.input("x", f32, {"N", "M"}))); }
+};
+}  // namespace
+
+TEST_CASE("a symbol that is a part of what the model calls by name") {
+  dk::session<dk::compile<of_quarters>> s;
+  const auto bind = [&](std::initializer_list<dk::binding> b) { return error_of([&] { return s.bind(b), 0; }); };
+  for (const auto& b : {dk::binding{"height/2/2", 3}, {"height/2", 6}, {"height", 12}}) {
+    CHECK(bind({b}) == "no error");
+    CHECK(s.input_elements(0) == 26);
+    s.bind({{"height", 4}});
+    CHECK(s.input_elements(0) == 10);
+  }
+  CHECK(bind({{"height", 14}}) ==
+        "bind, 'height': is no extent that the network can have, expected a multiple of 4, found 14");
+  CHECK(bind({{"height", 44}}) == "symbol 'height/2/2': symbol is out of its bounds, expected 1 to 10, found 11");
+  CHECK(bind({{"height", 12}, {"height/2", 6}}) == "symbol 'height/2/2': symbol is given two values");
+  for (const char* name : {"heigh", "height/", "height/2/2/2"})
+    CHECK(bind({{name, 8}}) == "bind: no such symbol, expected height/2/2, found " + std::string(name));
+  s.bind_to(std::vector<float>(2 * 13));
+  CHECK(s.input_elements(0) == 26);
+  CHECK(error_of([&] { return s.bind_to(std::vector<float>(2 * 14)), 0; }) ==
+        "input 'x': range has an extent that no value of symbol 'height/2/2' gives, expected [4*(height/2/2)+1, 2], "
+        "found [28]");
+}
+
+TEST_CASE("extents that do not tell their symbols") {
+  dk::session<dk::compile<of_halves>> s;
+  const std::vector<float> x(12), z(12);
+  s.bind_to(x, z);  // H is 13, and so N is 2
+  CHECK(s.output_elements(0) == 12);
+  dk::session<dk::compile<of_two_symbols>> flat;
+  CHECK(error_of([&] { return flat.bind_to(x), 0; }) ==
+        "symbol 'N': the inputs' sizes do not say its value; call bind({{\"N\", NUMBER}, ...}) with the values of all "
+        "symbols, found input 'x' [N, M]");
 }
 
 TEST_CASE("where a window no longer fits, the operator and the symbol are named") {

@@ -17,6 +17,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/fmt.hpp"
 #include "dnnkit/plan/plan.hpp"
+#include "dnnkit/runtime/binding.hpp"
 #include "dnnkit/runtime/bound_plan.hpp"
 #include "dnnkit/tensor/check_assumptions.hpp"
 #include "dnnkit/tensor/shape.hpp"
@@ -39,10 +40,8 @@ class sizes {
     if (bindings.empty()) return;
     std::vector<std::optional<std::int64_t>> given(table_.symbols.size());
     for (const binding& b : bindings) {
-      std::size_t i = 0;
-      while (i < table_.symbols.size() && table_.symbols[i].name.view() != b.symbol) ++i;
-      if (i == table_.symbols.size()) throw error("no such symbol", fmt::format("symbol '{}'", b.symbol));
-      given[i] = b.value;
+      const symbol_value found = value_of_binding({table_.symbols.begin(), table_.symbols.size()}, b);
+      given[found.symbol] = found.value;
     }
     find_assumed(table_, given);
     for (std::size_t i = 0; i < given.size(); ++i) {

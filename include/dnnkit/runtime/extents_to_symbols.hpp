@@ -36,8 +36,9 @@ class extents_to_symbols {
     std::vector<binding> bindings;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (!values_[i])
-        throw error("the inputs' sizes do not say its value; call bind()",
-                    "symbol '" + plan_.symbols[i].name.str() + "'");
+        throw error("the inputs' sizes do not say its value; call bind({{\"" + plan_.symbols[i].name.str() +
+                        "\", NUMBER}, ...}) with the values of all symbols",
+                    "symbol '" + plan_.symbols[i].name.str() + "'", {}, declared_inputs());
       bindings.push_back({plan_.symbols[i].name.view(), *values_[i]});
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -49,6 +50,13 @@ class extents_to_symbols {
   }
 
  private:
+  // "input 'x' [N, M], input 'z' [4]"
+  std::string declared_inputs() const {
+    std::string s;
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i)
+      s += (i ? ", " : "") + name_of_port(plan_, i) + " " + dnnkit::print(table_, plan_.declared_input(i)).str();
+    return s;
+  }
   bool learn(std::size_t input, const extent_list& found, std::size_t k) {
     const shape& dims = plan_.declared_input(input);
     if (found.size() > dims.size() + 1)

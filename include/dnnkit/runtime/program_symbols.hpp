@@ -2,16 +2,15 @@
 // The values of a program's symbols: those that --dim gives, and those that follow from the extents of its inputs.
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/runtime/binding.hpp"
 #include "dnnkit/tensor/check_assumptions.hpp"
 #include "dnnkit/tensor/shape.hpp"
 #include "dnnkit/weights/stored_tensor.hpp"
@@ -61,22 +60,6 @@ class program_symbols {
     std::string s;
     for (const input& i : inputs_) (s += s.empty() ? "" : "; ") += i.text;
     return s;
-  }
-
-  // The number n when `name` is called "WHOLE/n": what the whole is a multiple of.
-  static std::optional<std::int64_t> divisor(std::string_view name, std::string_view whole) {
-    if (!name.starts_with(whole) || name.size() < whole.size() + 2 || name[whole.size()] != '/') return std::nullopt;
-    std::int64_t factor = 1;
-    while (name.size() > whole.size()) {  // "H/2/2" is a quarter
-      const std::size_t slash = name.rfind('/');
-      const std::string_view digits = name.substr(slash + 1);
-      std::int64_t n = 0;
-      const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-      if (failure != std::errc() || end != digits.data() + digits.size() || n < 1) return std::nullopt;
-      if (__builtin_mul_overflow(factor, n, &factor)) return std::nullopt;
-      name = name.substr(0, slash);
-    }
-    return factor;
   }
 
   void set(std::size_t k, std::int64_t value, const std::string& source) {
