@@ -140,7 +140,10 @@ TEST_CASE("what is wrong is said, and the status is 1") {
   fails({"--input", input("long.npy")}, "N");
   fails({"--input", input("none.npy")}, "none.npy");
   fails({"--input", input("x.npy"), "--dim", "N=3"}, "3, from --dim N");
-  fails({"--input", input("x.npy"), "--dim", "M=3"}, "one of N");
+  fails({"--input", input("x.npy"), "--dim", "M=3"}, "one of N (x: f32 [N, 3]), found M\n");
+  fails({"--dim", "foo"}, "--dim: is no assignment, expected NAME=NUMBER, found foo\n");
+  fails({"--dim", "N=2..4"}, "--dim N: is no number it takes, expected at least 0, found 2..4\n");
+  fails({"--input", "x.npy"}, "--input: is no assignment, expected NAME=FILE.npy, found x.npy\n");
   fails({"--input", input("x.npy"), "--time", "0"}, "--time");
   fails({"--input", input("x.npy"), "--threads", "none"}, "--threads");
   fails({"--input"}, "--input");

@@ -62,8 +62,8 @@ TEST_CASE("an extent that is a multiple of a symbol") {
 
 TEST_CASE("an extent that does not tell its symbol: which has to be given, and must fit") {
   CHECK(half.refusal({}, {3}) ==
-        "symbol 'H': has no value, which no input's shape tells, expected --dim H=NUMBER, found x: f32 [floor_div(H, "
-        "2)]");
+        "symbol 'H': has no value, which no input's shape tells (x: f32 [floor_div(H, 2)]); give it one by --dim "
+        "H=NUMBER");
   CHECK(half.values({{"H", 6}}, {3}) == extents{6});
   CHECK(half.values({{"H", 7}}, {3}) == extents{7});
   CHECK(half.refusal({{"H", 8}}, {3}) ==
@@ -83,10 +83,12 @@ TEST_CASE("a symbol that is a part of what the model calls by name") {
 
 TEST_CASE("names that stand for nothing, and values out of bounds") {
   CHECK(quarter.refusal({{"L", 3}}, {12, 5}) ==
-        "--dim L: the network has no symbol of this name, expected one of H/2/2, W, found x: f32 [4*(H/2/2), W]");
+        "--dim L: the network has no symbol of this name, expected one of H/2/2, W (x: f32 [4*(H/2/2), W]), "
+        "found L");
   CHECK(quarter.refusal({{"", 3}}, {12, 5}).find("no symbol of this name") != std::string::npos);
   CHECK(fixed.refusal({{"N", 3}}, {2, 3}) ==
-        "--dim N: the network has no symbol of this name, expected no --dim: it has none at all, found x: f32 [2, 3]");
+        "--dim N: the network has no symbol of this name, expected no --dim: it has none at all (x: f32 [2, "
+        "3]), found N");
   CHECK(plain.refusal({}, {101, 3}) ==
         "symbol 'N': is out of its bounds, expected 1 to 100, found 101, from input 'x'");
   CHECK(plain.refusal({}, {7, 4}) ==

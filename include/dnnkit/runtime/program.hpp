@@ -104,7 +104,8 @@ inline program_arguments parse_program_arguments(std::span<char* const> words) {
     const auto pair = [&] {
       const std::size_t equals = value.rfind('=');
       if (equals == 0 || equals == value.npos)
-        throw error("takes NAME=VALUE", std::string(option), {}, std::string(value));
+        throw error("is no assignment", std::string(option), option == "--dim" ? "NAME=NUMBER" : "NAME=FILE.npy",
+                    std::string(value));
       return std::pair(std::string(value.substr(0, equals)), std::string(value.substr(equals + 1)));
     };
     if (option == "--input") {
@@ -112,7 +113,7 @@ inline program_arguments parse_program_arguments(std::span<char* const> words) {
       if (!a.inputs.emplace(name, file).second) throw error("is given twice", "--input " + name);
     } else if (option == "--dim") {
       const auto [name, number] = pair();
-      if (!a.sizes.emplace(name, number_argument(option, number, 0)).second)
+      if (!a.sizes.emplace(name, number_argument("--dim " + name, number, 0)).second)
         throw error("is given twice", "--dim " + name);
     } else if (option == "--output") a.output = value;
     else if (option == "--weights") a.weights = value;

@@ -38,8 +38,9 @@ class program_symbols {
     take_assumed();
     for (std::size_t k = 0; k < found_.size(); ++k) {
       if (!found_[k].value)
-        throw error("has no value, which no input's shape tells", symbol_text(k), "--dim " + name_of(k) + "=NUMBER",
-                    inputs_text());
+        throw error("has no value, which no input's shape tells (" + inputs_text() + "); give it one by --dim " +
+                        name_of(k) + "=NUMBER",
+                    symbol_text(k));
       values_.push_back(*found_[k].value);
     }
     for (const input& i : inputs) check(i);
@@ -90,7 +91,8 @@ class program_symbols {
         return set(k, value / *n, option);
       }
     throw error("the network has no symbol of this name", option,
-                known.empty() ? "no --dim: it has none at all" : "one of " + known, inputs_text());
+                (known.empty() ? "no --dim: it has none at all" : "one of " + known) + " (" + inputs_text() + ")",
+                name);
   }
 
   void take(const input& i) {
