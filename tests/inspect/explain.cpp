@@ -151,6 +151,11 @@ struct picking {
   }
 };
 
+struct picking_columns {
+  static constexpr void build(dk::builder& g) {
+    g.output("y", dk::gather(g.input("x", dk::f32, {4, 30}), g.input("ids", dk::i64, {30}), {.axis = 1}));
+  }
+};
 struct picking_each {  // an element, wherever it lies, for each index
   static constexpr void build(dk::builder& g) {
     const dk::tensor ids = g.input("ids", dk::i64, {30}), x = g.input("x", dk::f32, {100});
@@ -182,6 +187,13 @@ TEST_CASE("kernels without vectors are named last, with their share of the expec
   CHECK(share > 1);
   CHECK(share < 99);  // Exp has vectors
   CHECK_FALSE(has(dk::explain<digits>(), " element by element, "));
+  // and why
+  CHECK(has(text,
+            "  family        by_point: the operator's definition, element by element\n"
+            "  no vectors    no other family carries out the operator\n"));
+  CHECK(has(dk::explain<dk::compile<picking_columns>>(),
+            "  no vectors    byte_lookup: it is no table of 256 bytes that is looked up by bytes\n"));
+  CHECK_FALSE(has(dk::explain<digits>(), "  no vectors "));
 }
 
 TEST_CASE("digits: totals") {

@@ -70,7 +70,7 @@ class explanation {
     if (const std::string conditions = conditions_of(plan_, k.runs.guards); !conditions.empty())
       line("runs only if", conditions);
     if (stages.size() == 1) line("mapping type", name_of(stages[0].type));
-    if (const kernel_choice* const choice = net_.choice_of(k); choice != nullptr) add_choice(*choice);
+    if (const kernel_choice* const choice = net_.choice_of(k); choice != nullptr) add_choice(*choice, k.setup);
     for (std::int32_t b : net_.operands(k.runs, false)) add_operand("reads", b, false);
     for (std::int32_t b : net_.operands(k.runs, true)) add_operand("writes", b, true);
     line("cost", fmt::format("{} FLOPs, {} bytes read, {} bytes written", sizes_.text(k.runs.flops),
@@ -99,9 +99,15 @@ class explanation {
                        fmt::join(extents, ", "), sizes_.text(bytes));
   }
 
-  // "conv_nhwc: why it was chosen", and the time that it and others are expected to take
-  void add_choice(const kernel_choice& c) {
+  // "conv_nhwc: why it was chosen", why no other family carries out a kernel that runs element by element (in
+  // each run), and the time that it and others are expected to take
+  void add_choice(const kernel_choice& c, bool setup) {
     line("family", fmt::format("{}: {}", c.family, c.reason));
+    if (runs_by_element(c) && !setup) {
+      if (net_.alternatives_of(c).empty()) line("no vectors", "no other family carries out the operator");
+      for (const kernel_alternative& a : net_.alternatives_of(c))
+        if (!a.matches) line("no vectors", fmt::format("{}: {}", a.family, a.reason));
+    }
     std::vector<std::string> others;
     for (const kernel_alternative& a : net_.alternatives_of(c))
       if (a.matches) others.push_back(fmt::format("{} {:.1f} us", a.family, a.cost.microseconds));

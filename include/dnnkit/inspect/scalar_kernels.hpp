@@ -29,6 +29,8 @@ struct scalar_kernels {
 
 namespace detail {
 
+constexpr bool runs_by_element(const kernel_choice& c) { return c.tile.lanes <= 1 && !c.left_to_compiler; }
+
 inline std::vector<scalar_kernels> scalar_kernels_of(const logged_network& net) {
   struct group {
     std::string kinds;
@@ -40,7 +42,7 @@ inline std::vector<scalar_kernels> scalar_kernels_of(const logged_network& net) 
     const kernel_choice* const choice = net.choice_of(k);
     if (choice == nullptr) continue;
     all += choice->cost.microseconds;
-    if (choice->tile.lanes > 1 || choice->left_to_compiler) continue;
+    if (!runs_by_element(*choice)) continue;
     std::string kinds;
     for (const node_id n : net.operators_of(k)) (kinds += kinds.empty() ? "" : ", ") += net.node_at(n).op.name;
     const std::string_view name = net.plan().text_of(k.runs.name);
