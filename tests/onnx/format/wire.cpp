@@ -102,7 +102,7 @@ TEST_CASE("messages inside messages, and fields passed over") {
 }
 
 TEST_CASE("what is malformed is refused with its place") {
-  CHECK(skipping("\x80") == "f, a field's tag, byte 1: file or message ends inside a varint");
+  CHECK(skipping("\x80") == "f, a field's tag, byte 1: the file ends inside a varint: it is probably truncated");
   CHECK(skipping(std::string(11, '\xff')) == "f, a field's tag, byte 9: varint has more than 64 bits");
   CHECK(skipping(std::string(9, '\xff') + "\x02") == "f, a field's tag, byte 9: varint has more than 64 bits");
   CHECK(skipping(std::string(1, '\0')) ==
@@ -113,17 +113,22 @@ TEST_CASE("what is malformed is refused with its place") {
   CHECK(skipping(wire().tag(1, 4).bytes()) == "f, byte 1: groups are not supported, found field 1");
   CHECK(skipping(wire().tag(1, 6).bytes()) == "f, byte 1: wire type is not known, expected 0, 1, 2 or 5, found 6");
   CHECK(skipping(wire().tag(1, 7).bytes()) == "f, byte 1: wire type is not known, expected 0, 1, 2 or 5, found 7");
-  CHECK(skipping(wire().tag(1, 1).raw("1234567").bytes()) ==
-        "f, byte 1: file or message ends inside a field, expected 8 bytes, found 7");
-  CHECK(skipping(wire().tag(1, 5).raw("123").bytes()) ==
-        "f, byte 1: file or message ends inside a field, expected 4 bytes, found 3");
-  CHECK(skipping(wire()
-                     .tag(1, 2)
-                     .raw("\x05"
-                          "1234")
-                     .bytes()) == "f, byte 2: length exceeds the file or message, expected at most 4, found 5");
-  CHECK(skipping(wire().tag(1, 2).raw(wire::varint(~0ull)).bytes()) ==
-        "f, byte 11: length exceeds the file or message, expected at most 0, found 18446744073709551615");
+}
+
+TEST_CASE("a file that ends inside a field is probably truncated") {
+  const auto ends = [](int byte, const std::string& size, int from) {
+    return "f, byte " + std::to_string(from) + ": the file ends at byte " + std::to_string(byte) +
+           ", inside a field that says that it has " + size + " bytes from byte " + std::to_string(from) +
+           " on: it is probably truncated";
+  };
+  CHECK(skipping(wire().tag(1, 1).raw("1234567").bytes()) == ends(8, "8", 1));
+  CHECK(skipping(wire().tag(1, 5).raw("123").bytes()) == ends(4, "4", 1));
+  CHECK(skipping(wire().text(1, "12345").bytes().substr(0, 6)) == ends(6, "5", 2));
+  CHECK(skipping(wire().integer(3, 1).text(1, "12345").bytes().substr(0, 4)) == ends(4, "5", 4));
+  CHECK(skipping(wire().tag(1, 2).raw(wire::varint(~0ull)).bytes()) == ends(11, "18446744073709551615", 11));
+  CHECK(complaint(wire().text(7, "12345").bytes().substr(0, 6), [](wire_message& m) { m.message("graph"); }) ==
+        "f, graph, byte 2: the file ends at byte 6, inside a field that says that it has 5 bytes from byte 2 on: it is "
+        "probably truncated");
 }
 
 TEST_CASE("a field of another type than expected is refused") {
@@ -154,15 +159,19 @@ TEST_CASE("packed numbers end where the field does") {
   CHECK(numbers(wire().text(1, "123456789").bytes(), 0.) ==
         "f, n, byte 11: packed numbers have a part left over, expected a multiple of 8 bytes, found 9");
   CHECK(numbers(wire().text(1, "\x01\x80").integer(1, 1).bytes(), std::int64_t{}) ==
-        "f, n, byte 4: file or message ends inside a varint");
+        "f, n, byte 4: message ends inside a varint");
 }
 
 TEST_CASE("a message does not reach beyond the one around it") {
+  // nor does a file that goes on behind it count as truncated
   const std::string bytes = wire().message(1, wire().tag(2, 2).raw("\x04")).raw("1234").bytes();
-  CHECK(complaint(bytes, [](wire_message& m) {
-          wire_message inner = m.message("m");
-          while (inner.next()) inner.skip();
-        }) == "f, m, byte 4: length exceeds the file or message, expected at most 0, found 4");
+  CHECK(complaint(bytes,
+                  [](wire_message& m) {
+                    wire_message inner = m.message("m");
+                    while (inner.next()) inner.skip();
+                  }) ==
+        "f, m, byte 4: field is longer than what is left of its message, which ends at byte 4, expected at most 0 "
+        "bytes, found 4 bytes");
 }
 
 TEST_CASE("nesting is bounded") {

@@ -25,8 +25,9 @@ static_assert(std::endian::native == std::endian::little, "fixed-size fields are
 //   while (m.next()) switch (m.field()) { case 1: name = m.text("name"); break; default: m.skip(); }
 // Each field that next() stops at is taken by exactly one call. The bytes are untrusted: every length is checked before
 // it is used, groups are refused, messages nest at most `deepest` deep. What is wrong raises dnnkit::error with the
-// file, the path of the field ("graph.node[3].attribute[0]") and the byte. A message lives no longer than the one it
-// was taken from.
+// file, the path of the field ("graph.node[3].attribute[0]") and the byte. A field that ends behind the file, and not
+// only behind the message it is in, tells that the file is probably truncated. A message lives no longer than the one
+// it was taken from.
 class wire_message {
  public:
   static constexpr std::size_t deepest = 100;
@@ -140,6 +141,20 @@ class wire_message {
 
   std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
 
+  // The outermost message ends where the file does.
+  bool is_file() const noexcept { return parent_ == nullptr; }
+
+  // The field whose content begins here says that this is `size` bytes long, which are more than are left.
+  [[noreturn]] void fail_behind_end(std::uint64_t size, const char* name) const {
+    const std::string end = std::to_string(end_ - begin_), bytes = std::to_string(size) + " bytes";
+    if (!is_file())
+      fail("field is longer than what is left of its message, which ends at byte " + end, name,
+           "at most " + std::to_string(left()) + " bytes", bytes);
+    fail("the file ends at byte " + end + ", inside a field that says that it has " + bytes + " from byte " +
+             std::to_string(at_ - begin_) + " on: it is probably truncated",
+         name);
+  }
+
   void require(kind expected, const char* name) const {
     constexpr const char* words[] = {"a varint", "8 bytes", "a length and bytes", "", "", "4 bytes"};
     if (type_ != expected)
@@ -149,7 +164,9 @@ class wire_message {
   std::uint64_t varint(const char* name) {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 70; shift += 7) {
-      if (at_ == end_) fail("file or message ends inside a varint", name);
+      if (at_ == end_)
+        fail(is_file() ? "the file ends inside a varint: it is probably truncated" : "message ends inside a varint",
+             name);
       const auto b = static_cast<std::uint64_t>(*at_);
       if (shift == 63 && b > 1) fail("varint has more than 64 bits", name);
       ++at_;
@@ -159,8 +176,7 @@ class wire_message {
     return value;  // not reached: the tenth byte ends the varint or fails
   }
   const std::byte* take(std::size_t n, const char* name) {
-    if (n > left())
-      fail("file or message ends inside a field", name, std::to_string(n) + " bytes", std::to_string(left()));
+    if (n > left()) fail_behind_end(n, name);
     at_ += n;
     return at_ - n;
   }
@@ -171,8 +187,7 @@ class wire_message {
   }
   std::span<const std::byte> delimited(const char* name) {
     const std::uint64_t length = varint(name);
-    if (length > left())
-      fail("length exceeds the file or message", name, "at most " + std::to_string(left()), std::to_string(length));
+    if (length > left()) fail_behind_end(length, name);
     return {take(static_cast<std::size_t>(length), name), static_cast<std::size_t>(length)};
   }
 
