@@ -156,7 +156,8 @@ int build(int argc, char** argv) {
     for (const instruction_set& set : sets_named((*arguments)["isa"].as<std::string>())) isas.emplace_back(set.name);
   const std::size_t jobs = (*arguments)["jobs"].as<std::size_t>();
   if (jobs == 0) throw error("is no number of compilers", "--jobs", "at least 1", "0");
-  const model m = load_compilable(*arguments, inputs_of(*arguments));
+  model m = load_compilable(*arguments, inputs_of(*arguments));
+  refuse_unreadable_weights(m);
   const dnnkit::graph& g = m.imported.graph;
   const std::vector<onnx::feedback_names> feedbacks = feedbacks_of(*arguments, g);
   if (const auto growing = onnx::first_growing(g, feedbacks))

@@ -57,18 +57,22 @@ int check(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   const tensors given = inputs_of(*arguments);
-  const model m = load(*arguments, given);
+  model m = load(*arguments, given);
   if (m.imported.ok()) say_what_stays_open(m, given);
   for (const onnx::import_problem& p : m.imported.problems) fmt::print("{}\n", p.describe());
   if (!m.imported.ok()) {
     for (const std::string& name : m.imported.inputs_to_bind)
       fmt::print("the value of input '{0}' decides shapes: give it by --input {0}=FILE.npy\n", printable(name));
-    if (m.imported.problems_left_out > 0) fmt::print("and {} more\n", m.imported.problems_left_out);
-    const std::size_t all = m.imported.problems.size() + m.imported.problems_left_out;
-    fmt::print("{} problem{}\n", all, all == 1 ? "" : "s");
+    print_number(m.imported.problems.size(), m.imported.problems_left_out);
     return 1;
   }
   const dnnkit::graph& g = m.imported.graph;
+  for (const std::string& where : places) print_example(g, assumed_at[where], where);
+}
+
+void print_number(std::size_t printed, std::size_t left_out) {
+  if (left_out > 0) fmt::print("and {} more\n", left_out);
+  fmt::print("{} problem{}\n", printed + left_out, printed + left_out == 1 ? "" : "s");
   for (const std::string& name : m.imported.inputs_to_bind)
     if (std::any_of(g.inputs.begin(), g.inputs.end(), [&](value_id v) { return g.name_of(v) == name; }))
       fmt::print("the value of input '{0}' would decide what is assumed: --input {0}=FILE.npy\n", printable(name));
@@ -95,7 +99,11 @@ int check(int argc, char** argv) {
              : without_extents != 0 ? "for the interpreter only"
                                     : fmt::format("for the interpreter only: {}", printable(reason)));
   if (reason.empty()) fmt::print("{}", printable(describe(scalar_kernels_of(view_of(plan))), line_feeds::kept));
-  return 0;
+  const onnx::import_problems unreadable = unreadable_weights(m);
+  for (const onnx::import_problem& p : unreadable.first) fmt::print("{}\n", p.describe());
+  if (unreadable.first.empty()) return 0;
+  print_number(unreadable.first.size(), unreadable.left_out);
+  return 1;
 }
 
 }  // namespace dnnkit::tool

@@ -182,6 +182,25 @@ std::optional<onnx::import_options> with_extents_of(const onnx::model& m, onnx::
 }  // namespace
 
 model load(const cxxopts::ParseResult& arguments, const tensors& given) {
+onnx::import_problems unreadable_weights(model& m) {
+  constexpr std::size_t most = 10;  // one file that is missing may have had hundreds
+  onnx::import_problems problems;
+  for (const auto& [name, data] : m.imported.weights) try {
+      m.file->check(*data);
+    } catch (const error& e) {
+      if (problems.first.size() < most) problems.add({{}, {}, e.what()});
+      else ++problems.left_out;
+    }
+  return problems;
+}
+void refuse_unreadable_weights(model& m) {
+  const onnx::import_problems problems = unreadable_weights(m);
+  if (problems.first.empty()) return;
+  std::string all;
+  for (const onnx::import_problem& p : problems.first) all += "\n  " + p.describe();
+  if (problems.left_out > 0) all += fmt::format("\n  and {} more", problems.left_out);
+  throw refused(error("weights cannot be read:" + all, m.file->name()));
+}
   model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>(), linked_data_of(arguments)), {}};
   refuse_unknown_inputs(m.file->model(), given);
   m.imported = import_for(*m.file, extents_given(arguments), given);
@@ -209,6 +228,7 @@ model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
         m.imported = std::move(imported);
   refuse_unsupported(m);
   return m;
+  refuse_unreadable_weights(m);
 }
 model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load_supported(arguments, given);

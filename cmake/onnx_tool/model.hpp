@@ -53,6 +53,13 @@ model load_compilable(const cxxopts::ParseResult& arguments, const tensors& give
 // Raises `refused` with the reason where dnnkit::compile makes no plan of the model.
 void refuse_uncompilable(const model& m);
 
+// The weights of the model's graph that cannot be read: external data that is missing or truncated, elements that are
+// not as many as the shape says. The first ten, and how many there are besides. For commands that need more than the
+// graph: weights of the others may lie elsewhere.
+onnx::import_problems unreadable_weights(model& m);
+// Raises `refused` with them where there are any.
+void refuse_unreadable_weights(model& m);
+
 // --isa NAME, for commands that show a plan.
 void add_isa_option(cxxopts::Options& options);
 // Its plan and log for this machine's instruction set or the one that --isa names, with layers called as built programs

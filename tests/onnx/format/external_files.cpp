@@ -54,7 +54,11 @@ TEST_CASE("external data") {
   write_file(folder / "data/g.bin", bytes);
   external_files files(folder.path());
   const auto read_external = [&](const tensor_data& t) { return tensor_bytes(t, files, "f"); };
-  const auto complaint_about = [&](const tensor_data& t) { return error_of([&] { return read_external(t); }); };
+  const auto complaint_about = [&](const tensor_data& t) {  // of reading, and of checking as well
+    const std::string text = error_of([&] { return read_external(t); });
+    CHECK(text == error_of([&] { return tensor_bytes::check(t, files, "f"), 0; }));
+    return text;
+  };
 
   SUBCASE("is mapped, each file once") {
     const tensor_bytes a = read_external(external("f.bin", 0, 8)), b = read_external(external("f.bin", 8, {}));
@@ -73,9 +77,22 @@ TEST_CASE("external data") {
     CHECK(complaint_about(external("f.bin", ~0ull, 8)).find("external data is truncated") != std::string::npos);
     CHECK(complaint_about(external("f.bin", ~0ull - 7, {})).find("external data is truncated") != std::string::npos);
   }
+  SUBCASE("of elements narrower than a byte is as long as they are packed") {
+    tensor_data t = external("f.bin", 12, 4);
+    t.data_type = 22;  // INT4
+    t.dims = {8};
+    CHECK(complaint_about(t) == "no error");
+    t.dims = {7};
+    CHECK(complaint_about(t) == "no error");
+    t.external->length.reset();
+    t.dims = {9};
+    CHECK(complaint_about(t) ==
+          "f, tensor 't': external data is truncated, expected 5 bytes at 12 of 'f.bin', found a file of 16 bytes");
+  }
   SUBCASE("has the length of the tensor") {
     CHECK(complaint_about(external("f.bin", 0, 12)) ==
-          "f, tensor 't': length of external data does not fit the shape, expected 8 bytes, found 12");
+          "f, tensor 't': length of external data does not fit the shape, expected 8 bytes of 'f.bin', found "
+          "12");
     CHECK(complaint_about(external("f.bin", 0, ~0ull)).find("does not fit the shape") != std::string::npos);
   }
   SUBCASE("must be in the model's folder") {
@@ -94,8 +111,10 @@ TEST_CASE("external data") {
   }
   SUBCASE("must be a file") {
     CHECK(complaint_about(external("none.bin", 0, 8)) ==
-          "f, tensor 't': external data 'none.bin': cannot open file (No such file or directory)");
-    CHECK(complaint_about(external("data", 0, 8)) == "f, tensor 't': external data 'data': is a directory");
+          "f, tensor 't': external data 'none.bin': cannot open file (No such file or directory), expected 8 "
+          "bytes at 0");
+    CHECK(complaint_about(external("data", 0, 8)) ==
+          "f, tensor 't': external data 'data': is a directory, expected 8 bytes at 0");
     CHECK(complaint_about(external("", 0, 8)).find("is a directory") != std::string::npos);
   }
   SUBCASE("is refused for a model in memory") {
@@ -126,7 +145,9 @@ TEST_CASE("external data behind links") {
     return error_of([&] { return first(location, linked_data::refused); });
   };
   const std::string how =
-      "; if these links are yours, allow them (linked_data::allowed, --allow-linked-data, ALLOW_LINKED_DATA)";
+      "; if these links are yours, allow them (linked_data::allowed, --allow-linked-data, ALLOW_LINKED_DATA), expected "
+      "8 "
+      "bytes at 0";
   const auto outside = [&](const std::string& location) {
     return "f, tensor 't': external data '" + location + "': lies outside the model's folder, behind a link" + how;
   };
@@ -136,7 +157,7 @@ TEST_CASE("external data behind links") {
     std::filesystem::create_symlink("../f.bin", folder / "data/up");
     std::filesystem::create_directory_symlink("data", folder / "again");
     for (const char* location : {"link", "data/up", "again/up"}) CHECK(first(location, linked_data::refused) == 1);
-    CHECK(complaint("again") == "f, tensor 't': external data 'again': is a directory");
+    CHECK(complaint("again") == "f, tensor 't': external data 'again': is a directory, expected 8 bytes at 0");
     std::filesystem::create_directory_symlink(folder, outer / "alias");  // the folder itself may be a link
     external_files files(outer / "alias");
     CHECK(values<float>(tensor_bytes(external("f.bin", 0, 8), files, "f")).front() == 1);
@@ -170,7 +191,8 @@ TEST_CASE("external data behind links") {
   SUBCASE("links that lead nowhere, or in a circle") {
     std::filesystem::create_symlink("none", folder / "broken");
     std::filesystem::create_symlink("circle", folder / "circle");
-    CHECK(complaint("broken") == "f, tensor 't': external data 'broken': cannot open file (No such file or directory)");
+    CHECK(complaint("broken") ==
+          "f, tensor 't': external data 'broken': cannot open file (No such file or directory), expected 8 bytes at 0");
     CHECK(complaint("circle").find("cannot open file (") != std::string::npos);
     CHECK(complaint("f.bin/x").find("cannot open file (Not a directory)") != std::string::npos);
   }

@@ -37,8 +37,12 @@ tensor_bytes read(const tensor_data& t) {
   external_files none;
   return {t, none, "f"};
 }
+// What reading it raises, and checking it as well.
 std::string complaint(const tensor_data& t) {
-  return error_of([&] { return read(t); });
+  external_files none;
+  const std::string text = error_of([&] { return read(t); });
+  CHECK(text == error_of([&] { return tensor_bytes::check(t, none, "f"), 0; }));
+  return text;
 }
 template <class T> std::vector<T> values(const tensor_bytes& t) { return dk::read_values<T>(t.tensor()); }
 

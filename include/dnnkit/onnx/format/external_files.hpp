@@ -98,10 +98,10 @@ class external_files {
       throw error("external data of a model in memory is not supported", culprit, "",
                   dnnkit::detail::quoted(x.location));
     if (x.length && *x.length != size)
-      throw error("length of external data does not fit the shape", culprit, std::to_string(size) + " bytes",
-                  std::to_string(*x.length));
+      throw error("length of external data does not fit the shape", culprit,
+                  std::to_string(size) + " bytes of " + dnnkit::detail::quoted(x.location), std::to_string(*x.length));
     if (size == 0) return {};
-    const std::span<const std::byte> all = map(x.location, culprit);
+    const std::span<const std::byte> all = map(x, size, culprit);
     if (x.offset > all.size() || size > all.size() - x.offset)
       throw error(
           "external data is truncated", culprit,
@@ -121,12 +121,14 @@ class external_files {
     const std::string name = location.string();
     return {detail::open_inside(*folder_, location), name};
   }
-  std::span<const std::byte> map(std::string_view location, const std::string& culprit) {
-    if (const auto known = files_.find(location); known != files_.end()) return known->second.bytes();
+  // The whole file, of which `size` bytes are wanted.
+  std::span<const std::byte> map(const external_data& x, std::size_t size, const std::string& culprit) {
+    if (const auto known = files_.find(x.location); known != files_.end()) return known->second.bytes();
     try {
-      return files_.emplace(location, open(location)).first->second.bytes();
+      return files_.emplace(x.location, open(x.location)).first->second.bytes();
     } catch (const error& refusal) {
-      throw error("external data " + dnnkit::detail::quoted(location) + ": " + refusal.problem(), culprit);
+      throw error("external data " + dnnkit::detail::quoted(x.location) + ": " + refusal.problem(), culprit,
+                  std::to_string(size) + " bytes at " + std::to_string(x.offset));
     }
   }
 

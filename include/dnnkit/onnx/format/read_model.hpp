@@ -44,6 +44,9 @@ class file {
   // The elements of a tensor of this model; valid while this object lives. Throws dnnkit::error: see tensor_bytes.
   tensor_bytes elements(const tensor_data& t) { return {t, external_, name_}; }
 
+  // Throws where elements() would: is all there that they are read from? Files are mapped, not read.
+  void check(const tensor_data& t) { tensor_bytes::check(t, external_, name_); }
+
   // These elements, a part of the model or of its external data, need not be in memory for now (mapped_file).
   void evict(std::span<const std::byte> elements) const noexcept {
     if (mapped_) mapped_->evict(elements);

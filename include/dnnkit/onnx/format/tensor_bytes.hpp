@@ -29,18 +29,10 @@ class tensor_bytes {
   // `where` is named in errors ("model.onnx"). Throws dnnkit::error when the element type is one dnnkit does not have
   // (strings, complex numbers, ...), a dimension is negative, the elements are not as many as the dimensions say, are
   // given twice, in a field of another type, or do not fit the element type; and for external data as external_files.
-  tensor_bytes(const tensor_data& t, external_files& files, std::string_view where)
-      : culprit_(std::string(where) + ", tensor " + dnnkit::detail::quoted(t.name)) {
-    const std::optional<dtype> type = dtype_of(t.data_type);
-    if (!type) throw error("element type is not supported", culprit_, "", data_type_name(t.data_type));
-    tensor_.name = t.name;
-    tensor_.dtype = *type;
-    tensor_.shape = t.dims;
-    const std::optional<std::uint64_t> bytes = dnnkit::detail::dense_bytes(*type, t.dims);
-    if (!bytes) throw error("shape is negative or too large", culprit_, "", dnnkit::detail::shape_text(t.dims));
-    const auto size = static_cast<std::size_t>(*bytes);
+  tensor_bytes(const tensor_data& t, external_files& files, std::string_view where) : tensor_bytes(t, where) {
+    const std::size_t size = size_;
     if (const narrow_type* const narrow = narrow_type_of(t.data_type)) {
-      unpack(t, *narrow, size / size_of(*type), files);
+      unpack(t, *narrow, files);
     } else if (t.external) {
       require_only(t, nullptr);
       tensor_.data = files.bytes(*t.external, size, culprit_);
@@ -51,7 +43,19 @@ class tensor_bytes {
     } else {
       take_typed(t, size);
     }
-    if (*type == boolean) normalize_booleans();
+    if (tensor_.dtype == boolean) normalize_booleans();
+  }
+
+  // Throws where the constructor would, and keeps nothing: elements of narrow types, which may be most of a model, are
+  // found but not unpacked.
+  static void check(const tensor_data& t, external_files& files, std::string_view where) {
+    const narrow_type* const narrow = narrow_type_of(t.data_type);
+    if (!narrow) {
+      static_cast<void>(tensor_bytes(t, files, where));
+      return;
+    }
+    std::vector<std::byte> typed;
+    static_cast<void>(tensor_bytes(t, where).packed(t, *narrow, files, typed));
   }
 
   // Moving keeps the elements in place.
@@ -66,6 +70,19 @@ class tensor_bytes {
   bool copied() const noexcept { return !copy_.empty(); }
 
  private:
+  // Without elements yet.
+  tensor_bytes(const tensor_data& t, std::string_view where)
+      : culprit_(std::string(where) + ", tensor " + dnnkit::detail::quoted(t.name)) {
+    const std::optional<dtype> type = dtype_of(t.data_type);
+    if (!type) throw error("element type is not supported", culprit_, "", data_type_name(t.data_type));
+    tensor_.name = t.name;
+    tensor_.dtype = *type;
+    tensor_.shape = t.dims;
+    const std::optional<std::uint64_t> bytes = dnnkit::detail::dense_bytes(*type, t.dims);
+    if (!bytes) throw error("shape is negative or too large", culprit_, "", dnnkit::detail::shape_text(t.dims));
+    size_ = static_cast<std::size_t>(*bytes);
+  }
+
   void check_size(std::size_t found, std::size_t expected) const {
     if (found != expected)
       throw error("data does not have the size of the tensor", culprit_,
@@ -140,27 +157,35 @@ class tensor_bytes {
     }
   }
 
-  // The elements of a narrow type in the one that holds them.
-  void unpack(const tensor_data& t, const narrow_type& narrow, std::size_t count, external_files& files) {
-    const auto packed_size = static_cast<std::size_t>(packed_bytes(narrow, count));
-    std::span<const std::byte> packed;
-    std::vector<std::byte> typed;
+  // The elements of a narrow type as they are stored; bytes of a typed field go into `typed`.
+  std::span<const std::byte> packed(const tensor_data& t, const narrow_type& narrow, external_files& files,
+                                    std::vector<std::byte>& typed) const {
+    const auto packed_size = static_cast<std::size_t>(packed_bytes(narrow, size_ / size_of(tensor_.dtype)));
+    std::span<const std::byte> found;
     if (t.external) {
       require_only(t, nullptr);
-      packed = files.bytes(*t.external, packed_size, culprit_);
+      found = files.bytes(*t.external, packed_size, culprit_);
     } else if (t.raw_data && !t.raw_data->empty()) {
       require_only(t, nullptr);
-      packed = *t.raw_data;
+      found = *t.raw_data;
     } else {
       require_only(t, &t.int32_data);
       for (const std::int32_t byte : t.int32_data) typed.push_back(static_cast<std::byte>(byte & 0xff));
-      packed = typed;
+      found = typed;
     }
-    check_size(packed.size(), packed_size);
+    check_size(found.size(), packed_size);
+    return found;
+  }
+
+  // The elements of a narrow type in the one that holds them.
+  void unpack(const tensor_data& t, const narrow_type& narrow, external_files& files) {
+    std::vector<std::byte> typed;
+    const std::span<const std::byte> codes = packed(t, narrow, files, typed);
+    const std::size_t count = size_ / size_of(tensor_.dtype);
     const std::size_t each = size_of(narrow.held_in), in_a_byte = static_cast<std::size_t>(8 / narrow.bits);
     copy_.resize(count * each);
     for (std::size_t i = 0; i < count; ++i) {
-      const auto byte = static_cast<unsigned>(packed[i / in_a_byte]);
+      const auto byte = static_cast<unsigned>(codes[i / in_a_byte]);
       const unsigned code =
           (byte >> (i % in_a_byte * static_cast<std::size_t>(narrow.bits))) & ((1U << narrow.bits) - 1);
       if (narrow.is_real()) {
@@ -184,6 +209,7 @@ class tensor_bytes {
 
   std::string culprit_;
   stored_tensor tensor_;
+  std::size_t size_ = 0;  // bytes of all elements in the element type
   std::vector<std::byte> copy_;
 };
 
