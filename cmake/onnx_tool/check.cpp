@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
@@ -15,6 +16,7 @@
 #include "dnnkit/fmt.hpp"
 #include "dnnkit/graph/branch_assumptions.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/inspect/fitting_extents.hpp"
 #include "dnnkit/inspect/scalar_kernels.hpp"
 
 namespace dnnkit::tool {
@@ -30,21 +32,49 @@ void print_signature(const dnnkit::graph& g, std::string_view word, const vector
   }
 }
 
-// Each assumption, with the conditions of the branches that alone need it.
+// Extents for which what `g` assumes holds, and `more`, where that can be seen at a glance of neither.
+void print_example(const dnnkit::graph& g, const std::vector<assumption>& more, const std::string& where) {
+  const fitting_extents fitting(g, more);
+  if (!fitting.need_thought()) return;
+  if (const auto found = fitting.example())
+    fmt::print("what is assumed{} holds, for example, for {}\n", where, printable(fitting.print(*found)));
+}
+
+// Each assumption, with the conditions of the branches that alone need it, and examples of extents that fit.
 void print_assumptions(const dnnkit::graph& g) {
   const auto print_one = [&](const assumption& a, const std::string& where) {
     fmt::print("assumed{}: {} {} {}, for {}\n", where, printable(g.symbols.print(a.left).view()), sign_of(a.is),
                printable(g.symbols.print(a.right).view()), printable(a.needed_by.view()));
   };
   for (const assumption& a : g.symbols.assumptions) print_one(a, {});
-  for (const plan::branch_assumption& a :
-       plan::branch_assumptions_of(g, plan::branches_of(g, plan::joins_booleans::of_both))) {
+  print_example(g, {}, {});
+  const vector<plan::branch_assumption> of_branches =
+      plan::branch_assumptions_of(g, plan::branches_of(g, plan::joins_booleans::of_both));
+  std::vector<std::string> places;  // each once
+  std::map<std::string, std::vector<assumption>> assumed_at;
+  for (const plan::branch_assumption& a : of_branches) {
     std::string where;
     for (const plan::branch& b : a.branches)
       where +=
           (where.empty() ? " where " : " and ") + std::string(b.when ? "" : "not ") + printable(g.name_of(b.condition));
     print_one(a.assumed, where);
+    if (!assumed_at.contains(where)) places.push_back(where);
+    std::vector<assumption>& here = assumed_at[where];
+    if (!here.empty()) {
+      here.push_back(a.assumed);
+      continue;
+    }
+    for (const plan::branch_assumption& other : of_branches)  // of the branches around it as well
+      if (&other == &a || (other.branches.size() < a.branches.size() &&
+                           std::equal(other.branches.begin(), other.branches.end(), a.branches.begin())))
+        here.push_back(other.assumed);
   }
+  for (const std::string& where : places) print_example(g, assumed_at[where], where);
+}
+
+void print_number(std::size_t printed, std::size_t left_out) {
+  if (left_out > 0) fmt::print("and {} more\n", left_out);
+  fmt::print("{} problem{}\n", printed + left_out, printed + left_out == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -67,12 +97,6 @@ int check(int argc, char** argv) {
     return 1;
   }
   const dnnkit::graph& g = m.imported.graph;
-  for (const std::string& where : places) print_example(g, assumed_at[where], where);
-}
-
-void print_number(std::size_t printed, std::size_t left_out) {
-  if (left_out > 0) fmt::print("and {} more\n", left_out);
-  fmt::print("{} problem{}\n", printed + left_out, printed + left_out == 1 ? "" : "s");
   for (const std::string& name : m.imported.inputs_to_bind)
     if (std::any_of(g.inputs.begin(), g.inputs.end(), [&](value_id v) { return g.name_of(v) == name; }))
       fmt::print("the value of input '{0}' would decide what is assumed: --input {0}=FILE.npy\n", printable(name));

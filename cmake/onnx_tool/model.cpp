@@ -14,6 +14,7 @@
 #include "cmake/onnx_tool/instruction_sets.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
+#include "dnnkit/inspect/fitting_extents.hpp"
 #include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/import/extent_option.hpp"
 #include "dnnkit/reference/evaluator.hpp"
@@ -181,7 +182,6 @@ std::optional<onnx::import_options> with_extents_of(const onnx::model& m, onnx::
 
 }  // namespace
 
-model load(const cxxopts::ParseResult& arguments, const tensors& given) {
 onnx::import_problems unreadable_weights(model& m) {
   constexpr std::size_t most = 10;  // one file that is missing may have had hundreds
   onnx::import_problems problems;
@@ -201,6 +201,7 @@ void refuse_unreadable_weights(model& m) {
   if (problems.left_out > 0) all += fmt::format("\n  and {} more", problems.left_out);
   throw refused(error("weights cannot be read:" + all, m.file->name()));
 }
+model load(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>(), linked_data_of(arguments)), {}};
   refuse_unknown_inputs(m.file->model(), given);
   m.imported = import_for(*m.file, extents_given(arguments), given);
@@ -227,8 +228,8 @@ model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
       if (onnx::import_result imported = import_for(*m.file, std::move(*options), given); imported.ok())
         m.imported = std::move(imported);
   refuse_unsupported(m);
-  return m;
   refuse_unreadable_weights(m);
+  return m;
 }
 model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load_supported(arguments, given);
@@ -256,6 +257,54 @@ dnnkit::graph rewritten(const dnnkit::graph& g) { return cpu::rewritten(g); }
 
 namespace {
 
+// `e`, and what would be right instead.
+error with_hint(const error& e, const std::string& hint) {
+  return {e.problem(), e.where(), e.expected(), fmt::format("{}; {}", e.found(), hint)};
+}
+
+// "36 or 40 would fit": the extents next to `found` of the form that `declared` has; empty where it is of that form.
+std::string nearest_extents(const symbol_table& symbols, dim declared, std::int64_t found) {
+  const std::optional<linear_dim> x = symbols.linear_of(declared);
+  if (!x || x->solve(found)) return {};
+  const bounds& limits = symbols.symbols[x->symbol].limits;
+  const std::int64_t below = detail::floor_quotient(found - x->offset, x->factor);
+  std::vector<std::int64_t> fitting;
+  for (const std::int64_t n : {below, below + 1})
+    if (n >= limits.min && n <= limits.max) fitting.push_back(n * x->factor + x->offset);
+  return fitting.empty() ? "" : fmt::format("{} would fit", fmt::join(fitting, " or "));
+}
+
+// Raises the error of extents that do not fit their inputs or what `g` assumes, with those that would.
+void refuse_misfits(const dnnkit::graph& g, const std::vector<host_tensor>& inputs) {
+  symbol_values values(g.symbols);
+  fitting_extents::values given(g.symbols.symbols.size());
+  for (std::size_t i = 0; i < g.inputs.size(); ++i) {
+    const shape& declared = g.declared_input(i);
+    const std::vector<std::int64_t>& dims = inputs[i].dims;
+    for (std::size_t d = 0; d < dims.size() && d < declared.size(); ++d)
+      if (const auto x = g.symbols.linear_of(declared[d])) given[x->symbol] = x->solve(dims[d]);
+    try {
+      values.bind(declared, dims, fmt::format("input '{}'", g.name_of(g.inputs[i])));
+    } catch (const error& misfit) {
+      for (std::size_t d = 0; d < dims.size() && d < declared.size(); ++d)
+        if (const std::string hint = nearest_extents(g.symbols, declared[d], dims[d]); !hint.empty())
+          throw with_hint(misfit, hint);
+      throw;
+    }
+  }
+  try {
+    values.check_assumed();
+  } catch (const error& misfit) {
+    const fitting_extents fitting(g);
+    std::vector<std::string> others;
+    for (const fitting_extents::change& c : fitting.nearest(given)) others.push_back(fitting.print(c));
+    if (!others.empty()) throw with_hint(misfit, fmt::format("{} would fit", fmt::join(others, " or ")));
+    if (const auto example = fitting.example())
+      throw with_hint(misfit, fmt::format("for example {} would fit", fitting.print(*example)));
+    throw;
+  }
+}
+
 // The values of the inputs of `g`, in its order.
 std::vector<host_tensor> values_of_inputs(const dnnkit::graph& g, const tensors& given) {
   std::vector<host_tensor> inputs;
@@ -265,6 +314,7 @@ std::vector<host_tensor> values_of_inputs(const dnnkit::graph& g, const tensors&
       throw error("no value was given", fmt::format("input '{}'", g.name_of(v)), "--input NAME=FILE.npy");
     inputs.push_back(found->second);
   }
+  refuse_misfits(g, inputs);
   return inputs;
 }
 

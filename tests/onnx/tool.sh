@@ -140,6 +140,17 @@ for passes in on off; do
 done
 says 2 "shape or element type differs" "$tool" run add_3.onnx --input x=two.npy --input z=three.npy
 
+# Extents that fit are said where it takes thought which do: ceil(H / 2) = 2 W.
+base64 -d >halved.onnx <<<CAgSADrVAQojCgF4CgR6ZXJvCgNlbmQKBHplcm8KA3R3bxIBaCIFU2xpY2UKHwoBegoBehICenoiBkNvbmNhdCoLCgRheGlzGACgAQIKFAoBaAoCenoSAXkaA3N1bSIDQWRkEgFnKhQIARAHQgR6ZXJvSggAAAAAAAAAACoTCAEQB0IDdHdvSggCAAAAAAAAACoTCAEQB0IDZW5kSggAAAAAAAEAAFoQCgF4EgsKCQgBEgUKAxIBSFoQCgF6EgsKCQgBEgUKAxIBV2IQCgF5EgsKCQgBEgUKAxIBbkIECgAQEQ==
+says 0 "what is assumed holds, for example, for H = 3 and W = 1" "$tool" check halved.onnx
+npy seven.npy "7," 1 2 3 4 5 6 7
+for executor in graph plan; do
+  says 0 "y: f32 [4]" "$tool" run halved.onnx --input x=seven.npy --input z=two.npy --executor $executor --output halved
+  holds halved/y.npy 2 5 6 9
+  says 2 "Add 'sum': extents,found 2*W = 6 where W = 3; W = 2 or H = 11 would fit" "$tool" run halved.onnx --input x=seven.npy --input z=three.npy --executor $executor
+done
+says 2 "found 2*W = 4 where W = 2; W = 1 or H = 7 would fit" "$tool" compare halved.onnx --input x=three.npy --input z=two.npy
+
 # Weights beside the model are looked at before anybody waits for a compiler: w [2] from byte 4 on.
 base64 -d >external.onnx <<<CAgSADptCg4KAXgKAXcSAXkiA011bBIBZyo2CAIQAUIBd2oRCghsb2NhdGlvbhIFdy5iaW5qCwoGb2Zmc2V0EgE0agsKBmxlbmd0aBIBOHABWg8KAXgSCgoICAESBAoCCAJiDwoBeRIKCggIARIECgIIAkIECgAQEQ==
 rm -f w.bin
