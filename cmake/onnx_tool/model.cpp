@@ -320,6 +320,18 @@ std::vector<host_tensor> values_of_inputs(const dnnkit::graph& g, const tensors&
 
 }  // namespace
 
+bool is_plan(const std::string& executor) {
+  if (executor != "graph" && executor != "plan")
+    throw error("is neither of them", "--executor", "graph or plan", executor);
+  return executor == "plan";
+}
+bool is_on(const std::string& passes, bool plans) {
+  if (passes != "on" && passes != "off") throw error("is neither on nor off", "--passes", "on or off", passes);
+  if (plans && passes == "off")
+    throw error("a plan is made behind the passes", "--executor plan", "--passes on", "off");
+  return passes == "on";
+}
+
 std::vector<host_tensor> execute(model& m, const dnnkit::graph& g, const tensors& given) {
   const plan::plan_draft plan = cpu::planned(g);
   if (!plan.error.empty()) throw refused(error(plan.error.str(), "--executor plan"));

@@ -77,6 +77,11 @@ void say_what_stays_open(const model& m, const tensors& given);
 // The graph after all rewriting passes.
 dnnkit::graph rewritten(const dnnkit::graph& g);
 
+// Whether --executor says plan; raises dnnkit::error for another word than graph and plan.
+bool is_plan(const std::string& executor);
+// Whether --passes says on; raises dnnkit::error for another word than on and off, and for off where a plan is to run.
+bool is_on(const std::string& passes, bool plans);
+
 // Runs `g`, showing progress, and returns its outputs. `observe` is called with every value as soon as it is known.
 std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensors& given,
                                   const std::function<void(value_id, const host_tensor&)>& observe = {});

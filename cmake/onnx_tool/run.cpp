@@ -26,16 +26,11 @@ int run(int argc, char** argv) {
       cxxopts::value<std::string>()->default_value("graph"));
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
-  const std::string passes = (*arguments)["passes"].as<std::string>();
-  if (passes != "on" && passes != "off") throw error("is neither on nor off", "--passes", "on or off", passes);
-  const std::string executor = (*arguments)["executor"].as<std::string>();
-  const bool plans = executor == "plan";
-  if (!plans && executor != "graph") throw error("is neither of them", "--executor", "graph or plan", executor);
-  if (plans && passes == "off")
-    throw error("a plan is made behind the passes", "--executor plan", "--passes on", "off");
+  const bool plans = is_plan((*arguments)["executor"].as<std::string>());
+  const bool passes = is_on((*arguments)["passes"].as<std::string>(), plans);
   const tensors given = inputs_of(*arguments);
   model m = load_to_run(*arguments, given);
-  if (passes == "on" && !plans) m.imported.graph = rewritten(m.imported.graph);
+  if (passes && !plans) m.imported.graph = rewritten(m.imported.graph);
   const dnnkit::graph& g = m.imported.graph;
   const std::vector<host_tensor> outputs = plans ? execute(m, g, given) : evaluate(m, g, given);
   const std::filesystem::path folder = (*arguments)["output"].as<std::string>();

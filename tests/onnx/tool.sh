@@ -22,6 +22,12 @@ npy() {
     $header = sprintf("%-117s\n", "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: ($shape), }");
     open($f, ">:raw", $path); print $f "\x93NUMPY\x01\x00", pack("v", length $header), $header, pack("f<*", @x);' -- "$@"
 }
+# npy_u8 FILE SHAPE NUMBER...: an array of bytes.
+npy_u8() {
+  npy "$1" "$2"
+  perl -0pi -e 's/<f4\x27/|u1\x27/' "$1"
+  perl -e 'print pack("C*", @ARGV)' -- "${@:3}" >>"$1"
+}
 # holds FILE NUMBER...: the floats in a .npy file, up to 1e-5.
 holds() {
   perl -e '($path, @x) = @ARGV; local $/; open($f, "<:raw", $path) or die "no file $path\n"; $_ = <$f>;
@@ -181,6 +187,53 @@ says 0 "1 compared" "$tool" compare "$small" --input x=x.npy --reference off
 mkdir -p wrong
 npy wrong/y.npy "1, 2" -1.25 -0.6885
 says 1 "the first that deviates: Gemm" "$tool" compare "$small" --input x=x.npy --reference wrong
+
+mkdir -p right
+npy right/y.npy "1, 2" $wanted
+for executor in graph plan; do
+  says 0 "1 compared" "$tool" compare "$small" --input x=x.npy --reference right --executor $executor
+  says 1 "the first that deviates: Gemm" "$tool" compare "$small" --input x=x.npy --reference wrong --executor $executor
+  ! grep -q "step" said.txt || fail "compare speaks of steps where nothing is quantised: $(cat said.txt)"
+done
+says 0 "1 compared" "$tool" compare "$small" --input x=x.npy --executor plan
+says 2 "is neither of them" "$tool" compare "$small" --input x=x.npy --executor kernels
+says 2 "is neither on nor off" "$tool" compare "$small" --input x=x.npy --passes maybe
+says 2 "a plan is made behind the passes" "$tool" compare "$small" --input x=x.npy --executor plan --passes off
+says 1 "NonZero 'chosen': the extents of its output depend" "$tool" compare "$selecting" --input x=chosen.npy --executor plan
+mkdir -p chosen
+npy chosen/out_0.npy "1, 3" 1 2 3
+says 1 "NonZero 'chosen': the extents of its output depend" "$tool" compare "$selecting" --input x=chosen.npy --reference chosen --executor plan
+
+# A product of bytes, its output as bytes (q) and dequantised (y, scale 0.006). ONNX Runtime rounds two of them
+# to the other side: one step, which is none unless somebody wants to know.
+base64 -d >bytes_q.onnx <<<CAgSADq3AgofCgF4CgJzeAoCengSAnhxIg5RdWFudGl6ZUxpbmVhcgoiCgJ4cQoCc3gKAnp4EgJ4ZCIQRGVxdWFudGl6ZUxpbmVhcgohCgF3CgJzdwoCencSAndkIhBEZXF1YW50aXplTGluZWFyChMKAnhkCgJ3ZBIBbSIGTWF0TXVsCh4KAW0KAnN5CgJ6eBIBcSIOUXVhbnRpemVMaW5lYXISAWcqDBABQgJzeEoEzczMPSoMEAFCAnN3SgSPwvU8KgwQAUICc3lKBKabxDsqCRACQgJ6eEoBgCoJEANCAnp3SgEAKisICAgEEANCAXdKIAID/AMAAAH+BPz+/wH//fz8/P0E/QEC/v7//gT9BAMDWhMKAXgSDgoMCAESCAoCCAEKAggIYhMKAXESDgoMCAISCAoCCAEKAggEQgQKABAR
+base64 -d >bytes_y.onnx <<<CAgSADrZAgofCgF4CgJzeAoCengSAnhxIg5RdWFudGl6ZUxpbmVhcgoiCgJ4cQoCc3gKAnp4EgJ4ZCIQRGVxdWFudGl6ZUxpbmVhcgohCgF3CgJzdwoCencSAndkIhBEZXF1YW50aXplTGluZWFyChMKAnhkCgJ3ZBIBbSIGTWF0TXVsCh4KAW0KAnN5CgJ6eBIBcSIOUXVhbnRpemVMaW5lYXIKIAoBcQoCc3kKAnp4EgF5IhBEZXF1YW50aXplTGluZWFyEgFnKgwQAUICc3hKBM3MzD0qDBABQgJzd0oEj8L1PCoMEAFCAnN5SgSmm8Q7KgkQAkICenhKAYAqCRADQgJ6d0oBACorCAgIBBADQgF3SiACA/wDAAAB/gT8/v8B//38/Pz9BP0BAv7+//4E/QQDA1oTCgF4Eg4KDAgBEggKAggBCgIICGITCgF5Eg4KDAgBEggKAggBCgIIBEIECgAQEQ==
+npy bytes.npy "1, 8" -0.5 0.6 -0.7 -0.4 -0.8 -0.8 -0.5 0.3
+rm -rf bytes_q bytes_y && mkdir bytes_q bytes_y
+npy_u8 bytes_q/q.npy "1, 4" 136 157 168 112
+npy bytes_y/y.npy "1, 4" 0.048 0.174 0.24 -0.096
+for output in q y; do
+  compare="$tool compare bytes_$output.onnx --input x=bytes.npy --reference bytes_$output"
+  for executor in graph plan; do
+    says 0 "1 compared,of what is quantised, worst 1 step, tolerance 1 step" $compare --executor $executor
+    says 1 "the first that deviates,, 1 step,tolerance 0 steps" $compare --executor $executor --steps 0
+  done
+  says 1 "the model is quantised,--executor plan compares what built programs compute" $compare --steps 0
+  says 0 "1 compared" "$tool" compare bytes_$output.onnx --input x=bytes.npy --executor plan
+done
+npy_u8 bytes_q/q.npy "1, 4" 136 157 168 115
+npy bytes_y/y.npy "1, 4" 0.048 0.174 0.24 -0.078
+for output in q y; do
+  compare="$tool compare bytes_$output.onnx --input x=bytes.npy --reference bytes_$output"
+  says 1 "the first that deviates,, 2 steps,the model is quantised" $compare
+  says 1 "the first that deviates,, 2 steps" $compare --executor plan
+  ! grep -q "the model is quantised" said.txt || fail "compare recommends the plan where it is compared: $(cat said.txt)"
+  says 0 "worst 2 steps, tolerance 2 steps" $compare --steps 2
+done
+rm bytes_y/y.npy
+npy_u8 bytes_y/q.npy "1, 4" 136 157 167 113  # a tensor between, which a plan does not have
+says 0 "1 compared,worst 0 steps" "$tool" compare bytes_y.onnx --input x=bytes.npy --reference bytes_y
+says 2 "holds no file named after an output of the model" "$tool" compare bytes_y.onnx --input x=bytes.npy --reference bytes_y --executor plan
 
 says 0 "written/small.hpp" "$tool" generate "$small" -o written
 grep -q "struct small {" written/small.hpp || fail "small.hpp has no model"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Values of a graph's symbols for which what is assumed of its extents holds: an example, and the nearest to given ones.
+// Values of symbols for which what a graph assumes of its extents holds: an example, and the nearest to given ones.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <span>
