@@ -190,6 +190,21 @@ template <class Size> struct normalised {
 };
 
 // A weight computed from weights, and one computed from an input.
+template <class Size> struct given_weights {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = Size::image(g, 12), w = g.input("w", f32, {20, 12, 3, 3}), s = g.input("s", f32, {20});
+    const dk::tensor factor = dk::reshape(dk::sigmoid(s), {.shape = {20, 1, 1, 1}});
+    g.output("plain", dk::relu(dk::conv(x, w, {.pads = {1, 1, 1, 1}})));
+    g.output("bias", dk::conv(dk::relu(x), g.weight("fixed", {20, 12, 1, 1}), s));
+    const dk::tensor y = dk::conv(x, w * factor, s, {.strides = {2, 2}, .pads = {1, 1, 1, 1}});
+    g.output("modulated", dk::conv(y, g.weight("next", {9, 20, 1, 1})));
+    const dk::tensor thin = dk::slice(w, {.starts = {0, 0}, .ends = {12, 4}, .axes = {0, 1}});
+    g.output("groups", dk::conv(x, thin + 0.5, {.pads = {1, 1, 1, 1}, .group = 3}));
+    const dk::tensor own = dk::slice(w, {.starts = {0, 0}, .ends = {12, 1}, .axes = {0, 1}});
+    g.output("depthwise", dk::conv(x, dk::relu(own), {.pads = {1, 1, 1, 1}, .group = 12}));
+  }
+};
+
 template <class Size> struct computed_weights {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = Size::image(g, 4);
@@ -251,6 +266,12 @@ TEST_CASE("several outputs, read and given out") {
 TEST_CASE("normalisation over channels last") {
   check_model<normalised<sized<5, 7>>>("static");
   check_model<normalised<symbolic>>("symbolic");
+}
+TEST_CASE("weights that the run is given or computes") {
+  check_model<given_weights<sized<6, 7>>>("static");
+  check_model<given_weights<symbolic>>("symbolic");
+  CHECK(harness::scalar_kernels<given_weights<sized<6, 7>>>() == 0);
+  CHECK(harness::scalar_kernels<given_weights<symbolic>>() == 0);
 }
 TEST_CASE("weights that are computed") {
   check_model<computed_weights<sized<5, 5>>>("static");

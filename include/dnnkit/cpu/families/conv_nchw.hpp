@@ -19,7 +19,7 @@ struct conv_nchw {
 
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const convolution_spec spec(recipe);
-    if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
+    if (const std::string_view why = spec.unfit({}); !why.empty()) return no_match{why};
     if (spec.axes > 2) return no_match{"a window over depth, too"};
     if (spec.stride(2) != 1) return no_match{"the window moves along rows in steps, and vectors would not be full"};
     const std::size_t last = spec.width_dim();

@@ -2,7 +2,7 @@
 // The kernels of a group around a convolution, channels last: direct convolution over input with a halo
 // (cpu/micro/conv.hpp), or, where each channel has a filter of its own, vectors of channels (cpu/micro/depthwise.hpp).
 // An input that is not stored so, or has a prologue, is first brought into that form in scratch memory, prologue
-// included, each element once.
+// included, each element once; weights that the run computes are packed there.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ struct conv_nhwc {
 
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const convolution_spec spec(recipe);
-    if (const std::string_view why = spec.unfit(true); !why.empty()) return no_match{why};
+    if (const std::string_view why = spec.unfit({.doubles = true, .computed_weights = true}); !why.empty())
+      return no_match{why};
     if (spec.is_depthwise() && !spec.is_of_doubles())
       return no_match{"each channel has a filter of its own, and its vectors one lane"};
     const int vectors = panel_vectors(spec, facts);
@@ -88,7 +89,7 @@ struct conv_depthwise {
 
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const convolution_spec spec(recipe);
-    if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
+    if (const std::string_view why = spec.unfit({.computed_weights = true}); !why.empty()) return no_match{why};
     if (!spec.is_depthwise())
       return no_match{"a filter reads several channels, or a channel is read by several filters"};
     return conv_nhwc::channels_last(spec, facts, tiles_of(spec, facts), 1);
@@ -164,23 +165,42 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   using convolution_type = decltype(convolution(std::declval<const kernel_call&>()));
 
   // --- weights
+  static constexpr bool packs_once = access::choice.operands[1] == operand_reading::packed_once;
   static constexpr index_t weight_numbers = convolution_type::packed_size(),
                            bias_numbers = convolution_type::bias_size();
+  static constexpr std::int64_t number_bytes = sizeof(number);
 
-  static constexpr std::int64_t packed_bytes =
-      (weight_numbers + bias_numbers) * static_cast<std::int64_t>(sizeof(number));
-  static void pack(const kernel_call& call) noexcept { facts::template pack_for<convolution_type>(call); }
+  static constexpr std::int64_t packed_bytes = packs_once ? (weight_numbers + bias_numbers) * number_bytes : 0;
+  static constexpr std::uint32_t packed_inputs = packs_once ? facts::packed_inputs : 0;
+  static void pack(const kernel_call& call) noexcept requires(packs_once) {
+    facts::template pack_for<convolution_type>(call);
+  }
 
-  // --- first phase: the input with its border, channels last, in scratch; a unit is one row
-  static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(!in_place) {
-    const index_t images = extent_value<in_dim(0)>(call);
-    return images * staged(call, nth<0>{}) * staged(call, nth<1>{}) * staged(call, nth<2>{}) * in_channels *
-           static_cast<std::int64_t>(sizeof(number));
+  // --- first phase: the input with its border, channels last, in scratch (a unit is one row), and weights that the run
+  // computes
+  static constexpr bool prepares = !in_place || !packs_once;
+  // Numbers of the scratch, of which each part begins at a multiple of 64 bytes.
+  static index_t input_scratch(const kernel_call& call) {
+    return in_place ? 0 : ceil_div(rows_of_input(call) * staged(call, nth<2>{}) * in_channels, 16) * 16;
   }
-  static index_t prepare_units(const kernel_call& call) noexcept requires(!in_place) {
-    return extent_value<in_dim(0)>(call) * staged(call, nth<0>{}) * staged(call, nth<1>{});
+  static constexpr index_t plain_scratch = packs_once ? 0 : ceil_div(facts::plain_numbers, 16) * 16;
+  static constexpr index_t packed_scratch = packs_once ? 0 : weight_numbers + bias_numbers;
+
+  static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(prepares) {
+    return (input_scratch(call) + plain_scratch + packed_scratch) * number_bytes;
   }
-  static void prepare(const kernel_call& call, index_t first, index_t last) noexcept requires(!in_place) {
+  static index_t prepare_units(const kernel_call& call) noexcept requires(prepares) {
+    return (in_place ? 0 : rows_of_input(call)) + (packs_once ? 0 : 1);
+  }
+  static void prepare(const kernel_call& call, index_t first, index_t last) noexcept requires(prepares) {
+    if constexpr (!packs_once) {
+      if (first == 0) facts::template pack_by_way_of<convolution_type>(call, plain_of_run(call), packed_of_run(call));
+      first = std::max<index_t>(first - 1, 0);
+      --last;
+    }
+    if constexpr (!in_place) stage(call, first, last);
+  }
+  static void stage(const kernel_call& call, index_t first, index_t last) {
     const index_t depth = staged(call, nth<0>{}), height = staged(call, nth<1>{}), width = staged(call, nth<2>{});
     const index_t in_d = extent_value<in_extent(0)>(call), in_h = extent_value<in_extent(1)>(call),
                   in_w = extent_value<in_extent(2)>(call);
@@ -205,7 +225,8 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const auto c = convolution(call);
-    const auto* weights = reinterpret_cast<const number*>(call.packed);
+    const number* weights = packed_of_run(call);
+    if constexpr (packs_once) weights = reinterpret_cast<const number*>(call.packed);
     const number* in = reinterpret_cast<const number*>(call.scratch);
     if constexpr (in_place) in = facts::first_tap(call);
     const index_t out_d = c.out_d;
@@ -231,6 +252,14 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   }
 
  private:
+  static index_t rows_of_input(const kernel_call& call) {
+    return extent_value<in_dim(0)>(call) * staged(call, nth<0>{}) * staged(call, nth<1>{});
+  }
+  static number* plain_of_run(const kernel_call& call) {
+    return reinterpret_cast<number*>(call.scratch) + input_scratch(call);
+  }
+  static number* packed_of_run(const kernel_call& call) { return plain_of_run(call) + plain_scratch; }
+
   // Pixels of one input row, channels last: vectors along the channels, or along the row when channels are few.
   static void stage_row(const kernel_call& call, coordinates c, index_t pixels, number* out) {
     constexpr std::size_t last = facts::width_dim;

@@ -90,20 +90,26 @@ template <class Net, std::size_t R> struct convolution_kernel {
     else return values::template evaluate<bias, 1, 0>(call, coordinates{oc}, constant<1>{}, 0);
   }
 
-  // Packs weights and, behind them, the bias (zeros when there is none) for convolution type C into `call.packed`.
+  // --- packed weights and, behind them, the bias (zeros when there is none)
   static constexpr std::uint32_t packed_inputs = 0b110;  // weights and bias
+  static constexpr index_t plain_weights =
+      spec.attributes(false).out_channels * spec.attributes(false).group_in() * spec.attributes(false).taps();
+  static constexpr index_t plain_numbers = plain_weights + spec.attributes(false).out_channels;
+  // For convolution type C, before a run.
   template <class C> static void pack_for(const kernel_call& call) {
+    std::vector<number> plain(static_cast<std::size_t>(plain_numbers));
+    pack_by_way_of<C>(call, plain.data(), reinterpret_cast<number*>(call.packed));
+  }
+  // The same; `plain` has room for plain_numbers.
+  template <class C> static void pack_by_way_of(const kernel_call& call, number* plain, number* out) {
     constexpr conv_attributes a = spec.attributes(false);
-    std::vector<number> plain, b;  // ONNX's OIHW
-    plain.reserve(static_cast<std::size_t>(a.out_channels * a.group_in() * a.taps()));
-    for (index_t oc = 0; oc < a.out_channels; ++oc) {
+    number* next = plain;  // ONNX's OIHW
+    for (index_t oc = 0; oc < a.out_channels; ++oc)
       for (index_t ic = 0; ic < a.group_in(); ++ic)
-        for (index_t tap = 0; tap < a.taps(); ++tap) plain.push_back(weight_at(call, oc, ic, tap));
-      b.push_back(bias_at(call, oc));
-    }
-    auto* out = reinterpret_cast<number*>(call.packed);
-    C::pack(plain.data(), out);
-    C::pack_bias(b.data(), out + C::packed_size());
+        for (index_t tap = 0; tap < a.taps(); ++tap) *next++ = weight_at(call, oc, ic, tap);
+    for (index_t oc = 0; oc < a.out_channels; ++oc) next[oc] = bias_at(call, oc);
+    C::pack(plain, out);
+    C::pack_bias(next, out + C::packed_size());
   }
 };
 

@@ -41,13 +41,21 @@ class convolution_spec : public kernel_spec {
   constexpr bool is_of_doubles() const {
     return anchor_type() == dtype::f64 && !runs_on_rows() && stored.reach.count == 0;
   }
+  // Does no run compute weights or bias?
+  constexpr bool is_packed_once() const { return is_setup(input(1)) && is_setup(input(2)); }
+  // What a kernel takes besides 32-bit floats and weights that are packed before the run.
+  struct taken {
+    bool doubles = false, computed_weights = false;
+  };
   // Why no kernel of packed weights and vectors carries it out; empty when one can.
-  constexpr std::string_view unfit(bool takes_doubles = false) const {
-    if (!is_computed_in_f32(anchor_type()) && !(takes_doubles && is_of_doubles()))
+  constexpr std::string_view unfit(taken t) const {
+    if (!is_computed_in_f32(anchor_type()) && !(t.doubles && is_of_doubles()))
       return "the elements are not computed with as 32-bit floats";
-    if (!is_setup(input(1)) || !is_setup(input(2)))
-      return "the run computes weights or bias, which are packed before it";
-    return {};
+    if (is_packed_once()) return {};
+    if (!t.computed_weights || runs_on_rows()) return "the run computes weights or bias, which are packed before it";
+    bool known = in_dim(1).is_known();
+    for (std::size_t d = 0; d < rank(); ++d) known = known && extent_of(1, d).is_known();
+    return known ? std::string_view() : "the run computes weights whose extents are not known before";
   }
 
   // Why an input that has to be staged cannot be; empty when it can.
@@ -142,8 +150,9 @@ class convolution_spec : public kernel_spec {
   constexpr kernel_choice choice(const cpu_facts& facts, std::size_t along, const tiled_cycles& tiles, bool staged,
                                  std::string_view reason) const {
     kernel_choice c;
-    c.operands = {staged ? operand_reading::staged : operand_reading::in_place, operand_reading::packed_once,
-                  input(2).from == source::nothing ? operand_reading::absent : operand_reading::packed_once};
+    const operand_reading packed = is_packed_once() ? operand_reading::packed_once : operand_reading::packed_each_run;
+    c.operands = {staged ? operand_reading::staged : operand_reading::in_place, packed,
+                  input(2).from == source::nothing ? operand_reading::absent : packed};
     c.tile.along = static_cast<std::int8_t>(along);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
     const auto all = static_cast<double>(known_or_typical(space(along)));
@@ -153,6 +162,10 @@ class convolution_spec : public kernel_spec {
                      .starts = tiles.starts,
                      .traffic = traffic_of(*this, facts)};
     if (staged) add_staging(facts, along, work);
+    if (!is_packed_once()) {
+      work.gathered += elements_of(1);
+      work.starts += facts.costs.phase;
+    }
     c.cost = estimate(facts, work);
     c.reason = reason;
     return c;
