@@ -71,8 +71,8 @@ struct concat_parts {
     const local_extent all = spec.space(joined_axis(spec));
     return all.is_known() && all.value() > 0 && all.value() <= 4 * facts.float_lanes;
   }
-  // Blocks of float_lanes places along axis `along` with all that is joined there: read in vectors along it, turned, and
-  // stored in vectors along the joined axis.
+  // Blocks of float_lanes places along axis `along` with all that is joined there: read in vectors along it, turned,
+  // and stored in vectors along the joined axis.
   static constexpr kernel_choice turned(const kernel_spec& spec, const cpu_facts& facts, std::size_t along) {
     const double lanes = facts.float_lanes, columns = static_cast<double>(spec.space(joined_axis(spec)).value()),
                  squares = vectors_of(facts, columns);
