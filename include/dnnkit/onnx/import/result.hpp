@@ -65,6 +65,7 @@ struct import_problems {
 
   std::vector<import_problem> first;
   std::size_t left_out = 0;
+  bool has_unknown_operators = false;  // is there one among them that an operator is not supported?
 
   void add(import_problem p) {
     if (first.size() < most) first.push_back(std::move(p));
@@ -76,18 +77,24 @@ struct [[nodiscard]] import_result {
   dnnkit::graph graph;                      // empty when there are problems
   std::vector<import_problem> problems;     // the first import_problems::most or so
   std::size_t problems_left_out = 0;        // how many there are besides
+  bool has_unknown_operators = false;       // import_problems
   std::vector<std::string> inputs_to_bind;  // inputs whose values decide shapes or attributes
   std::map<std::string, const tensor_data*, std::less<>>
       weights;                                           // of the graph, by name: where their elements are stored
   std::map<std::string, value_id, std::less<>> tensors;  // ONNX's tensors that are values of the graph
 
   bool ok() const { return problems.empty(); }
+  // Where to look, to be shown with the problems; may be empty.
+  std::string_view advice() const {
+    return has_unknown_operators ? "`dnnkit operators` lists the operators that are supported" : "";
+  }
   // The graph; raises dnnkit::error with the problems, one a line, when there are any.
   const dnnkit::graph& value() const {
     if (ok()) return graph;
     std::string all;
     for (const import_problem& p : problems) all += "\n  " + p.describe();
     if (problems_left_out > 0) all += "\n  and " + std::to_string(problems_left_out) + " more";
+    if (has_unknown_operators) all += "\n" + std::string(advice());
     throw error("the model cannot be imported:" + all, "ONNX import");
   }
 };

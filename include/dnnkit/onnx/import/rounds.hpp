@@ -68,6 +68,7 @@ import_result import_with(const onnx::model& m, const import_options& options, b
     import_result result;
     result.problems.assign(s.problems.first.begin(), s.problems.first.end());
     result.problems_left_out = s.problems.left_out;
+    result.has_unknown_operators = s.problems.has_unknown_operators;
     result.inputs_to_bind.assign(s.inputs_to_bind.begin(), s.inputs_to_bind.end());
     if (!result.ok()) return result;
     table.collects_equations = false;

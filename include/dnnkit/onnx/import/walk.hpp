@@ -289,7 +289,10 @@ class import_walk {
     if (const onnx::function* f = function_of(n)) return inline_function(names, n, *f);
     const converter converts = converter_of(n.domain, n.op_type);
     const bool controls = has_subgraphs(n);
-    if (converts == nullptr && !controls) throw refusal{reason_not_to_convert(n.domain)};
+    if (converts == nullptr && !controls) {
+      state_.problems.has_unknown_operators = true;
+      throw refusal{reason_not_to_convert(n.domain)};
+    }
     for (std::string_view i : n.inputs)
       if (!i.empty() && !names.find(i)->understood) return {};
     if (controls) return import_control_flow(names, n);
