@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [ALLOW_LINKED_DATA] [DIM SYMBOL=NUMBER|FIRST..LAST...]
-#                 [FEEDBACK OUTPUT=INPUT...] [KERNEL_PARTS N] [ISA name...])
+#                 [INPUT NAME=FILE.npy...] [FEEDBACK OUTPUT=INPUT...] [KERNEL_PARTS N] [ISA name...])
 #
 # Turns an ONNX model into a header `name.hpp` with the struct `name` when TARGET is built, and lets TARGET include it,
 # together with `name_weights.hpp`, whose function name_weights() opens the weights:
@@ -18,6 +18,9 @@
 # part of the program. DIM gives symbols of the model a value, or bounds, which are 1 and more without it. Where something in the model is not supported, all of it
 # is listed and the build stops before anything of TARGET is compiled. External data behind links, as package managers and
 # caches of downloads keep it, is read with ALLOW_LINKED_DATA only (dnnkit/onnx/format/external_files.hpp).
+#
+# INPUT gives inputs a value for good, that of a .npy file, where it decides a shape or a branch, such as the sample rate that
+# chooses a branch of an If; the model has them no more. An input whose value decides neither stays, and that is said.
 #
 # FEEDBACK names outputs that are the next run's inputs, such as the states of a recurrent network; the session with that
 # state is dnnkit::model_session<name> (dnnkit/runtime/model_session.hpp).
@@ -212,7 +215,7 @@ template struct dnnkit::cpu::@instance@;
 endfunction()
 
 function(dnnkit_add_onnx target model)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "NAME;KERNEL_PARTS" "DIM;FEEDBACK;ISA")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "NAME;KERNEL_PARTS" "DIM;INPUT;FEEDBACK;ISA")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "dnnkit_add_onnx: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -248,6 +251,25 @@ function(dnnkit_add_onnx target model)
   endif()
   foreach(dim IN LISTS arg_DIM)
     list(APPEND options --dim ${dim})
+  endforeach()
+  set(input_files "")
+  foreach(input IN LISTS arg_INPUT)
+    if(NOT input MATCHES "^(.+)=([^=]+)$")
+      message(FATAL_ERROR "dnnkit_add_onnx: INPUT takes NAME=FILE.npy, not '${input}'")
+    endif()
+    set(input_name "${CMAKE_MATCH_1}")
+    set(file "${CMAKE_MATCH_2}")
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "dnnkit_add_onnx: there is no file ${file} for INPUT ${input_name}")
+    endif()
+    if(file MATCHES "[=;\n\r\\]")
+      message(FATAL_ERROR "dnnkit_add_onnx: a path with this character cannot be a value of INPUT: ${file}")
+    endif()
+    string(REPLACE "$<" "$<1:$><" literal_file "${file}")
+    string(REPLACE "$<" "$<1:$><" literal_input "${input_name}=${file}")
+    list(APPEND input_files "${literal_file}")
+    list(APPEND options --input "${literal_input}")
   endforeach()
   foreach(feedback IN LISTS arg_FEEDBACK)
     list(APPEND options --feedback "${feedback}")
@@ -287,7 +309,7 @@ function(dnnkit_add_onnx target model)
     BYPRODUCTS ${sources} ${units}
     COMMAND ${generator} "${literal_model}" ${folder} ${name} ${options}
     COMMAND ${CMAKE_COMMAND} -E touch ${folder}/generated.stamp
-    DEPENDS "${literal_model}" ${generator}
+    DEPENDS "${literal_model}" ${input_files} ${generator}
     COMMENT "Generating ${name}.hpp"
     VERBATIM)
   target_sources(${target} PRIVATE ${folder}/generated.stamp)

@@ -17,6 +17,7 @@
 #include "dnnkit/onnx/generate_files.hpp"
 #include "dnnkit/onnx/import.hpp"
 #include "dnnkit/onnx/import/extent_option.hpp"
+#include "dnnkit/onnx/import_with_inputs.hpp"
 #include "dnnkit/onnx/onnx_weights.hpp"
 
 namespace {
@@ -53,6 +54,7 @@ int generate(int argc, char** argv) {
   std::vector<std::string> isas, fed_back;
   auto linked = dk::onnx::linked_data::refused;
   dk::onnx::import_options options;
+  dk::onnx::input_values values;
   for (int i = 4; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--embed") embed = true;
@@ -62,18 +64,25 @@ int generate(int argc, char** argv) {
     } else if ((word == "--kernel-parts" || word == "--most-kernel-parts") && i + 1 < argc) {
       (word == "--kernel-parts" ? parts : most_parts) = std::stoul(argv[++i]);
     } else if (word == "--isa" && i + 1 < argc) isas.emplace_back(argv[++i]);
+    else if (word == "--input" && i + 1 < argc) dk::onnx::read_input_value(values, "INPUT", argv[++i]);
     else if (word == "--feedback" && i + 1 < argc) fed_back.emplace_back(argv[++i]);
     else throw dk::error("is not known", std::string(word));
   }
 
   dk::onnx::file file(model, linked);
-  const dk::onnx::import_result imported = dk::onnx::import_model(file, options);
+  dk::onnx::refuse_unknown_inputs(file.model(), "INPUT", values);
+  const dk::onnx::import_result imported = dk::onnx::import_with_inputs(file, options, values);
   if (!imported.ok()) {
     const std::size_t count = imported.problems.size() + imported.problems_left_out;
     std::cerr << model.string() << ": " << count << (count == 1 ? " problem\n" : " problems\n");
     for (const dk::onnx::import_problem& p : imported.problems) std::cerr << "  " << p.describe() << "\n";
+    for (const std::string& input : imported.inputs_to_bind)
+      std::cerr << "  the value of input '" << dk::printable(input) << "' decides shapes: give it by INPUT "
+                << dk::printable(input) << "=FILE.npy\n";
+    if (imported.has_unknown_operators) std::cerr << imported.advice() << "\n";
     return 1;
   }
+  std::cerr << dk::onnx::describe_open_inputs(imported.graph, "INPUT", values);
   if (const std::string problem = dk::cpu::reason_not_to_compile(imported.graph); !problem.empty()) {
     std::cerr << model.string() << ": " << dk::printable(problem) << "\n";
     return 1;
@@ -99,7 +108,8 @@ int generate(int argc, char** argv) {
 int main(int argc, char** argv) {
   if (argc < 4) {
     std::cerr << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--dim "
-                 "SYMBOL=NUMBER]... [--isa NAME]... [--feedback OUTPUT=INPUT]... [--kernel-parts N | "
+                 "SYMBOL=NUMBER]... [--input NAME=FILE.npy]... [--isa NAME]... [--feedback OUTPUT=INPUT]... "
+                 "[--kernel-parts N | "
                  "--most-kernel-parts N]\n";
     return 2;
   }

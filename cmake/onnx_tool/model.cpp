@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <iostream>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -27,13 +26,6 @@
 namespace dnnkit::tool {
 
 namespace {
-
-// "NAME=VALUE" in two.
-std::pair<std::string, std::string> assignment(const std::string& s, const char* option) {
-  const std::size_t at = s.rfind('=');
-  if (at == std::string::npos || at == 0) throw error("is no assignment", option, "NAME=VALUE", s);
-  return {s.substr(0, at), s.substr(at + 1)};
-}
 
 std::vector<std::string> list(const cxxopts::ParseResult& arguments, const char* option) {
   return arguments.count(option) ? arguments[option].as<std::vector<std::string>>() : std::vector<std::string>{};
@@ -98,10 +90,7 @@ void add_input_option(cxxopts::Options& options) {
 }
 tensors inputs_of(const cxxopts::ParseResult& arguments) {
   tensors given;
-  for (const std::string& s : list(arguments, "input")) {
-    const auto [name, path] = assignment(s, "--input");
-    given.insert_or_assign(name, read_npy(path));
-  }
+  for (const std::string& s : list(arguments, "input")) onnx::read_input_value(given, "--input", s);
   return given;
 }
 
@@ -119,34 +108,6 @@ onnx::linked_data linked_data_of(const cxxopts::ParseResult& arguments) {
 
 namespace {
 
-// Values for inputs that the model does not have are mistakes in their names.
-void refuse_unknown_inputs(const onnx::model& m, const tensors& given) {
-  std::set<std::string_view> inputs;
-  for (const onnx::value_info& i : m.graph.inputs) inputs.insert(i.name);
-  for (const onnx::tensor_data& t : m.graph.initializers) inputs.erase(t.name);  // inputs up to IR version 3
-  std::vector<std::string> names;
-  for (const std::string_view name : inputs) names.push_back(dnnkit::detail::quoted(name));
-  for (const auto& [name, value] : given)
-    if (!inputs.contains(name))
-      throw error("the model has no input of this name", fmt::format("--input {}", printable(name)),
-                  names.empty() ? "none" : fmt::format("one of {}", fmt::join(names, ", ")));
-}
-
-}  // namespace
-
-namespace {
-
-// The model in `file` for these extents, with those inputs bound that decide shapes.
-onnx::import_result import_for(onnx::file& file, onnx::import_options options, const tensors& given) {
-  while (true) {
-    onnx::import_result imported = onnx::import_model(file, options);
-    bool more = false;
-    for (const std::string& name : imported.inputs_to_bind)
-      if (const auto found = given.find(name); found != given.end()) more |= options.bind.emplace(*found).second;
-    if (!more) return imported;
-  }
-}
-
 // Do these inputs have the extents of those of `g`, for some values of its symbols?
 bool fits(const dnnkit::graph& g, const tensors& given) {
   symbol_values values(g.symbols);
@@ -162,6 +123,22 @@ bool fits(const dnnkit::graph& g, const tensors& given) {
             return false;
   } catch (const error&) { return false; }
   return true;
+}
+
+// Throws dnnkit::error for an extent of the inputs given that is out of the bounds that `options` has for it.
+void refuse_out_of_bounds(const onnx::model& m, const onnx::import_options& options, const tensors& given) {
+  for (const onnx::value_info& i : m.graph.inputs) {
+    const auto found = given.find(i.name);
+    if (found == given.end() || !i.shape || found->second.dims.size() != i.shape->size()) continue;
+    for (std::size_t d = 0; d < i.shape->size(); ++d) {
+      const auto range = options.ranges.find(onnx::name_of_extent(i, d));
+      const std::int64_t extent = found->second.dims[d];
+      if (range != options.ranges.end() && (extent < range->second.min || extent > range->second.max))
+        throw error(fmt::format("input {} is out of these bounds", dnnkit::detail::quoted(i.name)),
+                    fmt::format("--dim {}", range->first),
+                    fmt::format("{} to {}", range->second.min, range->second.max), fmt::format("{}", extent));
+    }
+  }
 }
 
 // `options` and the extents of the inputs given, by the names that the model has for them; nothing where ranks differ
@@ -203,29 +180,22 @@ void refuse_unreadable_weights(model& m) {
 }
 model load(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>(), linked_data_of(arguments)), {}};
-  refuse_unknown_inputs(m.file->model(), given);
-  m.imported = import_for(*m.file, extents_given(arguments), given);
+  onnx::refuse_unknown_inputs(m.file->model(), "--input", given);
+  m.imported = onnx::import_with_inputs(*m.file, extents_given(arguments), given);
   return m;
-}
-void say_what_stays_open(const model& m, const tensors& given) {
-  const dnnkit::graph& g = m.imported.graph;
-  for (const value_id v : g.inputs)
-    if (given.find(g.name_of(v)) != given.end())
-      std::cerr << fmt::format(
-          "--input {}: is not needed, and stays an input: its value decides no shape and no branch\n",
-          printable(g.name_of(v)));
 }
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load(arguments, given);
   refuse_unsupported(m);
-  say_what_stays_open(m, given);
+  std::cerr << onnx::describe_open_inputs(m.imported.graph, "--input", given);
   return m;
 }
 model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
   model m = load(arguments, given);
+  refuse_out_of_bounds(m.file->model(), extents_given(arguments), given);
   if (!m.imported.ok() || !fits(m.imported.graph, given))
     if (auto options = with_extents_of(m.file->model(), extents_given(arguments), given))
-      if (onnx::import_result imported = import_for(*m.file, std::move(*options), given); imported.ok())
+      if (onnx::import_result imported = onnx::import_with_inputs(*m.file, std::move(*options), given); imported.ok())
         m.imported = std::move(imported);
   refuse_unsupported(m);
   refuse_unreadable_weights(m);

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,12 +19,13 @@
 #include "dnnkit/onnx/feedbacks.hpp"
 #include "dnnkit/onnx/format/read_model.hpp"
 #include "dnnkit/onnx/import/result.hpp"
+#include "dnnkit/onnx/import_with_inputs.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
 
 namespace dnnkit::tool {
 
-using tensors = std::map<std::string, host_tensor, std::less<>>;
+using tensors = onnx::input_values;
 
 // The options of a command: `options` with MODEL, --dim, --allow-linked-data and --help added, parsed. Nothing when the
 // help was asked for, which is then printed.
@@ -68,11 +68,8 @@ plan::plan_draft logged_plan(const model& m, const cxxopts::ParseResult& argumen
 
 // The same for one run. The import takes extents for equal that must broadcast, and for at least 1, and some operators
 // need extents that are known: where those of the inputs given are not so, or the model is not supported for any
-// extents, it is imported anew for just these.
+// extents, it is imported anew for just these. Raises dnnkit::error for an extent out of the bounds that --dim gives.
 model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given);
-
-// Names, on standard error, the inputs given whose values did not become part of the graph.
-void say_what_stays_open(const model& m, const tensors& given);
 
 // The graph after all rewriting passes.
 dnnkit::graph rewritten(const dnnkit::graph& g);

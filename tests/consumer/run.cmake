@@ -57,7 +57,7 @@ if(WAY STREQUAL find_package)
   set(found_by -DCMAKE_PREFIX_PATH=${SCRATCH}/installed)
 else()
   set(found_by -DDNNKIT_CHECKOUT=${DNNKIT_SOURCE})
-  set(targets --target consumer small_mapped running_sum)  # the others are compiled as with an installed package
+  set(targets --target consumer small_mapped running_sum one_rate)  # the others are compiled as with an installed package
 endif()
 configure(${SCRATCH}/build ${found_by})
 step(${CMAKE_COMMAND} --build ${SCRATCH}/build ${targets})
@@ -80,6 +80,7 @@ if(EXISTS ${SCRATCH}/build/device)
 endif()
 step(${SCRATCH}/build/small_mapped)
 step(${SCRATCH}/build/running_sum)
+step(${SCRATCH}/build/one_rate)
 if(WAY STREQUAL find_package)
   file(RENAME ${SCRATCH}/build/dnnkit_onnx ${SCRATCH}/build/moved)  # nothing embedded is looked for
   step(${SCRATCH}/build/small_embedded)

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// An import with values for inputs, as command lines give them: those whose values decide shapes or branches become
+// constants, and others stay inputs.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/core/printable.hpp"
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/onnx/format/model.hpp"
+#include "dnnkit/onnx/format/read_model.hpp"
+#include "dnnkit/onnx/import.hpp"
+#include "dnnkit/onnx/import/result.hpp"
+#include "dnnkit/reference/host_tensor.hpp"
+#include "dnnkit/weights/host_weights.hpp"
+#include "dnnkit/weights/npy.hpp"
+
+namespace dnnkit::onnx {
+
+// By name.
+using input_values = std::map<std::string, host_tensor, std::less<>>;
+
+// Takes "NAME=FILE.npy" into `values`; of what is given twice the last counts. Throws dnnkit::error naming `option` where
+// it says something else, and what reading the file throws.
+inline void read_input_value(input_values& values, std::string_view option, std::string_view assignment) {
+  const std::size_t equals = assignment.rfind('=');
+  if (equals == assignment.npos || equals == 0)
+    throw error("is no assignment", std::string(option), "NAME=FILE.npy", std::string(assignment));
+  values.insert_or_assign(std::string(assignment.substr(0, equals)),
+                          to_host_tensor(npy(std::string(assignment.substr(equals + 1))).tensor()));
+}
+
+// Values for inputs that the model does not have are mistakes in their names: throws dnnkit::error for the first.
+inline void refuse_unknown_inputs(const model& m, std::string_view option, const input_values& values) {
+  std::set<std::string_view> inputs;
+  for (const value_info& i : m.graph.inputs) inputs.insert(i.name);
+  for (const tensor_data& t : m.graph.initializers) inputs.erase(t.name);  // inputs up to IR version 3
+  std::string names;
+  for (const std::string_view name : inputs)
+    (names += names.empty() ? "one of " : ", ") += dnnkit::detail::quoted(name);
+  for (const auto& [name, value] : values)
+    if (!inputs.contains(name))
+      throw error("the model has no input of this name", std::string(option) + " " + printable(name),
+                  names.empty() ? "none" : names);
+}
+
+// The model in `f`, which must outlive the result, with those inputs bound whose values decide something.
+[[nodiscard]] inline import_result import_with_inputs(file& f, import_options options, const input_values& values) {
+  while (true) {
+    import_result imported = import_model(f, options);
+    bool more = false;
+    for (const std::string& name : imported.inputs_to_bind)
+      if (const auto found = values.find(name); found != values.end()) more |= options.bind.emplace(*found).second;
+    if (!more) return imported;
+  }
+}
+
+// Of each value that is still an input's of `g` a line that says so: "--input x: is not needed, ...\n"
+[[nodiscard]] inline std::string describe_open_inputs(const dnnkit::graph& g, std::string_view option,
+                                                      const input_values& values) {
+  std::string text;
+  for (const value_id v : g.inputs)
+    if (values.find(g.name_of(v)) != values.end())
+      text += std::string(option) + " " + printable(g.name_of(v)) +
+              ": is not needed, and stays an input: its value decides no shape and no branch\n";
+  return text;
+}
+
+}  // namespace dnnkit::onnx
