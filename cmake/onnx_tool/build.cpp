@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -46,7 +46,24 @@ onnx::kernel_units units_that_pay(const dnnkit::graph& g, std::size_t jobs, bool
   return {with_program ? 1 + units : units, 1};
 }
 
+// The kernels of one instruction set, as one object.
+std::string closed_kernels(const std::string& name, const std::string& isa) { return name + "_kernels_" + isa; }
+
 constexpr std::string_view name_of_program = "main";
+
+// Takes out what a build has written next to the program, and the folder where nobody else has put a file.
+void remove_sources(const path& folder, const std::string& name, const std::vector<group_of_units>& groups) {
+  std::vector<std::string> files{name + ".hpp", "compiler.log"};
+  for (const group_of_units& group : groups) {
+    for (const std::string& unit : group.names)
+      for (const char* ending : {".cpp", ".o", ".log"}) files.push_back(unit + ending);
+    if (!group.isa.empty())
+      for (const char* ending : {".o", ".o.open"}) files.push_back(closed_kernels(name, group.isa) + ending);
+  }
+  std::error_code not_empty;  // no reason to fail: the program is there
+  for (const std::string& file : files) std::filesystem::remove(folder / file, not_empty);
+  std::filesystem::remove(folder, not_empty);
+}
 
 // The sources of the program, and the names of its units.
 std::vector<group_of_units> write_sources(const dnnkit::graph& g, const path& file, const path& folder,
@@ -68,14 +85,6 @@ std::vector<group_of_units> write_sources(const dnnkit::graph& g, const path& fi
   if (isas.empty()) write(groups[0], 1);
   for (const std::string& isa : isas) write(groups.emplace_back(group_of_units{isa, {}}), 0);
   return groups;
-}
-
-// "-O3 -march=native" as words.
-std::vector<std::string> words_of(std::string_view flags) {
-  std::vector<std::string> words;
-  std::istringstream in{std::string(flags)};
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
 }
 
 std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
@@ -143,6 +152,8 @@ int build(int argc, char** argv) {
                         "refuse a model of which kernels that run element by element are expected to take more than "
                         "so many per cent of the time",
                         cxxopts::value<double>());
+  options.add_options()(
+      "keep-source", "leave what is compiled, and its objects, in PROGRAM.source, as is done where the compiler fails");
   add_feedback_option(options);
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
@@ -199,7 +210,7 @@ int build(int argc, char** argv) {
                               folder / (unit + ".log")});
     }
     if (!group.isa.empty()) {
-      const path closed = absolute(folder / (onnx::model_name(file) + "_kernels_" + group.isa + ".o"));
+      const path closed = absolute(folder / (closed_kernels(onnx::model_name(file), group.isa) + ".o"));
       closings.push_back(commands_to_close(compiler, objects, closed, log));
       objects = {closed.string()};
     }
@@ -210,6 +221,7 @@ int build(int argc, char** argv) {
   for (const auto& commands : closings)
     for (const command_line& c : commands) run_compilers({c}, 1, "linking the kernels");
   run_compilers({link}, 1, fmt::format("linking {}", printable(program.string())));
+  if (arguments->count("keep-source") == 0) remove_sources(folder, onnx::model_name(file), groups);
   std::cout << printable(program.string()) << "\n";
   return 0;
 }

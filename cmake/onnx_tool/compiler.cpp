@@ -84,25 +84,44 @@ void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, 
     if (is_terminal) std::cerr << "\r" << title << ": " << shown << " s" << std::flush;
   }
   if (shown > 0 && is_terminal) std::cerr << "\n";
-  if (!can_start) throw error("cannot be started", commands.front().words[0], "a compiler; CXX names another one");
+  if (!can_start) throw error("cannot be started", commands.front().words[0]);
   for (const command_line* c : failed) std::cerr << text_of(c->log);
   if (!failed.empty())
     throw error("the compiler failed; its messages are above", failed.front()->log.parent_path().string());
 }
 
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  std::istringstream in{std::string(text)};
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
 // Room for constant expressions: cmake/dnnkitOptions.cmake.
 std::vector<std::string> compiler_and_options(const std::filesystem::path& log) {
-  const char* given = std::getenv("CXX");
-  const std::string compiler = given != nullptr && *given != '\0' ? given : "c++";
-  run_compilers({{{compiler, "--version"}, log}}, 1, compiler);
+  const char* const variable = std::getenv("CXX");
+  const std::string given = variable == nullptr ? "" : variable;
+  std::error_code unknown;
+  std::vector<std::string> words = std::filesystem::is_regular_file(given, unknown)
+                                       ? std::vector{given}
+                                       : words_of(given);  // a path may have spaces
+  if (words.empty()) words = {"c++"};
+  std::vector<std::string> asks = words;
+  asks.emplace_back("--version");
+  try {
+    run_compilers({{asks, log}}, 1, words[0]);
+  } catch (const error& e) {
+    throw error(e.problem(), given.empty() ? words[0] : "CXX=" + given,
+                "a compiler, or a launcher and a compiler as in CXX='ccache g++'");
+  }
+  std::vector<std::string> options{"-std=c++20", "-fconstexpr-depth=4096"};
   if (text_of(log).find("clang") != std::string::npos)
-    return {compiler, "-std=c++20", "-fconstexpr-steps=2147483647", "-fconstexpr-depth=4096", "-fbracket-depth=4096"};
-  return {compiler,
-          "-std=c++20",
-          "-fconstexpr-ops-limit=2147483647",
-          "-fconstexpr-loop-limit=10000000",
-          "-fconstexpr-depth=4096",
-          "-fno-gnu-unique"};  // the names of such data cannot be hidden
+    options.insert(options.end(), {"-fconstexpr-steps=2147483647", "-fbracket-depth=4096"});
+  else
+    options.insert(options.end(), {"-fconstexpr-ops-limit=2147483647", "-fconstexpr-loop-limit=10000000",
+                                   "-fno-gnu-unique"});  // the names of such data cannot be hidden
+  words.insert(words.end(), options.begin(), options.end());
+  return words;
 }
 
 std::filesystem::path include_folder() {

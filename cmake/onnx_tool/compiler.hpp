@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dnnkit::tool {
@@ -15,9 +16,13 @@ struct command_line {
   std::filesystem::path log;
 };
 
-// The compiler with the options that models need: the one that the environment variable CXX names, else c++. `log` is
-// for what it says of itself.
+// The compiler with the options that models need: the one that the environment variable CXX names, else c++; words in
+// front of it are a launcher, as in "ccache g++", and options behind it are kept. `log` is for what it says of itself.
+// Raises dnnkit::error where it cannot be run.
 std::vector<std::string> compiler_and_options(const std::filesystem::path& log);
+
+// "-O3 -march=native" as words.
+std::vector<std::string> words_of(std::string_view text);
 
 // Runs commands, at most `jobs` at once, showing how long they take under `title` where standard error is a
 // terminal. When one fails, what it printed is shown and dnnkit::error raised, once all that were started have ended.

@@ -54,7 +54,8 @@ echo "some text" >text.onnx
 says 2 "text.onnx: is a file of another format,found text" "$tool" check text.onnx
 
 says 0 "input x: f32 [1, 2, 4, 4],output y: f32 [1, 2],5 operators of 5 kinds, all supported" "$tool" check "$small"
-says 1 "Frobnicate 'first',Wobble 'third',2 problems" "$tool" check "$unsupported"
+says 1 "Frobnicate 'first',Wobble 'third',\`dnnkit operators\` lists the operators that are supported,2 problems" "$tool" check "$unsupported"
+says 1 "Wobble 'third',\`dnnkit operators\` lists" "$tool" explain "$unsupported"
 says 0 "NonZero 'chosen': the extents of its output depend on the elements,1 operator of 1 kind" "$tool" check "$selecting"
 [ "$(grep -c chosen said.txt)" = 1 ] && grep -q "of 1 kind, for the interpreter only$" said.txt || fail "check says twice why a model is for the interpreter only: $(cat said.txt)"
 for command in explain dot; do says 1 "dnnkit $command: $selecting: NonZero 'chosen': the extents of its output depend" "$tool" $command "$selecting"; done
@@ -136,6 +137,13 @@ says 0 "y: f32 [3]" "$tool" run add.onnx --input x=one.npy --input z=three.npy -
 holds added/y.npy 2 3 4
 says 0 "y: f32 [0]" "$tool" run add.onnx --input x=one.npy --input z=none.npy --output added
 says 0 "tolerance" "$tool" compare add.onnx --input x=one.npy --input z=three.npy
+# Bounds of extents hold for a run, too, whatever the import needs to be told.
+says 0 "y: f32 [3]" "$tool" run add.onnx --dim b=2..4 --input x=one.npy --input z=three.npy --output added
+says 2 "--dim b: input 'z' is out of these bounds,expected 5 to 9,found 3" "$tool" run add.onnx --dim b=5..9 --input x=one.npy --input z=three.npy
+says 2 "--dim a: input 'x' is out of these bounds,expected 2 to 4,found 1" "$tool" compare add.onnx --dim a=2..4 --input x=one.npy --input z=three.npy
+for wrong in foo =3; do says 2 "--dim: is no extent,expected NAME=NUMBER or NAME=FIRST..LAST,found $wrong" "$tool" check add.onnx --dim $wrong; done
+says 2 "--dim a: is no extent,found a=" "$tool" check add.onnx --dim a=
+says 2 "--input: is no assignment,expected NAME=FILE.npy,found one.npy" "$tool" run add.onnx --input one.npy
 says 2 "symbol has two values" "$tool" run add.onnx --input x=three.npy --input z=two.npy
 
 # Nor need the extent a be 3 where it meets one that is: y [3] = x [a] + z [3].
@@ -269,6 +277,7 @@ done
 hostile=$'injected\\"; #$(touch injected)\n#error injected &\n\\.onnx' input=$'x")); } }; //?\?/\n\\'
 cp "$2/hostile.onnx" "$hostile"
 says 0 "program" "$tool" build "$hostile" -o program --flags "-O1"
+[ ! -e program.source ] || fail "build leaves what it has compiled: $(ls program.source)"
 ! grep -q $'\r' said.txt || fail "dnnkit build shows its progress where there is no terminal"
 says 0 "f32 [1, 2, 4, 4]" ./program --help
 for option in $(grep -o -- "^  --[a-z]*" said.txt); do says 0 "$option" "$tool" build --help; done
@@ -279,10 +288,13 @@ says 1 "--explain: is no option of this program" ./program --explain
 says 1 "--input y: the network has no input of this name" ./program --input y=x.npy
 [ ! -e injected ] || fail "a name of the file has run as a command"
 
-says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2
+says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2 --keep-source
 [ -e program_in_parts.source/small_kernels_1.o ] || fail "the kernels were not compiled in two units"
 says 0 "" ./program_in_parts --input x=x.npy --output built_in_parts
 holds built_in_parts/y.npy $wanted
+touch program_in_parts.source/notes
+says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2
+[ "$(ls program_in_parts.source)" = notes ] || fail "build leaves, besides what is not its own: $(ls program_in_parts.source)"
 
 # A state that goes from run to run: a sum, and minus it; three runs, and one that goes on from a sum.
 sum=$2/running_sum.onnx
@@ -304,7 +316,7 @@ if [ "$(uname -m)" = x86_64 ]; then
   for wrong in "sse9" "avx2,avx2" "avx2,,sse2"; do
     says 2 "--isa: takes names of instruction sets, each once" "$tool" build "$small" -o everywhere --isa "$wrong"
   done
-  says 0 "everywhere" "$tool" build "$small" -o everywhere --flags "-O0" --isa sse2,avx2 --kernel-parts 2 -j 2
+  says 0 "everywhere" "$tool" build "$small" -o everywhere --flags "-O0" --isa sse2,avx2 --kernel-parts 2 -j 2 --keep-source
   bash "$(dirname "$0")/../runtime/versions.sh" "./everywhere --input x=x.npy --output chosen" everywhere.source/small_kernels_{sse2,avx2}.o
   says 0 "instruction sets: sse2 and avx2; the widest" ./everywhere --help
   rm -r chosen
@@ -327,4 +339,17 @@ grep -q "first_kernel_part = 0;" many_kernels.source/yolov8n.hpp || fail "the pr
 for pair in not_compiled.source/main.cpp:-O1 small_kernels_1.cpp:-O3 many_kernels.source/main.cpp:-O3 yolov8n_kernels_1.cpp:-O3; do
   grep -q -- " ${pair#*:} .*/${pair%:*} " compiled || fail "${pair%:*} is not compiled with ${pair#*:}: $(cat compiled)"
 done
+# The compiler behind a launcher, with an option, and in a folder whose name has spaces.
+mkdir -p "a folder"
+printf '#!/bin/sh\necho launched >>launches\nexec "$@"\n' >"a folder/launch"
+cp "a folder/launch" launch
+chmod +x "a folder/launch" launch
+printf '#!/bin/sh\necho direct >>launches\nexec c++ "$@"\n' >"a folder/c++" && chmod +x "a folder/c++"
+says 0 "launched_program" env CXX=" $PWD/launch  c++ -DLAUNCHED" "$tool" build "$small" -o launched_program --flags -O0 -j 2
+[ "$(sort launches | uniq -c | awk '{ print $2 }')" = launched ] || fail "the launcher was not used: $(cat launches)"
+says 0 "direct_program" env CXX="$PWD/a folder/c++" "$tool" build "$small" -o direct_program --flags -O0 -j 2
+grep -q direct launches || fail "a compiler with spaces in its path was not used: $(cat launches)"
+says 2 "CXX=$PWD/launch no-such-compiler: the compiler failed; its messages are above,as in CXX='ccache g++'" env CXX="$PWD/launch no-such-compiler" "$tool" build "$small" -o not_launched
+says 2 "CXX=no-such-compiler -m64: cannot be started,a launcher and a compiler" env CXX="no-such-compiler -m64" "$tool" build "$small" -o not_launched
+
 says 2 "the compiler failed" "$tool" build "$small" -o refused_by_compiler --flags "-fno-such-flag" --kernel-parts 2
