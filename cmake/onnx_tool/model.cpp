@@ -178,10 +178,10 @@ void refuse_unreadable_weights(model& m) {
   if (problems.left_out > 0) all += fmt::format("\n  and {} more", problems.left_out);
   throw refused(error("weights cannot be read:" + all, m.file->name()));
 }
-model load(const cxxopts::ParseResult& arguments, const tensors& given) {
+model load(const cxxopts::ParseResult& arguments, const tensors& given, onnx::bound_inputs bound) {
   model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>(), linked_data_of(arguments)), {}};
   onnx::refuse_unknown_inputs(m.file->model(), "--input", given);
-  m.imported = onnx::import_with_inputs(*m.file, extents_given(arguments), given);
+  m.imported = onnx::import_with_inputs(*m.file, extents_given(arguments), given, bound);
   return m;
 }
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
@@ -191,11 +191,13 @@ model load_supported(const cxxopts::ParseResult& arguments, const tensors& given
   return m;
 }
 model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
-  model m = load(arguments, given);
+  constexpr auto bound = onnx::bound_inputs::needed;
+  model m = load(arguments, given, bound);
   refuse_out_of_bounds(m.file->model(), extents_given(arguments), given);
   if (!m.imported.ok() || !fits(m.imported.graph, given))
     if (auto options = with_extents_of(m.file->model(), extents_given(arguments), given))
-      if (onnx::import_result imported = onnx::import_with_inputs(*m.file, std::move(*options), given); imported.ok())
+      if (onnx::import_result imported = onnx::import_with_inputs(*m.file, std::move(*options), given, bound);
+          imported.ok())
         m.imported = std::move(imported);
   refuse_unsupported(m);
   refuse_unreadable_weights(m);

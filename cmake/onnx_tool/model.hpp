@@ -38,13 +38,14 @@ tensors inputs_of(const cxxopts::ParseResult& arguments);
 // --feedback OUTPUT=INPUT, as often as given, of a model that has such an output and input.
 void add_feedback_option(cxxopts::Options& options);
 std::vector<onnx::feedback_names> feedbacks_of(const cxxopts::ParseResult& arguments, const dnnkit::graph& g);
-// The file --dim L=37 ... and MODEL name. Inputs that decide shapes take their values from `given`; a name there that
-// no input has raises dnnkit::error.
+// The file --dim L=37 ... and MODEL name. Inputs that decide shapes or branches take their values from `given`; a name
+// there that no input has raises dnnkit::error.
 struct model {
   std::unique_ptr<onnx::file> file;
   onnx::import_result imported;
 };
-model load(const cxxopts::ParseResult& arguments, const tensors& given = {});
+model load(const cxxopts::ParseResult& arguments, const tensors& given = {},
+           onnx::bound_inputs bound = onnx::bound_inputs::deciding);
 // The same; raises `refused` with all problems when there are any.
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given = {});
 // The same; raises `refused` with the reason where dnnkit::compile makes no plan of the model.

@@ -26,8 +26,8 @@ namespace dnnkit::onnx {
 // By name.
 using input_values = std::map<std::string, host_tensor, std::less<>>;
 
-// Takes "NAME=FILE.npy" into `values`; of what is given twice the last counts. Throws dnnkit::error naming `option` where
-// it says something else, and what reading the file throws.
+// Takes "NAME=FILE.npy" into `values`; of what is given twice the last counts. Throws dnnkit::error naming `option`
+// where it says something else, and what reading the file throws.
 inline void read_input_value(input_values& values, std::string_view option, std::string_view assignment) {
   const std::size_t equals = assignment.rfind('=');
   if (equals == assignment.npos || equals == 0)
@@ -50,13 +50,22 @@ inline void refuse_unknown_inputs(const model& m, std::string_view option, const
                   names.empty() ? "none" : names);
 }
 
-// The model in `f`, which must outlive the result, with those inputs bound whose values decide something.
-[[nodiscard]] inline import_result import_with_inputs(file& f, import_options options, const input_values& values) {
+// Which inputs become constants where they are given a value: those that the import asks for, or all that decide
+// something, also which branch is taken of an If that has both.
+enum class bound_inputs : bool { needed, deciding };
+
+// The model in `f`, which must outlive the result, with such inputs bound.
+[[nodiscard]] inline import_result import_with_inputs(file& f, import_options options, const input_values& values,
+                                                      bound_inputs bound = bound_inputs::deciding) {
   while (true) {
     import_result imported = import_model(f, options);
     bool more = false;
-    for (const std::string& name : imported.inputs_to_bind)
-      if (const auto found = values.find(name); found != values.end()) more |= options.bind.emplace(*found).second;
+    const auto bind = [&](const std::vector<std::string>& names) {
+      for (const std::string& name : names)
+        if (const auto found = values.find(name); found != values.end()) more |= options.bind.emplace(*found).second;
+    };
+    bind(imported.inputs_to_bind);
+    if (bound == bound_inputs::deciding) bind(imported.inputs_that_choose);
     if (!more) return imported;
   }
 }

@@ -127,6 +127,22 @@ TEST_CASE("a condition that elements decide does not tell the rank, unless they 
   }
 }
 
+TEST_CASE("an input that chooses between branches that are both imported is no input to ask for") {
+  graph_of then_branch, else_branch, g;
+  then_branch.node("Neg", {"x"}, {"t"}).output("t");
+  else_branch.node("Identity", {"x"}, {"e"}).output("e");
+  g.input("x", f32, {1, 2}).input("rate", i64, {}).input("other", i64, {}).output("y").scalar("wanted", 16000);
+  g.node("Equal", {"rate", "wanted"}, {"c"});
+  g.node("If", {"c"}, {"r"}, {body("then_branch", then_branch.g), body("else_branch", else_branch.g)});
+  g.node("Cast", {"other"}, {"o"}, {integer("to", 1)});
+  g.node("Add", {"r", "o"}, {"y"});
+  const auto m = model_of(g);
+  const auto r = import(m);
+  REQUIRE(problems(r) == "");
+  CHECK(r.inputs_to_bind.empty());
+  CHECK(r.inputs_that_choose == std::vector<std::string>{"rate"});
+}
+
 TEST_CASE("what only one branch needs: the inputs that decide are asked for, and leave the other branch out") {
   graph_of then_branch, else_branch, g;
   then_branch.node("Add", {"x", "four"}, {"t"}).output("t");

@@ -106,6 +106,7 @@ template <class Walk> std::vector<value_reference> import_if(Walk& walk, scope& 
       node_context::require(possible, "the branch that can be imported is never taken");
       return walk.run_body(names, *chosen ? taken : other, {}, "");
     }
+  c.state.note_choice(c.value(0));
   const tensor decides = c.in(0);
   const std::size_t failures = walk.failures();
   vector<assumption> needed_by_first, needed_by_second;

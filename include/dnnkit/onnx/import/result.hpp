@@ -74,11 +74,12 @@ struct import_problems {
 };
 
 struct [[nodiscard]] import_result {
-  dnnkit::graph graph;                      // empty when there are problems
-  std::vector<import_problem> problems;     // the first import_problems::most or so
-  std::size_t problems_left_out = 0;        // how many there are besides
-  bool has_unknown_operators = false;       // import_problems
-  std::vector<std::string> inputs_to_bind;  // inputs whose values decide shapes or attributes
+  dnnkit::graph graph;                          // empty when there are problems
+  std::vector<import_problem> problems;         // the first import_problems::most or so
+  std::size_t problems_left_out = 0;            // how many there are besides
+  bool has_unknown_operators = false;           // import_problems
+  std::vector<std::string> inputs_to_bind;      // inputs whose values decide shapes or attributes
+  std::vector<std::string> inputs_that_choose;  // inputs whose values decide which branch of an If is taken
   std::map<std::string, const tensor_data*, std::less<>>
       weights;                                           // of the graph, by name: where their elements are stored
   std::map<std::string, value_id, std::less<>> tensors;  // ONNX's tensors that are values of the graph

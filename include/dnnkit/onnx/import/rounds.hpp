@@ -70,6 +70,7 @@ import_result import_with(const onnx::model& m, const import_options& options, b
     result.problems_left_out = s.problems.left_out;
     result.has_unknown_operators = s.problems.has_unknown_operators;
     result.inputs_to_bind.assign(s.inputs_to_bind.begin(), s.inputs_to_bind.end());
+    result.inputs_that_choose.assign(s.inputs_that_choose.begin(), s.inputs_that_choose.end());
     if (!result.ok()) return result;
     table.collects_equations = false;
     table.equations.clear();

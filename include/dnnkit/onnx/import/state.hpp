@@ -93,7 +93,7 @@ class import_state {
   const import_options& options;
   builder graph;
   import_problems problems;
-  std::set<std::string> inputs_to_bind;
+  std::set<std::string> inputs_to_bind, inputs_that_choose;
   std::map<std::string, const tensor_data*, std::less<>> weights;
   std::map<std::string, value_reference, std::less<>> tensors;
 
@@ -131,7 +131,7 @@ class import_state {
     std::size_t count = 0;
     const bool list = v.type.dims.size() <= 1 && known_elements::countable(v.type.dims, count) && count <= 2 * max_rank;
     if (is_floating(v.type.type) && !list) return no_provenance;
-    origins_.push_back({v.name, {}, false});
+    origins_.push_back({v.name, {}});
     return origins_.size();
   }
   // That of a value computed from values of these.
@@ -141,22 +141,16 @@ class import_state {
     if (!operands.empty() && operands.front() == no_provenance) operands.erase(operands.begin());
     if (operands.empty()) return no_provenance;
     if (operands.size() == 1) return operands.front();
-    origins_.push_back({{}, std::move(operands), false});
+    origins_.push_back({{}, std::move(operands)});
     return origins_.size();
   }
   // Notes the inputs of the model whose values would make v's elements known; false when there is none.
   bool wants_bound(const imported_value& v) {
-    std::vector<provenance> open{v.from};
-    while (!open.empty()) {
-      const provenance p = open.back();
-      open.pop_back();
-      if (p == no_provenance || std::exchange(origins_[p - 1].noted, true)) continue;
-      const origin_of_values& o = origins_[p - 1];
-      if (o.operands.empty()) inputs_to_bind.insert(o.input);
-      open.insert(open.end(), o.operands.begin(), o.operands.end());
-    }
+    note_origins(v, &origin_of_values::noted, inputs_to_bind);
     return v.from != no_provenance;
   }
+  // The same of v that chooses a branch, where both are imported.
+  void note_choice(const imported_value& v) { note_origins(v, &origin_of_values::chooses, inputs_that_choose); }
 
   // v as a value of the graph: made when it is first asked for. Throws refusal.
   tensor materialise(imported_value& v) {
@@ -200,8 +194,21 @@ class import_state {
   struct origin_of_values {
     std::string input;                 // of the model; empty when there are operands
     std::vector<provenance> operands;  // at least two
-    bool noted;                        // these inputs are among those to bind
+    bool noted = false;                // these inputs are among those to bind
+    bool chooses = false;              // and those that choose
   };
+  // Adds the inputs that v was computed from to `inputs`, and marks what has been looked at.
+  void note_origins(const imported_value& v, bool origin_of_values::*mark, std::set<std::string>& inputs) {
+    std::vector<provenance> open{v.from};
+    while (!open.empty()) {
+      const provenance p = open.back();
+      open.pop_back();
+      if (p == no_provenance || std::exchange(origins_[p - 1].*mark, true)) continue;
+      const origin_of_values& o = origins_[p - 1];
+      if (o.operands.empty()) inputs.insert(o.input);
+      open.insert(open.end(), o.operands.begin(), o.operands.end());
+    }
+  }
 
   // Elements that are expressions over symbols.
   tensor expressions(const known_elements& k) {
