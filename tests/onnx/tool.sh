@@ -100,6 +100,10 @@ for command in check explain dot; do
   ! grep -q $'\x1b' said.txt || fail "dnnkit $command prints a control character"
 done
 
+# One that chooses between two branches becomes a constant.
+says 0 "input rate: i64 []" "$tool" check "$2/two_rates.onnx"
+says 0 "1 operator of 1 kind" "$tool" check "$2/two_rates.onnx" --input rate="$2/rate.npy"
+! grep -q rate said.txt || fail "the input stays: $(cat said.txt)"
 npy x.npy "1, 2, 4, 4" $(perl -e 'print join(" ", map { $_ / 16 - 1 } 0 .. 31)')
 says 2 "input 'x': no value was given" "$tool" run "$small"
 for command in check run compare explain dot "generate -o unused" "build -o unused"; do
@@ -340,6 +344,7 @@ for pair in not_compiled.source/main.cpp:-O1 small_kernels_1.cpp:-O3 many_kernel
   grep -q -- " ${pair#*:} .*/${pair%:*} " compiled || fail "${pair%:*} is not compiled with ${pair#*:}: $(cat compiled)"
 done
 # The compiler behind a launcher, with an option, and in a folder whose name has spaces.
+rm -f launches
 mkdir -p "a folder"
 printf '#!/bin/sh\necho launched >>launches\nexec "$@"\n' >"a folder/launch"
 cp "a folder/launch" launch
