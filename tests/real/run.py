@@ -87,7 +87,7 @@ def scalar_kernels(tool, path, options):
     status, text, _, _ = call([tool, "explain", "--json", path, *options], 300)
     if status:
         return {}
-    kernels = [k for k in json.loads(text)["kernels"] if not k["setup"]]
+    kernels = [k for k in json.loads(text[text.index("{"):])["kernels"] if not k["setup"]]  # remarks come first
     cycles = [(k.get("predicted_time") or {}).get("cycles") for k in kernels]
     cycles = [c if isinstance(c, (int, float)) else 0 for c in cycles]
     total = sum(cycles) or 1

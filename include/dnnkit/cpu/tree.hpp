@@ -237,7 +237,7 @@ template <class Net, std::size_t R> struct tree {
     }
     template <std::size_t K> [[gnu::always_inline]] void compute(auto n) {
       constexpr recipe_node x = access::template node<K>;
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
+      [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
         using result = std::remove_reference_t<decltype(std::get<K>(frame))>;
         constexpr operand_ref operand = Net::plan.refs[x.inputs.first];  // of a Cast
         if constexpr (Lanes > 1 && !in_vectors<K>)
@@ -252,10 +252,11 @@ template <class Net, std::size_t R> struct tree {
       }
       (std::make_index_sequence<x.inputs.count>{});
     }
+    // Inlined whole: called, it would leave every value of the frame in memory.
     template <class Nodes> [[gnu::always_inline]] void compute_all(auto n) {
-      [&]<std::size_t... K>(std::index_sequence<K...>) {
+      [&]<std::size_t... K>(std::index_sequence<K...>) __attribute__((always_inline)) {
         (
-            [&] {
+            [&]() __attribute__((always_inline)) {
               if constexpr (Nodes::needed[K]) compute<K>(n);
             }(),
             ...);
@@ -304,7 +305,7 @@ template <class Net, std::size_t R> struct tree {
 
   // Computes and stores all outputs at a place, given the anchor's result there.
   template <int Lanes> [[gnu::always_inline]] static void finish_at(const auto& at, auto n, auto anchor) {
-    [&]<std::size_t... O>(std::index_sequence<O...>) {
+    [&]<std::size_t... O>(std::index_sequence<O...>) __attribute__((always_inline)) {
       evaluation<Lanes, std::remove_cvref_t<decltype(at)>, decltype(anchor)> e{at, anchor, {}};
       e.template compute_all<nodes_of_outputs>(n);
       (at.template store<O>(n, e.template value<access::template output<O>.value>(n)), ...);
