@@ -156,17 +156,25 @@ TEST_CASE("convolutions of doubles, of which there are vectors") {
   CHECK(operands(found[1]) == readings{in_place, once, left_out});
   CHECK(found[0].tile.vectors <= 2);
 }
-TEST_CASE("convolutions of integers, and of weights that the run computes, are left to the definition") {
+TEST_CASE("convolutions of integers are left to the definition") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
     g.output("a", dk::conv(g.input("x", dk::i32, {1, 3, 8, 8}), g.weight("w", {4, 3, 3, 3}, dk::i32)));
-    g.output("b", dk::conv(g.input("y", f32, {1, 3, 8, 8}), g.input("v", f32, {4, 3, 3, 3})));
+  });
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].family == "by_point");
+  CHECK(operands(found[0]) == readings{evaluated});
+  CHECK(found[0].tile.lanes == 1);
+}
+TEST_CASE("convolutions by weights that the run computes pack them in each run") {
+  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
+    const dk::tensor y = g.input("y", f32, {1, 32, 8, 8});
+    g.output("dense", dk::conv(y, g.input("v", f32, {40, 32, 3, 3})));
+    g.output("depthwise", dk::conv(y, g.input("u", f32, {32, 1, 3, 3}), {.group = 32}));
   });
   REQUIRE(found.size() == 2);
-  for (const dk::kernel_choice& c : found) {
-    CHECK(c.family == "by_point");
-    CHECK(operands(c) == readings{evaluated});
-    CHECK(c.tile.lanes == 1);
-  }
+  CHECK(found[0].family == "conv_nhwc");
+  CHECK(found[1].family == "conv_depthwise");
+  for (const dk::kernel_choice& c : found) CHECK(operands(c) == readings{staged, each_run, left_out});
 }
 
 TEST_CASE("products: what is packed when, and the order in which K is walked") {

@@ -51,11 +51,9 @@ class convolution_spec : public kernel_spec {
   constexpr std::string_view unfit(taken t) const {
     if (!is_computed_in_f32(anchor_type()) && !(t.doubles && is_of_doubles()))
       return "the elements are not computed with as 32-bit floats";
-    if (is_packed_once()) return {};
-    if (!t.computed_weights || runs_on_rows()) return "the run computes weights or bias, which are packed before it";
-    bool known = in_dim(1).is_known();
-    for (std::size_t d = 0; d < rank(); ++d) known = known && extent_of(1, d).is_known();
-    return known ? std::string_view() : "the run computes weights whose extents are not known before";
+    if (!is_packed_once() && (!t.computed_weights || runs_on_rows()))
+      return "the run computes weights or bias, which are packed before it";
+    return {};
   }
 
   // Why an input that has to be staged cannot be; empty when it can.
