@@ -3,6 +3,7 @@
 #include "tests/support/compiled.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -74,8 +75,8 @@ dk::host_tensor loaded(guarded_bytes& b, const dk::host_tensor& like) {
 
 class check {
  public:
-  check(const compiled_network& network, std::uint64_t seed)
-      : network_(network), graph_(network.make_graph()), seed_(seed), data_(random_data(graph_, seed)) {}
+  check(const compiled_network& network, std::uint64_t seed, double part)
+      : network_(network), graph_(network.make_graph()), seed_(seed), part_(part), data_(random_data(graph_, seed)) {}
 
   std::string run() {
     const std::vector<std::byte> file = safetensors_bytes(data_.weights);
@@ -102,7 +103,9 @@ class check {
 
   std::string run_once(dk::execution& e) {
     const std::vector<dk::host_tensor> expected = reference(graph_, data_);
-    const std::vector<double> allowed = tolerances(graph_, data_, expected);
+    std::vector<double> allowed = tolerances(graph_, data_, expected);
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      for (const double x : expected[k].reals) allowed[k] = std::max(allowed[k], part_ * std::fabs(x));
     if (!network_.plan.is_static) {
       std::vector<dk::binding> bindings;
       for (const auto& [name, value] : data_.symbols) bindings.push_back({name, value});
@@ -151,12 +154,15 @@ class check {
   const compiled_network& network_;
   const dk::graph graph_;
   const std::uint64_t seed_;
+  const double part_;
   test_data data_;
   std::string error_;
 };
 
 }  // namespace
 
-std::string compiled_error(const compiled_network& network, std::uint64_t seed) { return check(network, seed).run(); }
+std::string compiled_error(const compiled_network& network, std::uint64_t seed, double part) {
+  return check(network, seed, part).run();
+}
 
 }  // namespace harness

@@ -9,6 +9,7 @@
 #include "dnnkit/cpu/families/byte_convolution.hpp"
 #include "dnnkit/cpu/families/byte_lookup.hpp"
 #include "dnnkit/cpu/families/byte_matrix_product.hpp"
+#include "dnnkit/cpu/families/byte_recurrent_steps.hpp"
 #include "dnnkit/cpu/families/concat_parts.hpp"
 #include "dnnkit/cpu/families/conv_nchw.hpp"
 #include "dnnkit/cpu/families/conv_nhwc.hpp"
@@ -29,7 +30,8 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 inline constexpr auto default_families =
     family_list<elementwise_map, transposition, conv_nhwc, conv_depthwise, conv_nchw, matrix_product,
                 byte_matrix_product, byte_convolution, byte_lookup, row_passes, arg_rows, pool_nhwc, pool_nchw,
-                concat_parts, attention_tiles, row_stages, recurrent_steps, resize_lines, by_point, whole_operator>{};
+                concat_parts, attention_tiles, row_stages, recurrent_steps, byte_recurrent_steps, resize_lines,
+                by_point, whole_operator>{};
 
 // Those of a model.
 template <class Model> constexpr auto families_of_model() {

@@ -28,7 +28,9 @@ constexpr std::size_t compile_cost(const operator_tag& anchor) {
   if (anchor.id == id_of<op::conv> || anchor.id == id_of<op::matmul> || anchor.id == id_of<op::conv_integer> ||
       anchor.id == id_of<op::matmul_integer>)
     return 4;
-  if (anchor.id == id_of<op::lstm> || anchor.id == id_of<op::gru> || anchor.id == id_of<op::rnn>) return 8;
+  if (anchor.id == id_of<op::lstm> || anchor.id == id_of<op::gru> || anchor.id == id_of<op::rnn> ||
+      anchor.id == id_of<op::dynamic_quantize_lstm>)
+    return 8;
   return anchor.kind == form::row || anchor.id == id_of<op::max_pool> || anchor.id == id_of<op::average_pool> ? 2 : 1;
 }
 // For a kernel, and for all kernels of a plan.

@@ -145,6 +145,7 @@ template <class Op> std::string elements_text() {
     common = common || e == element::common;
     if (e == element::logical) all += "; " + name + ": bool";
     if (e == element::index) all += "; " + name + ": i64 or i32";
+    if (e == element::byte) all += "; " + name + ": i8 or u8";
     if (e == element::own) all += "; " + name + ": its own";
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 2);
   }

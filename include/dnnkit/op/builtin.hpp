@@ -37,6 +37,7 @@
 #include "dnnkit/op/pad.hpp"
 #include "dnnkit/op/pooling.hpp"
 #include "dnnkit/op/quantization.hpp"
+#include "dnnkit/op/quantized_recurrent.hpp"
 #include "dnnkit/op/random.hpp"
 #include "dnnkit/op/range.hpp"
 #include "dnnkit/op/recurrent.hpp"
@@ -230,6 +231,7 @@ inline constexpr auto builtin_ops = op_set<
     op::rnn,
     op::gru,
     op::lstm,
+    op::dynamic_quantize_lstm,
     op::tf_idf_vectorizer,
     op::col2im,
     op::affine_grid,

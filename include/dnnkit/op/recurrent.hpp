@@ -230,20 +230,28 @@ template <class Cell> struct recurrent {
             activations.empty() || static_cast<std::int64_t>(activations.size()) == directions() * Cell::functions,
             "activations must name one function for each use in each direction"))
       return;
-    const dim gates = c.number(units) * Cell::gates, steps = c.in(0)[layout == 0 ? 0 : 1];
-    const dim batch = c.in(0)[layout == 0 ? 1 : 0];
+    const dim gates = c.number(units) * Cell::gates;
     for (std::size_t i = 1; i <= 2; ++i)
       if (!c.require_equal(c.in(i)[0], "the first extent of a weight", directions(), "the number of directions") ||
           !c.require_equal(c.in(i)[1], "the second extent of a weight", gates, "gates times units"))
         return;
-    if (!c.require_equal(c.in(1)[2], "the last extent of W", c.in(0)[2], "that of X")) return;
-    if (c.has(3) && (!c.require_rank(3, 2, 2) ||
-                     !c.require_equal(c.in(3)[1], "the length of B", c.number(gates) * 2, "twice gates times units")))
+    if (c.require_equal(c.in(1)[2], "the last extent of W", c.in(0)[2], "that of X")) infer_behind_weights(c, units, 3);
+  }
+
+  // The output, and the inputs from B (number `bias`) on, of which each may be left out.
+  constexpr void infer_behind_weights(inference& c, dim units, std::size_t bias) const {
+    const dim steps = c.in(0)[layout == 0 ? 0 : 1], batch = c.in(0)[layout == 0 ? 1 : 0];
+    const std::size_t lengths = bias + 1, state = bias + 2, cell = bias + 3, peepholes = bias + 4;
+    if (c.has(bias) &&
+        (!c.require_rank(bias, 2, 2) ||
+         !c.require_equal(c.in(bias)[0], "the first extent of B", directions(), "the number of directions") ||
+         !c.require_equal(c.in(bias)[1], "the length of B", c.number(units) * (2 * Cell::gates),
+                          "twice gates times units")))
       return;
-    if (c.has(4) &&
-        (!c.require_rank(4, 1, 1) || !c.require_equal(c.in(4)[0], "the number of lengths", batch, "the batch")))
+    if (c.has(lengths) && (!c.require_rank(lengths, 1, 1) ||
+                           !c.require_equal(c.in(lengths)[0], "the number of lengths", batch, "the batch")))
       return;
-    for (std::size_t i = 5; i <= 6; ++i)
+    for (std::size_t i = state; i <= cell; ++i)
       if (c.has(i) &&
           (!c.require_rank(i, 3, 3) ||
            !c.require_equal(c.in(i)[layout == 0 ? 0 : 1], "an extent of an initial value", directions(),
@@ -251,11 +259,11 @@ template <class Cell> struct recurrent {
            !c.require_equal(c.in(i)[layout == 0 ? 1 : 0], "an extent of an initial value", batch, "the batch") ||
            !c.require_equal(c.in(i)[2], "the last extent of an initial value", units, "the number of units")))
         return;
-    if (c.has(7) &&
-        (!c.require_rank(7, 2, 2) ||
-         !c.require_equal(c.in(7)[0], "the first extent of the peepholes", directions(), "the number of directions") ||
-         !c.require_equal(c.in(7)[1], "the last extent of the peepholes", c.number(units) * 3,
-                          "three times the units")))
+    if (c.has(peepholes) && (!c.require_rank(peepholes, 2, 2) ||
+                             !c.require_equal(c.in(peepholes)[0], "the first extent of the peepholes", directions(),
+                                              "the number of directions") ||
+                             !c.require_equal(c.in(peepholes)[1], "the last extent of the peepholes",
+                                              c.number(units) * 3, "three times the units")))
       return;
     if (!has_steps()) {
       if (layout == 0) c.out(c.type(0), {directions(), batch, units});
@@ -294,6 +302,53 @@ template <class Cell> struct recurrent {
   }
   constexpr dim flops(const inference& c) const { return c.size(0, 0) * c.size(0, 1) * (c.count(1) + c.count(2)) * 2; }
 
+  // --- parts of its evaluation, also for operators that multiply otherwise
+  struct extents {
+    std::int64_t steps, batch, units;
+  };
+  // The first element of row n and direction d: of an initial value, and as it is stored as step t.
+  constexpr std::int64_t initial_place(const extents& e, std::int64_t d, std::int64_t n) const {
+    return (layout == 0 ? d * e.batch + n : n * directions() + d) * e.units;
+  }
+  constexpr std::int64_t place(const extents& e, std::int64_t t, std::int64_t d, std::int64_t n) const {
+    const std::int64_t stored = output == 0 ? e.steps : e.steps + Cell::outputs - 1;
+    return (layout == 0 ? (t * directions() + d) * e.batch + n : (n * stored + t) * directions() + d) * e.units;
+  }
+  // Stores the last state and cell as far as they are put out; of a row without steps 0, as in ONNX Runtime.
+  template <class T>
+  void store_last(auto y, const extents& e, std::int64_t d, std::int64_t n, std::int64_t length, const T* state,
+                  const T* cell) const {
+    for (std::int64_t k = 1; k < Cell::outputs; ++k)
+      if (output == k || output == -1) {
+        const std::int64_t first = output == -1 ? place(e, e.steps + k - 1, d, n) : initial_place(e, d, n);
+        for (std::int64_t j = 0; j < e.units; ++j) y.store(first + j, length == 0 ? T(0) : k == 1 ? state[j] : cell[j]);
+      }
+  }
+  // gate: what the input adds, on entry; state (and cell) become those behind the step.
+  template <class T>
+  void step(std::int64_t d, std::int64_t units, T* gate, T* state, T* cell, T* next, auto from_state, const auto& f,
+            auto... more) const {
+    if constexpr (Cell::gates == 1) {
+      for (std::int64_t j = 0; j < units; ++j) next[j] = Cell::next(f, gate[j] + from_state(j, state));
+    } else if constexpr (Cell::gates == 3) {
+      for (std::int64_t k = 0; k < 2 * units; ++k) gate[k] = f.template gate<0>(gate[k] + from_state(k, state));
+      T *const update = gate, *const reset = gate + units, *const hidden = gate + 2 * units;
+      for (std::int64_t j = 0; j < units; ++j) cell[j] = linear_before_reset ? state[j] : reset[j] * state[j];
+      for (std::int64_t j = 0; j < units; ++j) {
+        const T added = from_state(2 * units + j, cell);
+        next[j] = Cell::next(f, update[j], hidden[j] + (linear_before_reset ? reset[j] * added : added), state[j]);
+      }
+    } else {
+      for (std::int64_t k = 0; k < 4 * units; ++k) gate[k] += from_state(k, state);
+      for (std::int64_t j = 0; j < units; ++j) {
+        const auto peephole = [&](std::int64_t g) { return peephole_at<T>((d * 3 + g) * units + j, more...); };
+        const std::array<T, 4> sum{gate[j], gate[units + j], gate[2 * units + j], gate[3 * units + j]};
+        next[j] = Cell::next(f, input_forget, sum, peephole, cell[j]);
+      }
+    }
+    for (std::int64_t j = 0; j < units; ++j) state[j] = next[j];
+  }
+
  private:
   // Number `wanted` of all directions' functions.
   constexpr detail::recurrent_function function(std::int64_t wanted) const {
@@ -319,7 +374,8 @@ template <class Cell> struct recurrent {
     const std::int64_t steps = c.in(0, layout == 0 ? 0 : 1), batch = c.in(0, layout == 0 ? 1 : 0);
     real *const gate = c.workspace(), *const state = gate + rows, *const cell = state + units,
                 *const next = cell + units;
-    const std::int64_t first = layout == 0 ? (d * batch + n) * units : (n * directions() + d) * units;
+    const extents of{steps, batch, units};
+    const std::int64_t first = initial_place(of, d, n);
     const detail::recurrent_functions f = functions(d);
     for (std::int64_t j = 0; j < units; ++j) {
       state[j] = h0.present() ? static_cast<real>(h0[first + j]) : real(0);
@@ -331,11 +387,6 @@ template <class Cell> struct recurrent {
       real sum = bias(rows + k);
       for (std::int64_t j = 0; j < units; ++j) sum += static_cast<real>(r[(d * rows + k) * units + j]) * h[j];
       return sum;
-    };
-    // the first element that is stored as step t
-    const std::int64_t stored = output == 0 ? steps : steps + Cell::outputs - 1;
-    const auto place = [&](std::int64_t t) {
-      return (layout == 0 ? (t * directions() + d) * batch + n : (n * stored + t) * directions() + d) * units;
     };
     for (std::int64_t s = 0; s < steps; ++s) {
       const std::int64_t t = s < length && is_backwards(d) ? length - 1 - s : s;
@@ -350,14 +401,9 @@ template <class Cell> struct recurrent {
         step<real>(d, units, gate, state, cell, next, from_state, f, more...);
       }
       for (std::int64_t j = 0; has_steps() && j < units; ++j)  // behind the last step: 0
-        y.store(place(t) + j, s < length ? state[j] : real(0));
+        y.store(place(of, t, d, n) + j, s < length ? state[j] : real(0));
     }
-    for (std::int64_t k = 1; k < Cell::outputs; ++k)  // of a row without steps: 0, as in ONNX Runtime
-      if (output == k || output == -1)
-        for (std::int64_t j = 0; j < units; ++j) {
-          const real last = k == 1 ? state[j] : cell[j];
-          y.store((output == -1 ? place(steps + k - 1) : first) + j, length == 0 ? real(0) : last);
-        }
+    store_last(y, of, d, n, length, state, cell);
   }
 
   template <class T> static T initial_cell(std::int64_t) { return 0; }
@@ -365,30 +411,6 @@ template <class Cell> struct recurrent {
     return c0.present() ? static_cast<T>(c0[i]) : T(0);
   }
 
-  // gate: what the input adds, on entry; state (and cell) become those behind the step.
-  template <class T>
-  void step(std::int64_t d, std::int64_t units, T* gate, T* state, T* cell, T* next, auto from_state, const auto& f,
-            auto... more) const {
-    if constexpr (Cell::gates == 1) {
-      for (std::int64_t j = 0; j < units; ++j) next[j] = Cell::next(f, gate[j] + from_state(j, state));
-    } else if constexpr (Cell::gates == 3) {
-      for (std::int64_t k = 0; k < 2 * units; ++k) gate[k] = f.template gate<0>(gate[k] + from_state(k, state));
-      T *const update = gate, *const reset = gate + units, *const hidden = gate + 2 * units;
-      for (std::int64_t j = 0; j < units; ++j) cell[j] = linear_before_reset ? state[j] : reset[j] * state[j];
-      for (std::int64_t j = 0; j < units; ++j) {
-        const T added = from_state(2 * units + j, cell);
-        next[j] = Cell::next(f, update[j], hidden[j] + (linear_before_reset ? reset[j] * added : added), state[j]);
-      }
-    } else {
-      for (std::int64_t k = 0; k < 4 * units; ++k) gate[k] += from_state(k, state);
-      for (std::int64_t j = 0; j < units; ++j) {
-        const auto peephole = [&](std::int64_t g) { return peephole_at<T>((d * 3 + g) * units + j, more...); };
-        const std::array<T, 4> sum{gate[j], gate[units + j], gate[2 * units + j], gate[3 * units + j]};
-        next[j] = Cell::next(f, input_forget, sum, peephole, cell[j]);
-      }
-    }
-    for (std::int64_t j = 0; j < units; ++j) state[j] = next[j];
-  }
   template <class T> static T peephole_at(std::int64_t i, auto, auto p) {
     return p.present() ? static_cast<T>(p[i]) : T(0);
   }

@@ -34,9 +34,9 @@ constexpr element_kinds kind_of(dtype t) {
   return is_floating(t) ? element_kinds::floating : is_integral(t) ? element_kinds::integral : element_kinds::logical;
 }
 
-// What one input holds: the type it shares with the other inputs that say so, truth values, positions (i64 or i32), or
-// a type of its own, which inference checks.
-enum class element : std::uint8_t { common, logical, index, own };
+// What one input holds: the type it shares with the other inputs that say so, truth values, positions (i64 or i32),
+// numbers of 8 bits (i8 or u8), or a type of its own, which inference checks.
+enum class element : std::uint8_t { common, logical, index, byte, own };
 
 // More inputs than any operator that is not variadic takes.
 inline constexpr std::size_t most_operands = 8;
@@ -104,6 +104,10 @@ template <class Op> constexpr element element_of(std::size_t i) {
   if constexpr (requires { Op::elements; }) return Op::elements[i];
   else return element::common;
 }
+// Are the elements of an input integers, whatever the common type?
+template <class Op> constexpr bool holds_integers(std::size_t i) {
+  return element_of<Op>(i) == element::index || element_of<Op>(i) == element::byte;
+}
 
 namespace detail {
 
@@ -135,6 +139,10 @@ template <class Op> constexpr bool check_inputs(inference& c) {
       case element::index:
         if (type != i64 && type != i32)
           return c.fail(t << c.name_of_input(i) << " is " << dnnkit::name(type) << ", expected i64 or i32");
+        break;
+      case element::byte:
+        if (type != i8 && type != u8)
+          return c.fail(t << c.name_of_input(i) << " is " << dnnkit::name(type) << ", expected i8 or u8");
         break;
       case element::own:
         break;

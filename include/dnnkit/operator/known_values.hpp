@@ -111,7 +111,7 @@ template <class Op> constexpr bool takes_expressions() {
 
 // What input i is computed with.
 template <class Op, std::size_t I, bool Symbolic> constexpr auto known_element_of() {
-  if constexpr (element_of<Op>(I) == element::index) return std::type_identity<std::int64_t>{};
+  if constexpr (holds_integers<Op>(I)) return std::type_identity<std::int64_t>{};
   else if constexpr (Symbolic) return std::type_identity<symbolic_number>{};
   else if constexpr (element_of<Op>(I) == element::logical || !has(accepts<Op>, element_kinds::integral))
     return std::type_identity<bool>{};
@@ -211,7 +211,7 @@ template <class Op> constexpr bool evaluate_known(const Op& op, const known_oper
     return false;
   constexpr bool by_shape = Op::properties.dynamic == dynamism::isdo, symbolic = by_shape || takes_expressions<Op>();
   for (std::size_t i = 0; i < o.inputs.size() && !by_shape; ++i) {
-    const bool must_be_numbers = !symbolic || (!is_variadic<Op> && element_of<Op>(i) == element::index);
+    const bool must_be_numbers = !symbolic || (!is_variadic<Op> && holds_integers<Op>(i));
     if (must_be_numbers && !o.inputs[i]->are_numbers()) return false;
   }
   return evaluate_known_as<Op, symbolic>(op, o);

@@ -12,6 +12,7 @@
 #include "dnnkit/graph/rebuild.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/movement.hpp"
+#include "dnnkit/op/quantized_recurrent.hpp"
 #include "dnnkit/op/recurrent.hpp"
 #include "dnnkit/op/slice.hpp"
 #include "dnnkit/pass/decision_log.hpp"
@@ -19,7 +20,8 @@
 namespace dnnkit::detail {
 
 constexpr bool is_recurrent(const node& n) {
-  return n.op->id == id_of<op::lstm> || n.op->id == id_of<op::gru> || n.op->id == id_of<op::rnn>;
+  return n.op->id == id_of<op::lstm> || n.op->id == id_of<op::gru> || n.op->id == id_of<op::rnn> ||
+         n.op->id == id_of<op::dynamic_quantize_lstm>;
 }
 
 // Output number layer.output, of these extents, of the layer `all` that gives all outputs; makes that layer first if
@@ -56,6 +58,8 @@ struct join_recurrent_outputs {
           value_id& all = made[leader];
           const shape& dims = g.at(n.output).type.dims;
           if (g.is<op::lstm>(n)) return detail::part_of_layer(b, g.as<op::lstm>(n), inputs, all, dims);
+          if (g.is<op::dynamic_quantize_lstm>(n))
+            return detail::part_of_layer(b, g.as<op::dynamic_quantize_lstm>(n), inputs, all, dims);
           if (g.is<op::gru>(n)) return detail::part_of_layer(b, g.as<op::gru>(n), inputs, all, dims);
           return detail::part_of_layer(b, g.as<op::rnn>(n), inputs, all, dims);
         },

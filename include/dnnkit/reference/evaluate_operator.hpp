@@ -238,7 +238,7 @@ template <class T> elements_of<T> whole_input(const host_tensor* t) {
 }
 template <class Op, std::size_t I, class Common>
 using whole_element = std::conditional_t<element_of<Op>(I) == element::logical, bool,
-                                         std::conditional_t<element_of<Op>(I) == element::index, std::int64_t, Common>>;
+                                         std::conditional_t<holds_integers<Op>(I), std::int64_t, Common>>;
 template <class Common, class Op> void evaluate_whole_as(const Op& op, const operands& o) {
   if constexpr (is_variadic<Op>) {
     std::vector<elements_of<Common>> inputs;
@@ -286,7 +286,7 @@ void evaluate_typed(const Op& op, const operands& o, const X&... x) {
       if constexpr (i >= least_inputs<Op>()) return evaluate_typed<Kinds, Common>(op, o, x..., absent{});
     } else if constexpr (element_of<Op>(i) == element::logical)
       return evaluate_typed<Kinds, Common>(op, o, x..., elements_of<bool>(*t));
-    else if constexpr (element_of<Op>(i) == element::index)
+    else if constexpr (holds_integers<Op>(i))
       return evaluate_typed<Kinds, Common>(op, o, x..., elements_of<std::int64_t>(*t));
     else if constexpr (!std::is_void_v<Common>)
       return evaluate_typed<Kinds, Common>(op, o, x..., elements_of<Common>(*t));

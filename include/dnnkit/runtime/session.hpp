@@ -46,7 +46,9 @@ template <class Target> struct backend {
   template <class Net>
   static constexpr bool multiplies_bytes = [] {
     for (const plan::recipe& r : Net::plan.recipes)
-      if (r.anchor.id == id_of<op::matmul_integer> || r.anchor.id == id_of<op::conv_integer>) return true;
+      if (r.anchor.id == id_of<op::matmul_integer> || r.anchor.id == id_of<op::conv_integer> ||
+          r.anchor.id == id_of<op::dynamic_quantize_lstm>)
+        return true;
     return false;
   }();
 };

@@ -11,6 +11,7 @@
 #include "dnnkit/cpu/lane_analysis.hpp"
 #include "dnnkit/cpu/micro/extent.hpp"
 #include "dnnkit/cpu/tree_cost.hpp"
+#include "dnnkit/op/quantized_recurrent.hpp"
 #include "dnnkit/op/recurrent.hpp"
 #include "dnnkit/op/transcendental.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
@@ -29,11 +30,16 @@ enum recurrent_input : std::size_t {
   input_peepholes
 };
 
+// A layer's attributes: its own, or those of the layer of reals that it is but for its products.
+template <class Cell> constexpr op::recurrent<Cell> plain_layer(const op::recurrent<Cell>& layer) { return layer; }
+constexpr op::lstm plain_layer(const op::dynamic_quantize_lstm& layer) { return layer.plain(); }
+
 // f(the layer) for an anchor that is one; else f is not called.
 constexpr void visit_recurrent(const kernel_spec& spec, auto&& f) {
   if (spec.is_anchor<op::lstm>()) f(spec.anchor<op::lstm>());
   else if (spec.is_anchor<op::gru>()) f(spec.anchor<op::gru>());
   else if (spec.is_anchor<op::rnn>()) f(spec.anchor<op::rnn>());
+  else if (spec.is_anchor<op::dynamic_quantize_lstm>()) f(plain_layer(spec.anchor<op::dynamic_quantize_lstm>()));
 }
 
 // Multiply-adds of a layer; 0 for another operator.
@@ -131,6 +137,7 @@ class recurrent_spec : public kernel_spec {
  private:
   constexpr lane_stride of_axis(std::size_t d) const { return stride_along(load(input(input_steps).index).axes, d); }
 
+ protected:
   // What becomes of a vector of units in one step, behind its sums.
   constexpr double cell_cycles(const cpu_facts& facts) const {
     const cost_coefficients& of = facts.costs;
@@ -145,6 +152,8 @@ class recurrent_spec : public kernel_spec {
     });
     return cycles;
   }
+
+ private:
   static constexpr double cycles_of_function(const cpu_facts& facts, recurrent_activation kind) {
     using enum recurrent_activation;
     switch (kind) {

@@ -14,9 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "dnnkit/cpu/anchor.hpp"
-#include "dnnkit/cpu/families/recurrent_spec.hpp"
-#include "dnnkit/cpu/loop.hpp"
+#include "dnnkit/cpu/families/recurrent_kernel.hpp"
 #include "dnnkit/cpu/micro/gemm.hpp"
 #include "dnnkit/cpu/micro/recurrent.hpp"
 
@@ -49,39 +47,15 @@ struct recurrent_steps {
   template <class Net, std::size_t R> struct kernel;
 };
 
-template <class Net, std::size_t R> struct recurrent_steps::kernel {
-  using access = recipe_access<Net, R>;
-  using values = tree<Net, R>;
-  using layer = typename anchor_of<Net, R>::type;
-  using cell = typename layer::cell_type;
-  static constexpr layer anchor = anchor_of<Net, R>::value;
-  static constexpr recurrent_spec spec{kernel_spec(Net::plan, R)};
+template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_kernel<Net, R, recurrent_spec> {
+  using common = recurrent_kernel<Net, R, recurrent_spec>;
+  using access = typename common::access;
+  using values = typename common::values;
+  using cell = typename common::cell;
+  using common::anchor, common::spec, common::packed_once, common::directions, common::gates, common::wide,
+      common::hidden, common::blocks, common::padded, common::columns, common::place_of, common::gate_of,
+      common::unit_of, common::steps, common::batch, common::row_coordinates, common::output_coordinates, common::store;
   static constexpr bool in_place = access::choice.operands[0] == operand_reading::in_place;
-  static constexpr bool packed_once = access::choice.operands[1] == operand_reading::packed_once;
-
-  // --- sizes; sums lie block by block of units, a vector each, and gate by gate within a block
-  static constexpr index_t directions = spec.directions(), gates = spec.gates(), wide = spec.wide(),
-                           hidden = spec.units(), blocks = ceil_div(hidden, float_lanes), padded = blocks * float_lanes,
-                           columns = gates * padded;
-  static constexpr index_t place_of(index_t block, index_t gate) { return (block * gates + gate) * float_lanes; }
-
-  static index_t steps(const kernel_call& call) { return access::bound(spec.steps(), call); }
-  static index_t batch(const kernel_call& call) { return access::bound(spec.batch(), call); }
-  static coordinates step_coordinates(index_t t, index_t n) {
-    coordinates c{};
-    c[spec.step_axis()] = t;
-    c[spec.batch_axis()] = n;
-    return c;
-  }
-  // Of a unit of direction d and row n: in an initial value, and in an output without steps.
-  static coordinates state_coordinates(index_t d, index_t n, index_t unit) {
-    if constexpr (anchor.layout == 0) return {d, n, unit};
-    else return {n, d, unit};
-  }
-  static coordinates output_coordinates(index_t t, index_t d, index_t n, index_t unit) {
-    if constexpr (anchor.layout == 0) return {t, d, n, unit};
-    else return {n, t, d, unit};
-  }
 
   // --- weights of one direction: panels for the input, panels for the states, biases of all sums, biases that are
   // added before a reset, peepholes
@@ -102,25 +76,23 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel {
                            of_bias = of_last + columns, of_reset_bias = of_bias + (resets_sums ? padded : 0),
                            weight_floats = of_reset_bias + (spec.has(input_peepholes) ? 3 * padded : 0);
 
-  template <std::size_t I> static float element_of(const kernel_call& call, const coordinates& c) {
-    return values::template evaluate<access::anchor_input(I), 1, 0>(call, c, constant<1>{}, 0);
-  }
   static void pack_direction(const kernel_call& call, index_t d, float* out) {
     const auto bias = [&](index_t half, index_t gate, index_t unit) {
       if constexpr (spec.has(input_bias))
-        return element_of<input_bias>(call, {d, (half * gates + gate) * hidden + unit});
+        return common::template element_of<input_bias>(call, {d, (half * gates + gate) * hidden + unit});
       else return 0.0f;
     };
     const input_product<constant<1>> product{{}, {}, {}, wide};
     product.pack(
         [&](index_t k, index_t column) {
-          const index_t gate = column / float_lanes % gates,
-                        unit = column / (gates * float_lanes) * float_lanes + column % float_lanes;
-          return unit < hidden ? element_of<input_weight>(call, {d, gate * hidden + unit, k}) : 0.0f;
+          const index_t unit = unit_of(column);
+          return unit < hidden
+                     ? common::template element_of<input_weight>(call, {d, gate_of(column) * hidden + unit, k})
+                     : 0.0f;
         },
         out);
     const auto recurrence = [&](index_t gate, index_t unit, index_t k) {
-      return element_of<input_recurrence>(call, {d, gate * hidden + unit, k});
+      return common::template element_of<input_recurrence>(call, {d, gate * hidden + unit, k});
     };
     first_sums::pack(recurrence, out + of_input);
     if constexpr (resets_states)
@@ -137,7 +109,7 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel {
       if constexpr (spec.has(input_peepholes))
         for (index_t gate = 0; gate < 3; ++gate)
           out[of_reset_bias + gate * padded + unit] =
-              is_unit ? element_of<input_peepholes>(call, {d, gate * hidden + unit}) : 0;
+              is_unit ? common::template element_of<input_peepholes>(call, {d, gate * hidden + unit}) : 0;
     }
   }
 
@@ -225,10 +197,6 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel {
     if constexpr (is_constant<std::remove_cvref_t<decltype(rows)>>) of_part(rows);
     else of_part(std::min(most_input_rows, rows - begin));
   }
-  static coordinates row_coordinates(const kernel_call& call, index_t row) {
-    return step_coordinates(row / batch(call), row % batch(call));
-  }
-
   // --- second phase: a unit is a direction and some rows of the batch, through all steps
   static constexpr index_t most_rows = 4 * recurrent_rows(targets::native::facts, recurrent_vectors);
   static index_t row_blocks(const kernel_call& call) { return ceil_div(batch(call), most_rows); }
@@ -238,9 +206,7 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel {
     for (index_t u = first; u < last; ++u) {
       const index_t d = u / row_blocks(call), n = u % row_blocks(call) * most_rows;
       const auto of_direction = [&](auto rows) {
-        constexpr std::size_t other = anchor.functions(0) == anchor.functions(directions - 1) ? 0 : 1;
-        if (other == 0 || d == 0) run_rows<0>(call, d, n, rows);
-        else run_rows<other>(call, d, n, rows);
+        common::with_functions(d, [&](auto of) { run_rows<of()>(call, d, n, rows); });
       };
       if constexpr (spec.batch().is_known() && spec.batch().value() <= most_rows)
         of_direction(constant<spec.batch().value()>{});
@@ -249,41 +215,9 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel {
   }
 
  private:
-  // The functions of direction D, their kinds known to the compiler.
-  template <std::size_t D> struct functions {
-    static constexpr dnnkit::detail::recurrent_functions all = anchor.functions(D);
-    template <std::size_t Use, class T> [[gnu::always_inline]] static T plain(T x) {
-      return all.of[Use].template apply<all.of[Use].kind>(x);
-    }
-    template <std::size_t Use, class T> [[gnu::always_inline]] static T gate(T sum) {
-      return plain<Use>(all.clipped(sum));
-    }
-  };
-
-  // The initial value of input I, in vectors; 0 without it.
-  template <std::size_t I>
-  static void begin_with(const kernel_call& call, index_t d, index_t n, index_t rows, float* to) {
-    for (index_t row = 0; row < rows; ++row, to += padded) {
-      if constexpr (!spec.has(I)) {
-        std::fill(to, to + padded, 0.0f);
-      } else {
-        coordinates c = state_coordinates(d, n + row, 0);
-        for_lanes<float_lanes, 2>(c, hidden, [&](auto valid) {
-          values::template evaluate<access::anchor_input(I), float_lanes, 2>(call, c, valid, 0).store(to + c[2]);
-        });
-      }
-    }
-  }
-  static void store(const kernel_call& call, coordinates c, index_t block, float_vec x) {
-    c[access::rank - 1] = block * float_lanes;
-    with_lanes<hidden % float_lanes == 0>(hidden - block * float_lanes, [&](auto valid) {
-      values::template finish<float_lanes, access::rank - 1>(call, c, valid, x);
-    });
-  }
-
   // Rows n to n + rows of direction d.
   template <std::size_t D, class Rows> static void run_rows(const kernel_call& call, index_t d, index_t n, Rows rows) {
-    using f = functions<D>;
+    using f = typename common::template functions<D>;
     const index_t all_rows = batch(call), length = steps(call);
     const bool backwards = anchor.is_backwards(d);
     const float* const packed = weights(call, d);
@@ -292,16 +226,12 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel {
     float* state = reinterpret_cast<float*>(call.scratch) + states_at(call) + (d * all_rows + n) * row_floats;
     float* next = state + rows * padded;
     float *const kept = next + rows * padded, *const reset = kept + rows * padded;  // an LSTM's cells, a GRU's gates
-    begin_with<input_state>(call, d, n, rows, state);
-    if constexpr (gates == 4) begin_with<input_cell>(call, d, n, rows, kept);
+    common::template begin_with<input_state>(call, d, n, rows, state);
+    if constexpr (gates == 4) common::template begin_with<input_cell>(call, d, n, rows, kept);
     std::array<index_t, spec.has(input_lengths) ? most_rows : 1> lengths{length};
     if constexpr (spec.has(input_lengths))
       for (index_t row = 0; row < rows; ++row)
-        lengths[static_cast<std::size_t>(row)] =
-            within(anchor_context<Net, R>{call},
-                   static_cast<index_t>(values::template evaluate<access::anchor_input(input_lengths), 1, 0>(
-                       call, coordinates{n + row}, constant<1>{}, 0)),
-                   0, length, "sequence length");
+        lengths[static_cast<std::size_t>(row)] = common::template length_of<input_lengths>(call, n + row);
     const auto length_of = [&](index_t row) {
       return lengths[static_cast<std::size_t>(spec.has(input_lengths) ? row : 0)];
     };
@@ -360,17 +290,8 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel {
       std::swap(state, next);
     }
 
-    for (index_t output = 1; output < cell::outputs; ++output) {
-      if (anchor.output != output && anchor.output != -1) continue;
-      for (index_t row = 0; row < rows; ++row) {
-        const float* const last = (output == 1 ? state : kept) + row * padded;
-        for (index_t block = 0; block < blocks; ++block)
-          store(call,
-                anchor.has_steps() ? output_coordinates(length + output - 1, d, n + row, 0)
-                                   : state_coordinates(d, n + row, 0),
-                block, length_of(row) == 0 ? float_vec(0.0f) : float_vec::load(last + block * float_lanes));
-      }
-    }
+    for (index_t row = 0; row < rows; ++row)
+      common::store_last(call, d, n + row, length_of(row), state + row * padded, kept + row * padded);
   }
 };
 

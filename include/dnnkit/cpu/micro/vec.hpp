@@ -337,5 +337,7 @@ using float_vec = vec<float, float_lanes>;
 using std::abs;
 using std::max;
 using std::min;
+void reduce_max();
+void reduce_min();
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -154,28 +154,16 @@ inline void convert_qgemm(node_context& c) {
   c.out(0, dnnkit::detail::rounded_to(y, optional_input(c, 8), c.has(8) ? c.type(8) : c.type(0), 1));
 }
 
-// X, W and R [directions, n, 4 hidden] of 8 bits, then as LSTM, then scales and zero points of W and R, one a direction
-// or one a column. X is quantised over the range of its elements, as ONNX Runtime does; the states, which it quantises
-// in each step, stay real.
+// X, W and R [directions, n, 4 hidden] of 8 bits, then as LSTM, then scales and zero points of W and R.
 inline void convert_dynamic_quantize_lstm(node_context& c) {
-  const auto weight = [&](std::size_t i, std::size_t scale) {
-    const tensor w = c.in(i);
-    node_context::require(w.rank() == 3, "W and R must be of rank 3");
-    const auto along = [&](tensor t) {
-      const bool columns = !(element_count(c.table(), t.dims()) == w.size(0));
-      return c.apply(op::reshape{shape{w.size(0), 1, columns ? w.size(2) : dim(1)}}, {t});
-    };
-    const tensor centred = c.apply(op::sub{}, {cast_to(c, w, f32), cast_to(c, along(c.in(scale + 1)), f32)});
-    return c.apply(op::transpose{{0, 2, 1}}, {c.apply(op::mul{}, {centred, along(c.in(scale))})});
-  };
-  const tensor x = c.in(0);
-  tensor part[3];
-  for (std::int64_t i = 0; i < 3; ++i) part[i] = c.apply(op::dynamic_quantize_linear{i}, {x});
-  std::vector<tensor> inputs{c.apply(op::dequantize_linear{}, {part[0], part[1], part[2]}), weight(1, 8),
-                             weight(2, 10)};
+  const op::lstm plain = recurrent_from<op::lstm>(c);
+  op::dynamic_quantize_lstm layer{plain.hidden_size,     plain.direction, plain.activations,  plain.activation_alpha,
+                                  plain.activation_beta, plain.clip,      plain.input_forget, plain.layout};
+  std::vector<tensor> inputs{c.in(0), c.in(1), c.in(2)};
+  for (std::size_t i = 8; i < 12; ++i) inputs.push_back(c.in(i));
   for (std::size_t i = 3; i < 8; ++i) inputs.push_back(optional_input(c, i));
   while (!inputs.back().present()) inputs.pop_back();
-  out_of_recurrent(c, recurrent_from<op::lstm>(c), inputs);
+  out_of_recurrent(c, layer, inputs);
 }
 
 // --- weights of few bits
