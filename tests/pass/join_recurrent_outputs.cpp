@@ -16,7 +16,8 @@ namespace dk = dnnkit;
 
 namespace {
 
-// Two LSTMs of which all outputs are read, and one more of another clip; GRUs of which one output is read.
+// Two LSTMs of which all outputs are read, and one more of another clip; GRUs of which one output is read; one of bytes
+// of which two outputs are read.
 dk::graph layers(std::int64_t layout) {
   dk::builder b;
   const dk::dim length = b.symbol({"L", {1, 9}}), outer = layout == 0 ? length : dk::dim(2),
@@ -34,12 +35,20 @@ dk::graph layers(std::int64_t layout) {
   dk::op::gru once{.layout = layout, .output = 1};
   b.output("last", b.apply(once, {x, w3, r3}));
   b.output("other", b.apply(once, {z, w3, r3}));
+  const dk::tensor w8 = b.weight("w8", {1, 3, 16}, dk::i8), r8 = b.weight("r8", {1, 4, 16}, dk::i8);
+  const dk::tensor scale = b.weight("scale", {1}), zero = b.weight("zero", {1}, dk::i8);
+  dk::op::dynamic_quantize_lstm bytes{.layout = layout};
+  for (const std::int64_t output : {0, 2}) {
+    bytes.output = output;
+    b.output("bytes" + std::to_string(output), b.apply(bytes, {x, w8, r8, scale, zero, scale, zero}));
+  }
   return b.value();
 }
 
 std::size_t count(const dk::graph& g) {
   std::size_t n = 0;
-  for (const dk::node& x : g.nodes) n += g.is<dk::op::lstm>(x) || g.is<dk::op::gru>(x);
+  for (const dk::node& x : g.nodes)
+    n += g.is<dk::op::lstm>(x) || g.is<dk::op::gru>(x) || g.is<dk::op::dynamic_quantize_lstm>(x);
   return n;
 }
 
@@ -50,8 +59,8 @@ TEST_CASE("layers that differ in their output only are computed once and mean th
     CAPTURE(layout);
     const dk::graph g = layers(layout), after = dk::passes::join_recurrent_outputs::run(g);
     REQUIRE(g.error.str() == "");
-    CHECK(count(g) == 9);
-    CHECK(count(after) == 5);
+    CHECK(count(g) == 11);
+    CHECK(count(after) == 6);
     CHECK(dk::verify(after).str() == "");
     const auto data = harness::random_data(g, 1);
     const auto expected = harness::reference(g, data), found = harness::reference(after, data);

@@ -21,6 +21,7 @@ import selection
 import composed
 import later_opsets
 import corners
+import quantised_layers
 from cases import engines, files, save
 
 FOLDER = pathlib.Path(__file__).parent.parent / "cases"

@@ -51,9 +51,10 @@ struct byte_recurrent_steps::kernel : recurrent_kernel<Net, R, byte_recurrent_sp
   using values = typename common::values;
   using cell = typename common::cell;
   using byte_scale = dnnkit::detail::byte_scale;
-  using common::anchor, common::spec, common::packed_once, common::directions, common::gates, common::wide,
-      common::hidden, common::blocks, common::padded, common::columns, common::place_of, common::gate_of,
-      common::unit_of, common::steps, common::batch, common::row_coordinates, common::output_coordinates, common::store;
+  using common::anchor, common::spec, common::packed_once, common::directions, common::gates, common::hidden,
+      common::blocks, common::padded, common::columns, common::place_of, common::gate_of, common::unit_of,
+      common::steps, common::batch, common::row_coordinates, common::output_coordinates, common::store;
+  static constexpr index_t wide = common::wide;  // not wide of micro/wide.hpp
   using in = byte_recurrent_spec;
   static constexpr bool has_lengths = spec.has(in::of_lengths), has_peepholes = spec.has(in::of_peepholes);
 

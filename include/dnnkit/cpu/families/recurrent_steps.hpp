@@ -52,9 +52,10 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
   using access = typename common::access;
   using values = typename common::values;
   using cell = typename common::cell;
-  using common::anchor, common::spec, common::packed_once, common::directions, common::gates, common::wide,
-      common::hidden, common::blocks, common::padded, common::columns, common::place_of, common::gate_of,
-      common::unit_of, common::steps, common::batch, common::row_coordinates, common::output_coordinates, common::store;
+  using common::anchor, common::spec, common::packed_once, common::directions, common::gates, common::hidden,
+      common::blocks, common::padded, common::columns, common::place_of, common::gate_of, common::unit_of,
+      common::steps, common::batch, common::row_coordinates, common::output_coordinates, common::store;
+  static constexpr index_t wide = common::wide;  // not wide of micro/wide.hpp
   static constexpr bool in_place = access::choice.operands[0] == operand_reading::in_place;
 
   // --- weights of one direction: panels for the input, panels for the states, biases of all sums, biases that are
