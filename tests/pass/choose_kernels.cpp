@@ -314,6 +314,11 @@ auto one_of_each(std::int64_t n) {
     g.output("resized", dk::resize(rows, {.scales = {1, 2}}));
     g.output("states", g.apply(dk::op::gru{}, {g.input("steps", f32, {4 * n, 1, 16}), g.weight("gw", {1, 48, 16}),
                                                g.weight("gr", {1, 48, 16})}));
+    const dk::tensor scale = g.weight("scale", {1}), zero = g.weight("zero", {1}, dk::u8);
+    g.output("states of bytes",
+             g.apply(dk::op::dynamic_quantize_lstm{},
+                     {g.input("more steps", f32, {4 * n, 1, 16}), g.weight("lw", {1, 16, 64}, dk::u8),
+                      g.weight("lr", {1, 16, 64}, dk::u8), scale, zero, scale, zero}));
   };
 }
 // f(family's name, its match) of each family that matches a recipe, recipe by recipe.

@@ -121,7 +121,7 @@ double distance(const dk::host_tensor& found, const dk::host_tensor& expected) {
   return worst;
 }
 
-constexpr std::size_t most_inputs = 10;  // of a case
+constexpr std::size_t most_inputs = 12;  // of a case
 
 }  // namespace
 
