@@ -29,8 +29,8 @@ template <class Model> compiled_network compiled(const std::string& name) {
 }
 
 // Empty when the network does what the reference evaluator says; else what is wrong. Symbols are bound to several
-// values one after the other, each run is repeated, and runs on 2 to 4 threads must give the same bits. Reals may differ
-// by what rounding explains (tolerances()), and at least by `part` of an output's largest magnitude.
+// values one after the other, each run is repeated, and runs on 2 to 4 threads must give the same bits. Reals may
+// differ by what rounding explains (tolerances()), and at least by `part` of an output's largest magnitude.
 std::string compiled_error(const compiled_network& network, std::uint64_t seed, double part = 0);
 
 }  // namespace harness
