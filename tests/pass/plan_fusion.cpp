@@ -276,6 +276,20 @@ TEST_CASE("what a successor reads besides joins where neither is moved") {
   CHECK(steps_of([](dk::tensor p, dk::tensor x) { return dk::transpose(p) + x; }) == 2);
 }
 
+// A bias that the run computes, in the shape of a channel: the kernel that grows from its few elements must leave the
+// sum to the product, which would else store its result for that kernel to read.
+TEST_CASE("a small value that is moved and spread leaves its reader to the larger operand's kernel") {
+  dk::builder b;
+  const dk::tensor product = dk::matmul(b.input("a", f32, {6, 8}), b.weight("w", {8, 10}));
+  const dk::tensor bias = dk::reshape(dk::exp(b.input("b", f32, {6})), {6, 1});
+  b.output("y", dk::relu(product + bias));
+  const dk::schedule s = dk::default_pipeline::run_logged(b.value());
+  CHECK(has_reason(s, dk::plan::fusion_reason::spread_over_successor));
+  REQUIRE(s.plan.steps.size() == 2);
+  for (const dk::plan::fusion_group& group : s.fusion.groups)
+    CHECK(group.nodes.size() == (group.anchor == dk::none ? 1 : 3));
+}
+
 TEST_CASE("nodes that wait for each other are the graph's error") {
   dk::builder b;
   const dk::tensor y = dk::softmax(b.input("x", f32, {4, 6}));

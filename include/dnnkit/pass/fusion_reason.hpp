@@ -49,6 +49,7 @@ enum class fusion_reason : std::uint8_t {
   // not asked, because of what had been decided before
   in_another_kernel,
   moved_operand_of_successor,
+  spread_over_successor,
   kernels_wait,
   count
 };
@@ -94,6 +95,8 @@ inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason
     {"in another kernel already", "kernels grow one after the other, from the smallest element-wise result on"},
     {"an operand of a successor, with movement between",
      "kernels grow to what a successor reads besides only where neither is moved"},
+    {"spread over a larger operand, with movement between",
+     "the successor goes with the kernel that computes the larger one"},
     {"kernels that wait for each other", "one of them was taken apart again"},
 }};
 constexpr const fusion_words& words_of(fusion_reason r) { return fusion_words_of_reasons[static_cast<std::size_t>(r)]; }

@@ -151,11 +151,30 @@ template <class... Rules> struct plan_fusion {
       } else if (!is_anchor(u)) {
         std::uint32_t i = 0;
         while (g_.operands.items[g_.nodes.items[u].inputs.first + i] != v) ++i;
+        if (through.count > 1 && would_sever(block, u, i)) {
+          note(through.front(), u, fusion_reason::spread_over_successor);
+          continue;
+        }
         if (!join(block, through, u, i, false)) continue;
         grow_to_predecessors(block, u, i, through.count > 1);
         grow_to_successors(block, u);
       }
     }
+  }
+
+  // Does successor u, which reads the block's moved result as input i, spread it over an operand whose producer it
+  // could still share a kernel with? That producer would not be taken behind movement (grow_to_predecessors), and what
+  // it computes is larger than what the block does.
+  constexpr bool would_sever(const fusion_group& block, node_id u, std::uint32_t i) const {
+    const node& x = g_.nodes.items[u];
+    if (type_of_edge(x, i) != mapping::one_to_many) return false;
+    for (std::uint32_t k = 0; k < x.inputs.count; ++k) {
+      const value_id v = g_.operands.items[x.inputs.first + k];
+      if (v == none || k == i || type_of_edge(x, k) != mapping::one_to_one) continue;
+      const node_id source = source_of(v);
+      if (source != none && is_free(source) && is_setup(source) == block.setup && !contains(block, source)) return true;
+    }
+    return false;
   }
 
   static constexpr bool contains(const fusion_group& block, node_id n) {
