@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel of a recurrent layer, RNN, GRU or LSTM, in one direction or both: what the input adds to the gates of all
-// steps is one product (cpu/micro/gemm.hpp); then step by step what the states add (cpu/micro/recurrent.hpp), the
+// steps is one product (cpu/micro/gemm.hpp), or, of one long sequence, is computed beside the steps before
+// (cpu/micro/product_beside.hpp); then step by step what the states add (cpu/micro/recurrent.hpp), the
 // gates and the next states being computed from the sums in registers. Weights are packed once where they are the same
 // in every run. As in Appleyard, Kocisky and Blunsom, "Optimizing Performance of Recurrent Neural Networks on GPUs",
 // sections 3.1 and 3.2; that steps read the weights forwards and backwards in turn is for the second cache.
@@ -35,12 +36,15 @@ struct recurrent_steps {
     c.operands = {in_place ? operand_reading::in_place : operand_reading::staged, weights, weights};
     c.tile.along = static_cast<std::int8_t>(spec.rank() - 1);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
-    c.tile.vectors = static_cast<std::uint8_t>(recurrent_vectors);
-    c.parameters = {gemm_panel_vectors(facts, spec.wide())};
-    c.cost = spec.cost(facts, c.parameters[0], recurrent_vectors);
-    c.reason = once ? "what the input adds to all steps is one product; weights are packed once"
-                    : "what the input adds to all steps is one product; weights, which the run computes, are packed "
-                      "in each";
+    const bool overlaps = spec.overlaps(facts);
+    c.tile.vectors = static_cast<std::uint8_t>(overlaps ? recurrent_vectors_of_row : recurrent_vectors);
+    c.parameters = {overlaps ? recurrent_spec::vectors_beside : gemm_panel_vectors(facts, spec.wide()), overlaps};
+    c.cost = spec.cost(facts, c.parameters[0], c.tile.vectors);
+    c.reason = overlaps
+                   ? "what the input adds to later steps is computed beside the earlier ones; weights are packed once"
+               : once ? "what the input adds to all steps is one product; weights are packed once"
+                      : "what the input adds to all steps is one product; weights, which the run computes, are "
+                        "packed in each";
     return c;
   }
 
@@ -57,6 +61,7 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
       common::steps, common::batch, common::row_coordinates, common::output_coordinates, common::store;
   static constexpr index_t wide = common::wide;  // not wide of micro/wide.hpp
   static constexpr bool in_place = access::choice.operands[0] == operand_reading::in_place;
+  static constexpr bool overlaps = access::choice.parameters[1] != 0;
 
   // --- weights of one direction: panels for the input, panels for the states, biases of all sums, biases that are
   // added before a reset, peepholes
@@ -70,8 +75,9 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
   }();
   static constexpr bool resets_sums = gates == 3 && !resets_states;
   static constexpr int first_gates = resets_states ? 2 : static_cast<int>(gates);
-  using first_sums = gate_sums<hidden, first_gates>;
-  using last_sums = gate_sums<hidden, 1>;  // of the hidden gate, where states are reset
+  static constexpr int sums_at_once = access::choice.tile.vectors;
+  using first_sums = gate_sums<hidden, first_gates, sums_at_once>;
+  using last_sums = gate_sums<hidden, 1, sums_at_once>;  // of the hidden gate, where states are reset
   static constexpr index_t of_input = wide * columns, of_first = of_input + first_sums::packed_size(),
                            of_last = of_first + (resets_states ? last_sums::packed_size() : 0),
                            of_bias = of_last + columns, of_reset_bias = of_bias + (resets_sums ? padded : 0),
@@ -124,12 +130,16 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
       packed_once ? 1u << input_weight | 1u << input_recurrence | 1u << input_bias | 1u << input_peepholes : 0;
 
   // --- scratch: weights that are packed in each run, what the input adds to all sums (direction, step, row of the
-  // batch, sum), staged steps, and for each row of each direction two states and two more vectors of units
+  // batch, sum; of one long sequence 2 * rows_beside steps at a time), staged steps, and for each row of each direction two states and two more vectors of units
   static constexpr index_t row_floats = 4 * padded;
-  static index_t sums_at() { return packed_once ? 0 : directions * weight_floats; }
-  static index_t staged_at(const kernel_call& call) {
-    return sums_at() + directions * steps(call) * batch(call) * columns;
+  static constexpr index_t rows_beside = recurrent_spec::rows_beside;
+  // Rows of sums that are kept for a direction: those that steps read and those that are computed meanwhile, in turns.
+  static index_t kept_rows(const kernel_call& call) {
+    if constexpr (overlaps) return 2 * rows_beside;
+    else return steps(call) * batch(call);
   }
+  static index_t sums_at() { return packed_once ? 0 : directions * weight_floats; }
+  static index_t staged_at(const kernel_call& call) { return sums_at() + directions * kept_rows(call) * columns; }
   static index_t states_at(const kernel_call& call) {
     constexpr index_t vector = ceil_div(wide, float_lanes) * float_lanes;
     return staged_at(call) + (in_place ? 0 : directions * steps(call) * batch(call) * vector);
@@ -141,11 +151,25 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
     return reinterpret_cast<const float*>(packed_once ? call.packed : call.scratch) + d * weight_floats;
   }
 
-  // --- first phase: a unit is a direction and some rows of its product; all rows where it packs the weights
+  // --- first phase: a unit is a direction and some rows of its product; all rows where it packs the weights; where what
+  // the input adds to later steps is computed beside the earlier ones, those that the first steps need
   static constexpr index_t most_input_rows = std::clamp<index_t>(l2_bytes / 2 / (4 * wide), 64, 512);
+  // So many that whole tiles are left for the steps.
+  static constexpr index_t first_inputs(index_t length) {
+    return length == 0 ? 0 : length - (length - 1) / rows_beside * rows_beside;
+  }
+  // Where step s of direction d finds its sums: the first product's at the end of what is kept, then tiles in turns; rows
+  // of a product lie in the order of the input's steps.
+  static index_t kept_row(const kernel_call& call, index_t d, index_t s) {
+    const index_t first = first_inputs(steps(call)), tile = (s - first) / rows_beside, row = (s - first) % rows_beside;
+    if (s < first) return 2 * rows_beside - first + (anchor.is_backwards(d) ? first - 1 - s : s);
+    return tile % 2 * rows_beside + (anchor.is_backwards(d) ? rows_beside - 1 - row : row);
+  }
   static auto input_rows(const kernel_call& call) {
-    if constexpr (spec.steps().is_known() && spec.batch().is_known() &&
-                  spec.steps().value() * spec.batch().value() <= most_input_rows)
+    if constexpr (overlaps && spec.steps().is_known()) return constant<first_inputs(spec.steps().value())>{};
+    else if constexpr (overlaps) return first_inputs(steps(call));
+    else if constexpr (spec.steps().is_known() && spec.batch().is_known() &&
+                       spec.steps().value() * spec.batch().value() <= most_input_rows)
       return constant<spec.steps().value() * spec.batch().value()>{};
     else return steps(call) * batch(call);
   }
@@ -169,8 +193,9 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
   static void add_input(const kernel_call& call, index_t d, index_t part) {
     auto* const scratch = reinterpret_cast<float*>(call.scratch);
     const auto rows = input_rows(call);
-    const index_t begin = part * most_input_rows;
-    float* const sums = scratch + sums_at() + (d * rows + begin) * columns;
+    const index_t all_rows = steps(call) * batch(call);
+    const index_t begin = overlaps && anchor.is_backwards(d) ? all_rows - rows : part * most_input_rows;
+    float* const sums = scratch + sums_at() + (d * kept_rows(call) + first_kept_row(call, begin)) * columns;
     const auto store = [&](auto acc, index_t row, index_t column, auto) { acc.store(sums + row * columns + column); };
     const auto multiply = [&](auto m, const float* a, index_t stride) {
       const input_product<decltype(m)> product{m, {}, {}, stride};
@@ -178,12 +203,9 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
     };
     const auto of_part = [&](auto m) {
       if constexpr (in_place) {
-        constexpr recipe_load x = access::template load<spec.input(input_steps).index>;
-        const float* a = values::template pointer<spec.input(input_steps).index>(call) +
-                         view_address<Net, x.axes, x.offset>(call, row_coordinates(call, begin));
-        multiply(m, a, access::bound(spec.row_stride(), call));
+        multiply(m, input_row(call, begin), access::bound(spec.row_stride(), call));
       } else {
-        float* const staged = scratch + staged_at(call) + (d * rows + begin) * wide;
+        float* const staged = scratch + staged_at(call) + (d * all_rows + begin) * wide;
         for (index_t row = 0; row < m; ++row) {
           coordinates c = row_coordinates(call, begin + row);
           for_lanes<float_lanes, 2>(c, wide, [&](auto n) {
@@ -196,7 +218,16 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
       }
     };
     if constexpr (is_constant<std::remove_cvref_t<decltype(rows)>>) of_part(rows);
-    else of_part(std::min(most_input_rows, rows - begin));
+    else of_part(std::min<index_t>(most_input_rows, rows - part * most_input_rows));
+  }
+  static index_t first_kept_row(const kernel_call& call, index_t row) {
+    if constexpr (overlaps) return 2 * rows_beside - first_inputs(steps(call));
+    else return row;
+  }
+  static const float* input_row(const kernel_call& call, index_t row) requires(in_place) {
+    constexpr recipe_load x = access::template load<spec.input(input_steps).index>;
+    return values::template pointer<spec.input(input_steps).index>(call) +
+           view_address<Net, x.axes, x.offset>(call, row_coordinates(call, row));
   }
   // --- second phase: a unit is a direction and some rows of the batch, through all steps
   static constexpr index_t most_rows = 4 * recurrent_rows(targets::native::facts, recurrent_vectors);
@@ -216,14 +247,38 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
   }
 
  private:
+  // What the input adds to the sums of rows_beside later steps, an iteration every beside_period of the recurrent
+  // product's, so that it is done when the first of these steps comes. On a Zen 4 the second cache brings 32 bytes a
+  // cycle, which is half of what the multiply-adds of one row could take: about half of the input's product costs no time.
+  static constexpr index_t input_stride = []() -> index_t {
+    if constexpr (overlaps) return spec.row_stride().value();
+    else return 0;
+  }();
+  using later_inputs = product_beside<rows_beside, overlaps ? access::choice.parameters[0] : 1, wide, input_stride>;
+  static constexpr index_t beside_panels = columns / (recurrent_spec::vectors_beside * float_lanes);
+  static constexpr int beside_period = [] {
+    if (!overlaps) return 0;
+    const index_t panels = first_sums::panels::count() + (resets_states ? last_sums::panels::count() : 0);
+    int period = 8;
+    while (period > 1 && period * beside_panels * wide > rows_beside * panels * hidden) period /= 2;
+    return period;
+  }();
+  // Those of the steps from `step` on, if there are any.
+  static void begin_inputs(const kernel_call& call, index_t d, index_t step, float* sums, later_inputs& later) {
+    if (step >= steps(call)) return;
+    const index_t row = anchor.is_backwards(d) ? steps(call) - step - rows_beside : step;
+    const index_t kept = (step - first_inputs(steps(call))) % (2 * rows_beside);
+    later.begin(input_row(call, row), weights(call, d), weights(call, d) + of_last, sums + kept * columns, columns,
+                beside_panels);
+  }
+
   // Rows n to n + rows of direction d.
   template <std::size_t D, class Rows> static void run_rows(const kernel_call& call, index_t d, index_t n, Rows rows) {
     using f = typename common::template functions<D>;
     const index_t all_rows = batch(call), length = steps(call);
     const bool backwards = anchor.is_backwards(d);
     const float* const packed = weights(call, d);
-    const float* const inputs =
-        reinterpret_cast<const float*>(call.scratch) + sums_at() + d * length * all_rows * columns;
+    float* const inputs = reinterpret_cast<float*>(call.scratch) + sums_at() + d * kept_rows(call) * columns;
     float* state = reinterpret_cast<float*>(call.scratch) + states_at(call) + (d * all_rows + n) * row_floats;
     float* next = state + rows * padded;
     float *const kept = next + rows * padded, *const reset = kept + rows * padded;  // an LSTM's cells, a GRU's gates
@@ -237,11 +292,17 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
       return lengths[static_cast<std::size_t>(spec.has(input_lengths) ? row : 0)];
     };
 
+    [[maybe_unused]] later_inputs later;
+    [[maybe_unused]] index_t ready = overlaps ? first_inputs(length) : length;  // steps that have their inputs
+    if constexpr (overlaps) begin_inputs(call, d, ready, inputs, later);
     for (index_t s = 0; s < length; ++s) {
       const bool from_last = s % 2 == 1;
       const auto step_of = [&](index_t row) { return backwards && s < length_of(row) ? length_of(row) - 1 - s : s; };
+      const float* const kept_inputs = inputs + (overlaps ? kept_row(call, d, s) * columns : 0);
       const auto input = [&](index_t row, index_t block, index_t gate) {
-        return float_vec::load(inputs + (step_of(row) * all_rows + n + row) * columns + place_of(block, gate));
+        const float* of_row = kept_inputs;
+        if constexpr (!overlaps) of_row += (step_of(row) * all_rows + n + row) * columns;
+        return float_vec::load(of_row + place_of(block, gate));
       };
       const auto at = [&](index_t row, index_t block) { return row * padded + block * float_lanes; };
       // The next state of a block; rows that have ended keep theirs.
@@ -278,7 +339,8 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
           (f::template gate<0>(sum[1]) * float_vec::load(state + at(row, block))).store(reset + at(row, block));
         }
       };
-      first_sums::run(state, padded, rows, packed + of_input, from_last, first_start, first_finish);
+      first_sums::template run<beside_period>(state, padded, rows, packed + of_input, from_last, first_start,
+                                              first_finish, later);
       if constexpr (resets_states) {
         const auto start = [&](index_t row, index_t block, index_t) { return input(row, block, 2); };
         const auto last_finish = [&](index_t row, index_t block, const auto& sum) __attribute__((always_inline)) {
@@ -286,9 +348,16 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
               row, block,
               cell::next(f{}, float_vec::load(kept + at(row, block)), sum[0], float_vec::load(state + at(row, block))));
         };
-        last_sums::run(reset, padded, rows, packed + of_first, from_last, start, last_finish);
+        last_sums::template run<beside_period>(reset, padded, rows, packed + of_first, from_last, start, last_finish,
+                                               later);
       }
       std::swap(state, next);
+      if constexpr (overlaps)
+        if (s + 1 == ready) {
+          later.complete();
+          ready += rows_beside;
+          begin_inputs(call, d, ready, inputs, later);
+        }
     }
 
     for (index_t row = 0; row < rows; ++row)

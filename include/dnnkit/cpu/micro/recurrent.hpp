@@ -8,19 +8,21 @@
 
 #include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/micro/pack.hpp"
+#include "dnnkit/cpu/micro/product_beside.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-// Vectors of sums that are computed at once: as many as an LSTM's unit has gates. One row of the batch gains nothing
-// from more, as its weights come from the second cache or from farther away.
-inline constexpr int recurrent_vectors = 4;
+// Vectors of sums that are computed at once: as many as an LSTM's unit has gates. The product of one row gains nothing
+// from more, as its weights come from the second cache or from farther away; its gates do, of which those of two blocks
+// of units do not wait for each other, where registers are left beside a product_beside.
+inline constexpr int recurrent_vectors = 4, recurrent_vectors_of_row = 8;
 // Rows of the batch in a tile of so many vectors.
 constexpr int recurrent_rows(const cpu_facts& facts, int vectors) noexcept {
   return facts.vector_registers == 32 || vectors < 4 ? plan::tile_rows(facts, vectors) : 2;
 }
 
 // Sums of `Gates` gates of `Units` units: row `row` of the states, so many floats after the one before, times a matrix
-// packed once. Units are cut into blocks of a vector, blocks into panels of as many as have at most so many
+// packed once. Units are cut into blocks of a vector, blocks into panels of as many as have at most `Vectors`
 // vectors of sums; a panel is stored step by step of the reduction, block by block, gate by gate, units beyond the last
 // with zeros.
 //
@@ -30,10 +32,11 @@ constexpr int recurrent_rows(const cpu_facts& facts, int vectors) noexcept {
 //
 // start(row, block, gate) is what a sum begins with, finish(row, block, sums) takes the sums of a block's gates, each a
 // vector of units.
-template <index_t Units, int Gates> struct gate_sums {
+template <index_t Units, int Gates, int Vectors = recurrent_vectors> struct gate_sums {
   static constexpr index_t blocks = ceil_div(Units, float_lanes);
-  static constexpr int widest = std::max(1, recurrent_vectors / Gates);  // blocks of a panel
+  static constexpr int widest = std::max(1, Vectors / Gates);  // blocks of a panel
   using panels = split<widest, constant<blocks>>;
+  struct nothing {};
   using sums = std::array<float_vec, static_cast<std::size_t>(Gates)>;
 
   static constexpr index_t packed_size() noexcept { return Units * blocks * Gates * float_lanes; }
@@ -52,12 +55,18 @@ template <index_t Units, int Gates> struct gate_sums {
 
   // Panels from the first on, or from the last: what of the weights lay last in the second cache is read first when the
   // order changes with each step.
-  template <class Rows, class Start, class Finish>
+  // Of one row, a product_beside may be carried on meanwhile, by one of its iterations every Period of the reduction.
+  template <int Period = 0, class Rows, class Start, class Finish, class Product = nothing>
   static void run(const float* states, index_t stride, Rows rows, const float* packed, bool from_last, Start&& start,
-                  Finish&& finish) {
+                  Finish&& finish, Product&& beside = {}) {
     for (index_t p = 0; p < panels::count(); ++p)
       panels::visit(from_last ? panels::count() - 1 - p : p, [&](auto count, index_t first) {
         constexpr int wide = static_cast<int>(count()) * Gates;
+        if constexpr (Period > 0) {
+          if (!beside.is_complete())
+            return run_row<static_cast<int>(count()), Period>(states, packed + Units * first * Gates * float_lanes,
+                                                              first, start, finish, beside);
+        }
         const split<recurrent_rows(targets::native::facts, wide), Rows> tiles(rows);
         for (index_t t = 0; t < tiles.count(); ++t)
           tiles.visit(t, [&](auto height, index_t row) {
@@ -85,6 +94,35 @@ template <index_t Units, int Gates> struct gate_sums {
         for (int gate = 0; gate < Gates; ++gate) s[static_cast<std::size_t>(gate)] = of[i][b * Gates + gate];
         finish(row + i, block + b, s);
       }
+  }
+  template <int Blocks, int Period, class Start, class Finish, class Product>
+  [[gnu::noinline]] static void run_row(const float* states, const float* panel, index_t block, Start& start,
+                                        Finish& finish, Product& beside) {
+    constexpr int wide = Blocks * Gates;
+    float_vec acc[1][wide];
+#pragma GCC unroll 16
+    for (int j = 0; j < wide; ++j) acc[0][j] = start(0, block + j / Gates, j % Gates);
+    const auto step = [&]() __attribute__((always_inline)) {
+      detail::multiply_add(acc, states, 0, panel);
+      ++states;
+      panel += wide * float_lanes;
+    };
+    beside.in_registers(
+        Units / Period, [&](auto& product, index_t times) __attribute__((always_inline)) {
+          for (index_t n = times; n > 0; --n) {
+            detail::keep_in_register(n);
+            product.next();
+#pragma GCC unroll 8
+            for (int i = 0; i < Period; ++i) step();
+          }
+          for (index_t n = Units - times * Period; n > 0; --n) step();
+        });
+#pragma GCC unroll 16
+    for (int b = 0; b < Blocks; ++b) {
+      sums s;
+      for (int gate = 0; gate < Gates; ++gate) s[static_cast<std::size_t>(gate)] = acc[0][b * Gates + gate];
+      finish(0, block + b, s);
+    }
   }
   // Weights lie in the order in which they are read: processors fetch them ahead by themselves.
   struct nothing_ahead {
