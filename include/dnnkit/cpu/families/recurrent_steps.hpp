@@ -130,7 +130,8 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
       packed_once ? 1u << input_weight | 1u << input_recurrence | 1u << input_bias | 1u << input_peepholes : 0;
 
   // --- scratch: weights that are packed in each run, what the input adds to all sums (direction, step, row of the
-  // batch, sum; of one long sequence 2 * rows_beside steps at a time), staged steps, and for each row of each direction two states and two more vectors of units
+  // batch, sum; of one long sequence some steps at a time), staged steps, and for each row of each direction two states
+  // and two more vectors of units
   static constexpr index_t row_floats = 4 * padded;
   static constexpr index_t rows_beside = recurrent_spec::rows_beside;
   // Rows of sums that are kept for a direction: those that steps read and those that are computed meanwhile, in turns.
@@ -151,15 +152,15 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
     return reinterpret_cast<const float*>(packed_once ? call.packed : call.scratch) + d * weight_floats;
   }
 
-  // --- first phase: a unit is a direction and some rows of its product; all rows where it packs the weights; where what
-  // the input adds to later steps is computed beside the earlier ones, those that the first steps need
+  // --- first phase: a unit is a direction and some rows of its product; all rows where it packs the weights; where the
+  // input of later steps is multiplied beside the earlier ones, those rows that the first steps need
   static constexpr index_t most_input_rows = std::clamp<index_t>(l2_bytes / 2 / (4 * wide), 64, 512);
   // So many that whole tiles are left for the steps.
   static constexpr index_t first_inputs(index_t length) {
     return length == 0 ? 0 : length - (length - 1) / rows_beside * rows_beside;
   }
-  // Where step s of direction d finds its sums: the first product's at the end of what is kept, then tiles in turns; rows
-  // of a product lie in the order of the input's steps.
+  // Where step s of direction d finds its sums: the first product's at the end of what is kept, then tiles in turns;
+  // rows of a product lie in the order of the input's steps.
   static index_t kept_row(const kernel_call& call, index_t d, index_t s) {
     const index_t first = first_inputs(steps(call)), tile = (s - first) / rows_beside, row = (s - first) % rows_beside;
     if (s < first) return 2 * rows_beside - first + (anchor.is_backwards(d) ? first - 1 - s : s);
@@ -249,7 +250,7 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
  private:
   // What the input adds to the sums of rows_beside later steps, an iteration every beside_period of the recurrent
   // product's, so that it is done when the first of these steps comes. On a Zen 4 the second cache brings 32 bytes a
-  // cycle, which is half of what the multiply-adds of one row could take: about half of the input's product costs no time.
+  // cycle, half of what the multiply-adds of one row could take: about half of the input's product costs no time.
   static constexpr index_t input_stride = []() -> index_t {
     if constexpr (overlaps) return spec.row_stride().value();
     else return 0;
