@@ -9,8 +9,8 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-// C = A x B + bias for `Rows` rows of A, each of K contiguous floats and RowStride after the one before, and B packed into
-// panels of Vectors vectors each (pack_panels). Sums are made as gemm makes them, and are the same bit for bit.
+// C = A x B + bias for `Rows` rows of A, each of K contiguous floats and RowStride after the one before, and B packed
+// into panels of Vectors vectors each (pack_panels). Sums are made as gemm makes them, and are the same bit for bit.
 //
 //   product_beside<8, 2, 512, 512> product;
 //   product.begin(a, packed, bias, c, c_stride, panels);
