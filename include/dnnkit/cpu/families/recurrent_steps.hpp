@@ -230,6 +230,7 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
     return values::template pointer<spec.input(input_steps).index>(call) +
            view_address<Net, x.axes, x.offset>(call, row_coordinates(call, row));
   }
+
   // --- second phase: a unit is a direction and some rows of the batch, through all steps
   static constexpr index_t most_rows = 4 * recurrent_rows(targets::native::facts, recurrent_vectors);
   static index_t row_blocks(const kernel_call& call) { return ceil_div(batch(call), most_rows); }
