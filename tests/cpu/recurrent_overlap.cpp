@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // OPTIONS: -O1
-// Recurrent layers over one long sequence, compared with the operator's definition: what the input adds to later steps is
-// computed beside the earlier ones.
+// Recurrent layers over one long sequence, compared with the operator's definition: what the input adds to later steps
+// is computed beside the earlier ones.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/op/builtin.hpp"
 #include "tests/support/fused_groups.hpp"
