@@ -14,46 +14,13 @@
 #include <vector>
 
 #include "dnnkit/compile.hpp"
+#include "tests/support/kernel_choices.hpp"
 #include "tests/support/random_graph.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
 using dk::operand_reading;
-
-namespace {
-
-dk::schedule schedule_of(auto build, const dk::family_table& families = dk::cpu::default_families.table) {
-  dk::builder b;
-  build(b);
-  REQUIRE(b.value().error.str() == "");
-  return dk::default_pipeline::run<dk::targets::avx512>(b.value(), families);
-}
-// The choices of all recipes with this anchor, in order.
-template <class Op> std::vector<dk::kernel_choice> choices_of(auto build) {
-  const dk::schedule s = schedule_of(build);
-  CHECK(s.g.error.str() == "");
-  std::vector<dk::kernel_choice> found;
-  for (std::size_t r = 0; r < s.plan.recipes.size(); ++r)
-    if (s.plan.recipes[r].anchor.id == dk::id_of<Op>) found.push_back(s.plan.choices[r]);
-  return found;
-}
-std::vector<operand_reading> operands(const dk::kernel_choice& c) { return {c.operands.begin(), c.operands.end()}; }
-using readings = std::vector<operand_reading>;
-
-constexpr auto in_place = operand_reading::in_place, staged = operand_reading::staged,
-               once = operand_reading::packed_once, each_run = operand_reading::packed_each_run,
-               evaluated = operand_reading::evaluated, left_out = operand_reading::absent;
-
-// A convolution of `x` behind a pooling, so that its input lies channels last.
-dk::tensor filtered(dk::builder& g, dk::tensor x, std::int64_t out, std::string_view name, const dk::op::conv& c) {
-  const std::int64_t in = x.dims()[1].value() / c.group;
-  return dk::conv(x, g.weight(name, {out, in, 3, 3}), c);
-}
-dk::tensor pooled_input(dk::builder& g, std::int64_t channels) {
-  return dk::max_pool(g.input("x", f32, {1, channels, 24, 24}), {.kernel_shape = {2, 2}, .strides = {2, 2}});
-}
-
-}  // namespace
+using namespace kernel_choices;
 
 // Tensors without elements have kernels, too.
 struct without_elements {
@@ -69,113 +36,6 @@ struct without_elements {
   }
 };
 static_assert(dk::compile<without_elements>::kernels == 7);
-
-TEST_CASE(
-    "convolutions channels last: read in place behind another kernel, staged where the caller's memory is not so") {
-  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    const dk::tensor x = filtered(g, g.input("x", f32, {1, 3, 48, 48}), 32, "a", {.strides = {2, 2}});
-    g.output("y", dk::reduce_mean(filtered(g, x, 64, "b", {.pads = {1, 1, 1, 1}}), {.axes = {2, 3}}));
-  });
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].family == "conv_nhwc");
-  CHECK(operands(found[0]) == readings{staged, once, left_out});
-  CHECK(found[1].family == "conv_nhwc");
-  CHECK(operands(found[1]) == readings{in_place, once, left_out});
-  CHECK(found[1].tile.along == 1);
-  CHECK(found[1].tile.lanes == 16);
-  CHECK(found[1].cost.cycles > found[1].cost.arithmetic);
-  CHECK(found[1].cost.arithmetic >= 22 * 22 * 9 * 32 * 4 / 2);
-}
-TEST_CASE("a prologue is staged") {
-  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    const dk::tensor p = pooled_input(g, 32);  // the mean needs all of it, before the product is computed
-    g.output("y", filtered(g, p * dk::reduce_mean(p, {.axes = {2, 3}}), 32, "a", {}));
-  });
-  REQUIRE(found.size() == 1);
-  CHECK(operands(found[0]) == readings{staged, once, left_out});
-}
-TEST_CASE("channels first for few channels, unless rows are left in steps") {
-  for (const std::int64_t stride : {1, 2}) {
-    const auto found = choices_of<dk::op::conv>([&](dk::builder& g) {
-      g.output("y", filtered(g, g.input("x", f32, {1, 3, 64, 64}), 4, "a", {.strides = {stride, stride}}));
-    });
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].family == (stride == 1 ? "conv_nchw" : "conv_nhwc"));
-  }
-}
-TEST_CASE("a stage reads what is handed to it where it lies, however little other kernels would take") {
-  const dk::schedule s = schedule_of([](dk::builder& g) {
-    const dk::tensor y = dk::relu(filtered(g, g.input("x", f32, {1, 16, 256, 256}), 16, "a", {.pads = {1, 1, 1, 1}}));
-    g.output("y", dk::conv(y, g.weight("b", {21, 16, 1, 1})));  // row-major, as callers want it
-  });
-  REQUIRE(s.g.error.str() == "");
-  REQUIRE(s.plan.recipes.size() == 1);
-  REQUIRE(s.plan.choices.size() == 2);
-  CHECK(s.plan.choices[0].family == "row_stages");
-  CHECK(s.plan.choices[0].operands[0] == in_place);
-  CHECK(s.plan.choices[1].family == "row_stages");
-  CHECK(s.plan.choices[1].operands[0] == staged);  // the caller's input
-}
-TEST_CASE("what normalises pixels is a stage of the convolution's kernel, unless there is little of it") {
-  const auto kernels = [](std::int64_t side, std::int64_t channels) {
-    const dk::schedule s = schedule_of([&](dk::builder& g) {
-      const dk::tensor x = dk::matmul(g.input("x", f32, {side * side, channels}), g.weight("m", {channels, channels}));
-      const dk::tensor y =
-          dk::conv(dk::transpose(dk::reshape(x, {.shape = {1, side, side, channels}}), {.perm = {0, 3, 1, 2}}),
-                   g.weight("a", {channels, 1, 7, 7}), {.pads = {3, 3, 3, 3}, .group = channels});
-      g.output("y", dk::layer_normalization(dk::transpose(y, {.perm = {0, 2, 3, 1}}), g.weight("s", {channels}),
-                                            g.weight("t", {channels})));
-    });
-    REQUIRE(s.g.error.str() == "");
-    return s.plan.recipes.size();
-  };
-  CHECK(kernels(56, 96) == 2);
-  CHECK(kernels(28, 192) == 2);
-  CHECK(kernels(14, 384) == 2);
-  CHECK(kernels(7, 768) == 2);
-  CHECK(kernels(7, 96) == 3);
-}
-TEST_CASE("a filter for each channel, also over one and three axes") {
-  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    g.output("a", filtered(g, pooled_input(g, 32), 32, "a", {.group = 32}));
-    g.output("b",
-             dk::conv(g.input("line", f32, {1, 32, 50}), g.weight("b", {32, 1, 5}), {.strides = {2}, .group = 32}));
-    g.output("c", dk::conv(g.input("room", f32, {1, 32, 5, 6, 7}), g.weight("c", {32, 1, 3, 3, 3}), {.group = 32}));
-  });
-  REQUIRE(found.size() == 3);
-  for (const dk::kernel_choice& c : found) CHECK(c.family == "conv_depthwise");
-}
-TEST_CASE("convolutions of doubles, of which there are vectors") {
-  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    const dk::tensor x = dk::conv(g.input("x", dk::f64, {1, 3, 8, 8}), g.weight("w", {40, 3, 3, 3}, dk::f64));
-    g.output("y", dk::conv(dk::relu(x), g.weight("v", {4, 40, 3, 3}, dk::f64)));
-  });
-  REQUIRE(found.size() == 2);
-  for (const dk::kernel_choice& c : found) CHECK(c.family == "conv_nhwc");
-  CHECK(operands(found[0]) == readings{staged, once, left_out});
-  CHECK(operands(found[1]) == readings{in_place, once, left_out});
-  CHECK(found[0].tile.vectors <= 2);
-}
-TEST_CASE("convolutions of integers are left to the definition") {
-  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    g.output("a", dk::conv(g.input("x", dk::i32, {1, 3, 8, 8}), g.weight("w", {4, 3, 3, 3}, dk::i32)));
-  });
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].family == "by_point");
-  CHECK(operands(found[0]) == readings{evaluated});
-  CHECK(found[0].tile.lanes == 1);
-}
-TEST_CASE("convolutions by weights that the run computes pack them in each run") {
-  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    const dk::tensor y = g.input("y", f32, {1, 32, 8, 8});
-    g.output("dense", dk::conv(y, g.input("v", f32, {40, 32, 3, 3})));
-    g.output("depthwise", dk::conv(y, g.input("u", f32, {32, 1, 3, 3}), {.group = 32}));
-  });
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].family == "conv_nhwc");
-  CHECK(found[1].family == "conv_depthwise");
-  for (const dk::kernel_choice& c : found) CHECK(operands(c) == readings{staged, each_run, left_out});
-}
 
 TEST_CASE("products: what is packed when, and the order in which K is walked") {
   const auto found = choices_of<dk::op::matmul>([](dk::builder& g) {
@@ -226,30 +86,6 @@ TEST_CASE(
   CHECK(found[0].tile.vectors == 2);
   CHECK(found[1].tile.vectors == 3);
 }
-
-TEST_CASE("panels of a convolution's weights are as wide as rows of its tiles are best") {
-  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    for (const std::int64_t pixels : {14, 28}) {
-      const std::string name = std::to_string(pixels);
-      const dk::tensor x = g.input("x" + name, f32, {1, 64, pixels, pixels});
-      g.output("y" + name, dk::conv(x, g.weight("w" + name, {512, 64, 3, 3}), {.pads = {1, 1, 1, 1}}));
-    }
-  });
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].tile.vectors == 3);
-  CHECK(found[1].tile.vectors == 4);
-}
-
-// The kernel takes the width from its choice.
-struct convolution_of_14_pixels {
-  static constexpr void build(dk::builder& g) {
-    g.output("y", dk::conv(g.input("x", f32, {1, 64, 16, 16}), g.weight("w", {128, 64, 3, 3})));
-  }
-};
-using of_14_pixels = dk::compile<convolution_of_14_pixels>;
-static_assert(of_14_pixels::choices[0].family == "conv_nhwc");
-static_assert(dk::cpu::conv_nhwc::kernel<of_14_pixels, 0>::convolution_type::panel_vectors ==
-              of_14_pixels::choices[0].tile.vectors);
 
 TEST_CASE("pools, rows, parts and maps") {
   const auto build = [](dk::builder& g) {

@@ -78,17 +78,7 @@ struct dynamic_quantize_lstm {
     return kinds;
   }();
   static constexpr traits properties{.map = mapping::many_to_many};
-  static constexpr void attributes(auto& self, auto&& visit) {
-    visit("hidden_size", self.hidden_size);
-    visit("direction", self.direction);
-    visit("activations", self.activations);
-    visit("activation_alpha", self.activation_alpha);
-    visit("activation_beta", self.activation_beta);
-    visit("clip", self.clip);
-    visit("input_forget", self.input_forget);
-    visit("layout", self.layout);
-    visit("output", self.output);  // the last one (pass/join_recurrent_outputs.hpp)
-  }
+  static constexpr void attributes(auto& self, auto&& visit) { detail::visit_recurrent_attributes(self, visit); }
 
   // The same of reals.
   constexpr lstm plain() const {

@@ -111,6 +111,20 @@ struct recurrent_function {
   friend constexpr bool operator==(const recurrent_function&, const recurrent_function&) = default;
 };
 
+// The attributes of a recurrent layer, for its `attributes`.
+constexpr void visit_recurrent_attributes(auto& layer, auto&& visit) {
+  visit("hidden_size", layer.hidden_size);
+  visit("direction", layer.direction);
+  visit("activations", layer.activations);
+  visit("activation_alpha", layer.activation_alpha);
+  visit("activation_beta", layer.activation_beta);
+  visit("clip", layer.clip);
+  visit("input_forget", layer.input_forget);
+  if constexpr (requires { layer.linear_before_reset; }) visit("linear_before_reset", layer.linear_before_reset);
+  visit("layout", layer.layout);
+  visit("output", layer.output);  // the last one (pass/join_recurrent_outputs.hpp)
+}
+
 // What one direction of a layer does to its sums: its functions, and the bounds that gates are kept in before them.
 struct recurrent_functions {
   std::array<recurrent_function, 3> of{};
@@ -196,18 +210,7 @@ template <class Cell> struct recurrent {
   static constexpr std::size_t inputs = Cell::inputs, optional_inputs = Cell::inputs - 3;
   static constexpr std::array<element, inputs> elements = detail::recurrent_inputs<inputs>();
   static constexpr traits properties{.map = mapping::many_to_many};
-  static constexpr void attributes(auto& self, auto&& visit) {
-    visit("hidden_size", self.hidden_size);
-    visit("direction", self.direction);
-    visit("activations", self.activations);
-    visit("activation_alpha", self.activation_alpha);
-    visit("activation_beta", self.activation_beta);
-    visit("clip", self.clip);
-    visit("input_forget", self.input_forget);
-    visit("linear_before_reset", self.linear_before_reset);
-    visit("layout", self.layout);
-    visit("output", self.output);  // the last one (pass/join_recurrent_outputs.hpp)
-  }
+  static constexpr void attributes(auto& self, auto&& visit) { detail::visit_recurrent_attributes(self, visit); }
 
   constexpr std::int64_t directions() const { return direction == recurrent_direction::bidirectional ? 2 : 1; }
   constexpr bool is_backwards(std::int64_t d) const { return direction == recurrent_direction::reverse || d == 1; }

@@ -36,13 +36,7 @@ class byte_recurrent_spec : public recurrent_spec {
   constexpr std::int64_t units() const { return extent_of(of_recurrence, 1).value(); }
 
   // Why it is no product of panels and vectors; empty when it can be.
-  constexpr std::string_view unfit() const {
-    if (anchor_type() != dtype::f32) return "the elements are not 32-bit floats";
-    for (std::size_t i : {of_weight, of_recurrence})
-      for (std::size_t d = 0; d < 3; ++d)
-        if (!extent_of(i, d).is_known()) return "the extents of the weights are not known";
-    return {};
-  }
+  constexpr std::string_view unfit() const { return recurrent_spec::unfit(of_weight, of_recurrence); }
   // Are all weights the same in every run?
   constexpr bool is_packed_once() const {
     for (std::size_t i = of_weight; i <= of_bias; ++i)

@@ -75,10 +75,7 @@ class recurrent_spec : public kernel_spec {
 
   // Why it is no product of panels and vectors; empty when it can be.
   constexpr std::string_view unfit() const {
-    if (anchor_type() != dtype::f32) return "the elements are not 32-bit floats";
-    for (std::size_t i : {input_weight, input_recurrence})
-      for (std::size_t d = 0; d < 3; ++d)
-        if (!extent_of(i, d).is_known()) return "the extents of the weights are not known";
+    if (const std::string_view why = unfit(input_weight, input_recurrence); !why.empty()) return why;
     for (std::size_t i : {input_weight, input_recurrence, input_bias, input_peepholes})
       if (has(i) && type_of(input(i)) != dtype::f32) return "the elements are not 32-bit floats";
     return {};
@@ -152,6 +149,14 @@ class recurrent_spec : public kernel_spec {
   constexpr lane_stride of_axis(std::size_t d) const { return stride_along(load(input(input_steps).index).axes, d); }
 
  protected:
+  // The same of weights that are these inputs, whatever their elements are.
+  constexpr std::string_view unfit(std::size_t weight, std::size_t recurrence) const {
+    if (anchor_type() != dtype::f32) return "the elements are not 32-bit floats";
+    for (std::size_t i : {weight, recurrence})
+      for (std::size_t d = 0; d < 3; ++d)
+        if (!extent_of(i, d).is_known()) return "the extents of the weights are not known";
+    return {};
+  }
   // What becomes of a vector of units in one step, behind its sums.
   constexpr double cell_cycles(const cpu_facts& facts) const {
     const cost_coefficients& of = facts.costs;
