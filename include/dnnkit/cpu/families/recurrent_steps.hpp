@@ -134,13 +134,15 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
   // and two more vectors of units
   static constexpr index_t row_floats = 4 * padded;
   static constexpr index_t rows_beside = recurrent_spec::rows_beside;
+  // Rows of sums lie so far apart that what a product_beside stores of several is not in one set of the first cache.
+  static constexpr index_t sum_stride = columns + (overlaps ? float_lanes : 0);
   // Rows of sums that are kept for a direction: those that steps read and those that are computed meanwhile, in turns.
   static index_t kept_rows(const kernel_call& call) {
     if constexpr (overlaps) return 2 * rows_beside;
     else return steps(call) * batch(call);
   }
   static index_t sums_at() { return packed_once ? 0 : directions * weight_floats; }
-  static index_t staged_at(const kernel_call& call) { return sums_at() + directions * kept_rows(call) * columns; }
+  static index_t staged_at(const kernel_call& call) { return sums_at() + directions * kept_rows(call) * sum_stride; }
   static index_t states_at(const kernel_call& call) {
     constexpr index_t vector = ceil_div(wide, float_lanes) * float_lanes;
     return staged_at(call) + (in_place ? 0 : directions * steps(call) * batch(call) * vector);
@@ -196,8 +198,10 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
     const auto rows = input_rows(call);
     const index_t all_rows = steps(call) * batch(call);
     const index_t begin = overlaps && anchor.is_backwards(d) ? all_rows - rows : part * most_input_rows;
-    float* const sums = scratch + sums_at() + (d * kept_rows(call) + first_kept_row(call, begin)) * columns;
-    const auto store = [&](auto acc, index_t row, index_t column, auto) { acc.store(sums + row * columns + column); };
+    float* const sums = scratch + sums_at() + (d * kept_rows(call) + first_kept_row(call, begin)) * sum_stride;
+    const auto store = [&](auto acc, index_t row, index_t column, auto) {
+      acc.store(sums + row * sum_stride + column);
+    };
     const auto multiply = [&](auto m, const float* a, index_t stride) {
       const input_product<decltype(m)> product{m, {}, {}, stride};
       product.run(a, weights(call, d), weights(call, d) + of_last, 0, product.units(), store);
@@ -270,8 +274,8 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
     if (step >= steps(call)) return;
     const index_t row = anchor.is_backwards(d) ? steps(call) - step - rows_beside : step;
     const index_t kept = (step - first_inputs(steps(call))) % (2 * rows_beside);
-    later.begin(input_row(call, row), weights(call, d), weights(call, d) + of_last, sums + kept * columns, columns,
-                beside_panels);
+    later.begin(input_row(call, row), weights(call, d), weights(call, d) + of_last, sums + kept * sum_stride,
+                sum_stride, beside_panels);
   }
 
   // Rows n to n + rows of direction d.
@@ -280,7 +284,7 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
     const index_t all_rows = batch(call), length = steps(call);
     const bool backwards = anchor.is_backwards(d);
     const float* const packed = weights(call, d);
-    float* const inputs = reinterpret_cast<float*>(call.scratch) + sums_at() + d * kept_rows(call) * columns;
+    float* const inputs = reinterpret_cast<float*>(call.scratch) + sums_at() + d * kept_rows(call) * sum_stride;
     float* state = reinterpret_cast<float*>(call.scratch) + states_at(call) + (d * all_rows + n) * row_floats;
     float* next = state + rows * padded;
     float *const kept = next + rows * padded, *const reset = kept + rows * padded;  // an LSTM's cells, a GRU's gates
@@ -300,10 +304,10 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
     for (index_t s = 0; s < length; ++s) {
       const bool from_last = s % 2 == 1;
       const auto step_of = [&](index_t row) { return backwards && s < length_of(row) ? length_of(row) - 1 - s : s; };
-      const float* const kept_inputs = inputs + (overlaps ? kept_row(call, d, s) * columns : 0);
+      const float* const kept_inputs = inputs + (overlaps ? kept_row(call, d, s) * sum_stride : 0);
       const auto input = [&](index_t row, index_t block, index_t gate) {
         const float* of_row = kept_inputs;
-        if constexpr (!overlaps) of_row += (step_of(row) * all_rows + n + row) * columns;
+        if constexpr (!overlaps) of_row += (step_of(row) * all_rows + n + row) * sum_stride;
         return float_vec::load(of_row + place_of(block, gate));
       };
       const auto at = [&](index_t row, index_t block) { return row * padded + block * float_lanes; };

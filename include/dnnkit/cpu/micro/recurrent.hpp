@@ -99,11 +99,14 @@ template <index_t Units, int Gates, int Vectors = recurrent_vectors> struct gate
   [[gnu::noinline]] static void run_row(const float* states, const float* panel, index_t block, Start& start,
                                         Finish& finish, Product& beside) {
     constexpr int wide = Blocks * Gates;
-    float_vec acc[1][wide];
+    float_vec acc[wide];
 #pragma GCC unroll 16
-    for (int j = 0; j < wide; ++j) acc[0][j] = start(0, block + j / Gates, j % Gates);
+    for (int j = 0; j < wide; ++j) acc[j] = start(0, block + j / Gates, j % Gates);
+    // Weights are operands in memory: no registers are left for them.
     const auto step = [&]() __attribute__((always_inline)) {
-      detail::multiply_add(acc, states, 0, panel);
+      const float_vec x(*states);
+#pragma GCC unroll 16
+      for (int j = 0; j < wide; ++j) acc[j] = acc[j] + x * float_vec::load(panel + j * float_lanes);
       ++states;
       panel += wide * float_lanes;
     };
@@ -120,7 +123,7 @@ template <index_t Units, int Gates, int Vectors = recurrent_vectors> struct gate
 #pragma GCC unroll 16
     for (int b = 0; b < Blocks; ++b) {
       sums s;
-      for (int gate = 0; gate < Gates; ++gate) s[static_cast<std::size_t>(gate)] = acc[0][b * Gates + gate];
+      for (int gate = 0; gate < Gates; ++gate) s[static_cast<std::size_t>(gate)] = acc[b * Gates + gate];
       finish(0, block + b, s);
     }
   }
