@@ -85,13 +85,19 @@ constexpr bool require_blocks(inference& c, std::size_t i, std::int64_t axis, st
   return true;
 }
 
+// What steps of a quantised type are counted in beside reals of type `real`: 16-bit floats hold those of 8 bits exactly.
+constexpr dtype counting_type(dtype real, dtype quantised) {
+  return is_half(real) && size_of(quantised) > 1 ? f32 : real;
+}
 // saturate(round(x) + zero point); halves go to the even neighbour
 template <class T> constexpr T rounded_to(T x, T zero_point, dtype to, std::int64_t axis) {
   const integer_range range = range_of(to);
+  const dtype type = counting_type(x.type(), to);
   T y = dnnkit::round(x);
-  if (zero_point.present()) y = y + dnnkit::cast(along_axis(zero_point, x, axis), {.to = x.type()});
+  if (type != x.type()) y = dnnkit::cast(y, {.to = type});
+  if (zero_point.present()) y = y + dnnkit::cast(along_axis(zero_point, x, axis), {.to = type});
   auto& owner = x.owner();
-  y = dnnkit::min(dnnkit::max(y, owner.scalar(range.least, x.type())), owner.scalar(range.most, x.type()));
+  y = dnnkit::min(dnnkit::max(y, owner.scalar(range.least, type)), owner.scalar(range.most, type));
   return dnnkit::cast(y, {.to = to});
 }
 // saturate(round(x / scale) + zero point)
@@ -220,7 +226,10 @@ struct dequantize_linear {
     const T zero_point = detail::for_blocks(detail::input_or_none(in, 2), in[0], axis, block_size);
     const T scale = detail::for_blocks(in[1], in[0], axis, block_size);
     const T centred = detail::centred(in[0], zero_point, axis);
-    return dnnkit::cast(centred, {.to = in[1].type()}) * detail::along_axis(scale, in[0], axis);
+    const dtype real = in[1].type(), type = detail::counting_type(real, in[0].type());
+    const T wide = type == real ? scale : dnnkit::cast(scale, {.to = type});
+    const T y = dnnkit::cast(centred, {.to = type}) * detail::along_axis(wide, in[0], axis);
+    return type == real ? y : dnnkit::cast(y, {.to = real});
   }
 };
 

@@ -22,6 +22,7 @@ import composed
 import later_opsets
 import corners
 import quantised_layers
+import half_scales
 from cases import engines, files, save
 
 FOLDER = pathlib.Path(__file__).parent.parent / "cases"
