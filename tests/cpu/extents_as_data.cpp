@@ -24,6 +24,17 @@ struct extent {
   }
 };
 
+// Numbers below zero, which no extent is, as elements
+struct below_zero {
+  static constexpr void build(dk::builder& g) {
+    const dk::extent s = g.size({"S", {1, 9}});
+    const dk::tensor x = g.input("x", f32, {s, 4});
+    const dk::tensor numbers = g.apply(dk::op::dims{{s * -1, s * -3 + 2, s - s - 1, s - 9}}, {});
+    g.output("numbers", numbers);
+    g.output("y", x * dk::cast(numbers, {.to = f32}));
+  }
+};
+
 // Two rows of a table of weights, those at S
 struct part_of_weight {
   static constexpr void build(dk::builder& g) {
@@ -68,6 +79,9 @@ static_assert(setup_nodes<part_of_weight>() == 0);
 static_assert(setup_nodes<sum_of_halves>() == 0);
 
 TEST_CASE("an extent is an element") { CHECK(harness::compiled_error(harness::compiled<extent>("extent"), 1) == ""); }
+TEST_CASE("a number below zero is an element") {
+  CHECK(harness::compiled_error(harness::compiled<below_zero>("below_zero"), 1) == "");
+}
 TEST_CASE("a constant has as many elements as an extent says") {
   CHECK(harness::compiled_error(harness::compiled<sum_of_halves>("sum_of_halves"), 1) == "");
 }

@@ -53,4 +53,13 @@ TEST_CASE("dims: expressions take the values of the symbols") {
   CHECK(sizes.integers == std::vector<std::int64_t>{10, 20, 2, 9});
 }
 
+TEST_CASE("dims: numbers below zero, which no extent is") {
+  builder g;
+  const extent l = g.size(L);
+  g.output("y", g.input("x", f32, {L}));
+  g.output("numbers", g.apply(op::dims{{l * -1, l * -3 + 4, l - l + 6 - l, l - l - 1, l - l - 7, l - 10}}, {}));
+  const auto numbers = evaluate(g.value(), std::vector<host_tensor>{host_tensor(f32, {10})})[1];
+  CHECK(numbers.integers == std::vector<std::int64_t>{-10, -26, -4, -1, -7, 0});
+}
+
 }  // namespace

@@ -21,6 +21,8 @@ TEST_CASE("values of expressions") {
   CHECK(values.of(dim::unknown()).is_unknown());
   values.bind({w}, {9}, "input 'y'");
   CHECK(error_of([&] { return values.of(difference); }) == "-W+H: extent is negative, found -2");
+  CHECK(values.number(difference) == -2);
+  CHECK(values.number(5) == 5);
   CHECK(error_of([&] {
           values.bind({w}, {8}, "input 'z'");
           return 0;

@@ -22,6 +22,7 @@ struct dims {
   static constexpr form kind = form::point;
   static constexpr std::size_t inputs = 0;
   static constexpr traits properties{.dynamic = dynamism::isdo};
+  static constexpr bool has_numbers = true;  // its dimensions are no extents: they may be negative
   static constexpr void attributes(auto& self, auto&& visit) { visit("values", self.values); }
 
   constexpr void infer(inference& c) const {

@@ -19,13 +19,16 @@
 #include "dnnkit/operator/element_types.hpp"
 #include "dnnkit/operator/window.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
+#include "dnnkit/reference/symbol_values.hpp"
 
 namespace dnnkit::detail {
 
-// The inputs (null for one left out) and the output, whose type and extents are set.
+// The inputs (null for one left out) and the output, whose type and extents are set; where attributes have expressions,
+// what they are computed with.
 struct operands {
   std::vector<const host_tensor*> inputs;
   host_tensor* output;
+  const symbol_values* symbols = nullptr;
 };
 
 // Of kinds of elements that the evaluator is not compiled for.

@@ -28,8 +28,9 @@ struct reference_context {
   };
   std::vector<extents> ins;
   extents output;
+  const symbol_values* symbols;
 
-  explicit reference_context(const operands& o) : ins(o.inputs.size()) {
+  explicit reference_context(const operands& o) : ins(o.inputs.size()), symbols(o.symbols) {
     for (std::size_t i = 0; i < ins.size(); ++i)
       if (o.inputs[i]) ins[i] = of(*o.inputs[i]);
     output = of(*o.output);
@@ -43,7 +44,7 @@ struct reference_context {
   std::int64_t in(std::size_t i, std::size_t d) const { return ins[i].size[d]; }
   std::size_t out_rank() const { return output.rank; }
   std::int64_t out(std::size_t d) const { return output.size[d]; }
-  std::int64_t value(dim d) const { return d.value(); }  // known_attributes() has put numbers in
+  std::int64_t value(dim d) const { return d.is_expression() ? symbols->number(d) : d.value(); }
   [[noreturn]] void out_of_range(std::string_view what, std::int64_t x, std::int64_t least, std::int64_t most) const {
     throw error(std::string(what) + " is out of range", {}, std::to_string(least) + " to " + std::to_string(most),
                 std::to_string(x));

@@ -65,10 +65,10 @@ void evaluate_node_as(const vector<std::int64_t>& attributes, const operands& o)
   else evaluate_operator<Kinds>(decode<Op>(attributes.data()), o);
 }
 
-// The operator's attributes with every expression over symbols replaced by its value.
+// The operator's attributes with every extent that is an expression over symbols replaced by its value.
 template <class Op> vector<std::int64_t> known_attributes(const std::int64_t* codes, const symbol_values& symbols) {
   Op op = decode<Op>(codes);
-  if constexpr (has_attributes<Op>)
+  if constexpr (has_attributes<Op> && !requires { Op::has_numbers; })
     Op::attributes(op, [&](std::string_view, auto& x) {
       using T = std::remove_cvref_t<decltype(x)>;
       if constexpr (std::is_same_v<T, dim>) x = symbols.of(x);
@@ -272,7 +272,7 @@ class evaluation {
                                                 ? vector<std::int64_t>(codes, codes + n.attributes.count)
                                                 : entries_[position].attributes(codes, symbols_);
     host_tensor output = n.op->expand ? expand(n, attributes, inputs) : infer(n, attributes, inputs);
-    if (!n.op->expand) naming(n, [&] { entries_[position].evaluate(attributes, {inputs, &output}); });
+    if (!n.op->expand) naming(n, [&] { entries_[position].evaluate(attributes, {inputs, &output, &symbols_}); });
     check(graph_.at(n.output).type, output, where(n));
     at(n.output) = std::move(output);
     if (observe_) observe_(n.output, at(n.output));

@@ -190,7 +190,8 @@ class step_execution {
   host_tensor computed(const operator_tag& op, slice_of attributes, dtype type, const extent_list& dims,
                        const std::vector<const host_tensor*>& inputs) const {
     const evaluation_entry& definition = run_.definitions.of(op, where());
-    const vector<std::int64_t> known = definition.attributes(codes_at(attributes), symbol_values(extent_table_));
+    const symbol_values symbols(extent_table_);
+    const vector<std::int64_t> known = definition.attributes(codes_at(attributes), symbols);
     symbol_table no_symbols;
     inference c(no_symbols);
     std::vector<tensor_type> types(inputs.size());
@@ -205,7 +206,7 @@ class step_execution {
     if (c.output()->type != type || !broadcasts_to(c.output()->dims, type_of(result).dims, op.kind))
       throw error("the operator does not compute what the plan says", culprit);
     try {
-      definition.evaluate(known, {inputs, &result});
+      definition.evaluate(known, {inputs, &result, &symbols});
     } catch (const error& e) { throw error(e.problem(), culprit, e.expected(), e.found()); }
     return result;
   }

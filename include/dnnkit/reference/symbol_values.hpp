@@ -52,9 +52,18 @@ class symbol_values {
     detail::check_assumptions(*table_, all());
   }
 
-  // d itself unless it is an expression, and then its value. Throws dnnkit::error naming a symbol that has none.
+  // d itself unless it is an expression, and then its value. Throws dnnkit::error naming a symbol that has none, and
+  // where the value is negative, as no extent is.
   dim of(dim d) const {
     if (!d.is_expression()) return d;
+    const std::int64_t value = number(d);
+    if (value < 0) throw error("extent is negative", table_->print(d).str(), {}, std::to_string(value));
+    return value;
+  }
+  // The number that d stands for, of either sign. Throws dnnkit::error naming a symbol that has no value.
+  // @pre !d.is_unknown()
+  std::int64_t number(dim d) const {
+    if (!d.is_expression()) return d.value();
     std::vector<std::int64_t> known;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (!values_[i] && table_->uses(d, i))
@@ -62,9 +71,7 @@ class symbol_values {
                     "symbol '" + table_->symbols[i].name.str() + "'");
       known.push_back(values_[i].value_or(0));
     }
-    const std::int64_t value = table_->evaluate(d, known.data());
-    if (value < 0) throw error("extent is negative", table_->print(d).str(), {}, std::to_string(value));
-    return value;
+    return table_->evaluate(d, known.data());
   }
 
   // The values of all symbols. Throws dnnkit::error naming one that has none.

@@ -36,23 +36,30 @@ class symbol_names {
   std::string code(dim d) const {
     if (d.is_unknown()) return "-1";
     if (d.is_known()) return std::to_string(d.value());
-    std::string sum, constant;
-    for (const monomial& m : table_.polynomials[d.expression()]) {
-      if (m.factors.empty()) {
-        constant =
-            (m.coefficient < 0 ? " - " : " + ") + std::to_string(m.coefficient < 0 ? -m.coefficient : m.coefficient);
-        continue;
+    const polynomial& p = table_.polynomials[d.expression()];
+    std::string sum;
+    for (const bool negative : {false, true})  // what is subtracted comes last
+      for (const monomial& m : p) {
+        if (m.factors.empty() || (m.coefficient < 0) != negative) continue;
+        const bool subtract = negative && !sum.empty();
+        std::string product;
+        for (auto f : m.factors) product += (product.empty() ? "" : " * ") + code(table_.atoms[f]);
+        if (const auto c = subtract ? -m.coefficient : m.coefficient; c != 1) product += " * " + std::to_string(c);
+        sum += (sum.empty() ? "" : subtract ? " - " : " + ") + product;
       }
-      const bool subtract = m.coefficient < 0 && !sum.empty();
-      std::string product;
-      for (auto f : m.factors) product += (product.empty() ? "" : " * ") + code(table_.atoms[f]);
-      if (const auto c = subtract ? -m.coefficient : m.coefficient; c != 1) product += " * " + std::to_string(c);
-      sum += (sum.empty() ? "" : subtract ? " - " : " + ") + product;
-    }
-    return sum + constant;
+    for (const monomial& m : p)
+      if (m.factors.empty())
+        sum = (sum.empty() ? zero() : sum) + (m.coefficient < 0 ? " - " : " + ") +
+              std::to_string(m.coefficient < 0 ? -m.coefficient : m.coefficient);
+    return sum;
   }
 
  private:
+  // An extent of 0, which a number below it is computed from.
+  std::string zero() const {
+    used_.front() = true;
+    return names_.front() + " - " + names_.front();
+  }
   std::string code(const atom& x) const {
     if (x.kind == atom_kind::symbol) {
       used_[static_cast<std::size_t>(x.a.value())] = true;

@@ -54,7 +54,9 @@ struct extent {
   friend constexpr extent operator*(extent a, extent b) { return {a.table, a.table->mul(a.d, b.d)}; }
   friend constexpr extent operator+(extent a, std::int64_t b) { return {a.table, a.table->add(a.d, b)}; }
   friend constexpr extent operator-(extent a, std::int64_t b) { return {a.table, a.table->add(a.d, -b)}; }
-  friend constexpr extent operator*(extent a, std::int64_t b) { return {a.table, a.table->mul(a.d, dim(b))}; }
+  friend constexpr extent operator*(extent a, std::int64_t b) {
+    return b < 0 ? extent{a.table, a.table->sub(0, (a * -b).d)} : extent{a.table, a.table->mul(a.d, dim(b))};
+  }
   // rounds down
   friend constexpr extent operator/(extent a, extent b) { return {a.table, a.table->floor_div(a.d, b.d)}; }
   friend constexpr extent operator/(extent a, std::int64_t b) { return {a.table, a.table->floor_div(a.d, dim(b))}; }
