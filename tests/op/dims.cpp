@@ -5,6 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <limits>
+#include <vector>
+
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "tests/support/inferred.hpp"
@@ -52,6 +56,14 @@ TEST_CASE("dims: expressions take the values of the symbols") {
   const auto sizes = evaluate(g.value(), std::vector<host_tensor>{host_tensor(f32, {10})})[1];
   CHECK(sizes.integers == std::vector<std::int64_t>{10, 20, 2, 9});
 }
+
+// The least number, which has no opposite
+static_assert([] {
+  builder g;
+  const extent l = g.size(L);
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  return (l * least).d.is_expression() && (l - least).d.is_unknown();
+}());
 
 TEST_CASE("dims: numbers below zero, which no extent is") {
   builder g;

@@ -53,9 +53,11 @@ struct extent {
   friend constexpr extent operator-(extent a, extent b) { return {a.table, a.table->sub(a.d, b.d)}; }
   friend constexpr extent operator*(extent a, extent b) { return {a.table, a.table->mul(a.d, b.d)}; }
   friend constexpr extent operator+(extent a, std::int64_t b) { return {a.table, a.table->add(a.d, b)}; }
-  friend constexpr extent operator-(extent a, std::int64_t b) { return {a.table, a.table->add(a.d, -b)}; }
+  friend constexpr extent operator-(extent a, std::int64_t b) {
+    return {a.table, a.table->sub(a.d, a.table->add(dim(0), b))};
+  }
   friend constexpr extent operator*(extent a, std::int64_t b) {
-    return b < 0 ? extent{a.table, a.table->sub(0, (a * -b).d)} : extent{a.table, a.table->mul(a.d, dim(b))};
+    return {a.table, a.table->mul(a.d, a.table->add(dim(0), b))};
   }
   // rounds down
   friend constexpr extent operator/(extent a, extent b) { return {a.table, a.table->floor_div(a.d, b.d)}; }
