@@ -254,8 +254,9 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
 
  private:
   // What the input adds to the sums of rows_beside later steps, an iteration every beside_period of the recurrent
-  // product's, so that it is done when the first of these steps comes. On a Zen 4 the second cache brings 32 bytes a
-  // cycle, half of what the multiply-adds of one row could take: about half of the input's product costs no time.
+  // product's, so that it is done when the first of these steps comes. On a Zen 4 weights come at 25 bytes a cycle
+  // from the second and the third cache, 0.4 of what the multiply-adds of one row could take: about half of the input's
+  // product costs no time.
   static constexpr index_t input_stride = []() -> index_t {
     if constexpr (overlaps) return spec.row_stride().value();
     else return 0;
