@@ -62,7 +62,8 @@ int generate(int argc, char** argv) {
     else if (word == "--dim" && i + 1 < argc) {
       dk::onnx::set_extent(options, "DIM", argv[++i]);
     } else if ((word == "--kernel-parts" || word == "--most-kernel-parts") && i + 1 < argc) {
-      (word == "--kernel-parts" ? parts : most_parts) = std::stoul(argv[++i]);
+      std::size_t& number = word == "--kernel-parts" ? parts : most_parts;
+      number = dk::onnx::kernel_parts_of("KERNEL_PARTS", argv[++i]);
     } else if (word == "--isa" && i + 1 < argc) isas.emplace_back(argv[++i]);
     else if (word == "--input" && i + 1 < argc) dk::onnx::read_input_value(values, "INPUT", argv[++i]);
     else if (word == "--feedback" && i + 1 < argc) fed_back.emplace_back(argv[++i]);

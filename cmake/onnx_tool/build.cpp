@@ -147,7 +147,7 @@ int build(int argc, char** argv) {
       "units to compile, the program around the kernels being one of them, or, with --isa, units of each set's "
       "kernels; "
       "by default as many as pay and run at once",
-      cxxopts::value<std::size_t>());
+      cxxopts::value<std::string>());
   options.add_options()("most-scalar",
                         "refuse a model of which kernels that run element by element are expected to take more than "
                         "so many per cent of the time",
@@ -167,6 +167,10 @@ int build(int argc, char** argv) {
     for (const instruction_set& set : sets_named((*arguments)["isa"].as<std::string>())) isas.emplace_back(set.name);
   const std::size_t jobs = (*arguments)["jobs"].as<std::size_t>();
   if (jobs == 0) throw error("is no number of compilers", "--jobs", "at least 1", "0");
+  const std::size_t parts =  // 0: as many as pay
+      arguments->count("kernel-parts")
+          ? onnx::kernel_parts_of("--kernel-parts", (*arguments)["kernel-parts"].as<std::string>())
+          : 0;
   model m = load_compilable(*arguments, inputs_of(*arguments));
   refuse_unreadable_weights(m);
   const dnnkit::graph& g = m.imported.graph;
@@ -178,9 +182,7 @@ int build(int argc, char** argv) {
               fmt::format("--feedback {}={}", growing->output, growing->input)));
   name_scalar_kernels(m, *arguments);
   const onnx::kernel_units units =
-      arguments->count("kernel-parts")
-          ? onnx::kernel_units{std::max<std::size_t>(1, (*arguments)["kernel-parts"].as<std::size_t>())}
-          : units_that_pay(g, jobs, isas.empty());
+      parts > 0 ? onnx::kernel_units{parts} : units_that_pay(g, jobs, isas.empty());
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
   const std::vector<group_of_units> groups =

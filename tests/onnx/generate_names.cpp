@@ -16,6 +16,7 @@
 #include "dnnkit/source/escapes.hpp"
 #include "dnnkit/source/identifiers.hpp"
 #include "tests/support/cpp_tokens.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/hostile_names.hpp"
 
 namespace dk = dnnkit;
@@ -48,6 +49,19 @@ std::vector<std::string> first_arguments(const std::string& code, const std::str
 const std::vector<std::string> all_names(dk::tests::hostile_names.begin(), dk::tests::hostile_names.end());
 
 }  // namespace
+
+TEST_CASE("a number of units is 1 to 1000") {
+  CHECK(dk::onnx::kernel_parts_of("KERNEL_PARTS", "1") == 1);
+  CHECK(dk::onnx::kernel_parts_of("KERNEL_PARTS", "1000") == 1000);
+  const auto said_of = [](const char* text) {
+    return error_of([&] { static_cast<void>(dk::onnx::kernel_parts_of("KERNEL_PARTS", text)); });
+  };
+  for (const char* wrong : {"-2", "0", "zero", "2.5", "", "2 ", "+2"})
+    CHECK(said_of(wrong) == "KERNEL_PARTS: is no number of units, expected at least 1" +
+                                (*wrong != '\0' ? ", found " + std::string(wrong) : ""));
+  for (const char* wrong : {"1001", "99999999999999999999999"})
+    CHECK(said_of(wrong) == "KERNEL_PARTS: is no number of units, expected at most 1000, found " + std::string(wrong));
+}
 
 TEST_CASE("where kernels cost much, the session's unit has its share of them") {
   CHECK(!dk::onnx::session_takes_kernels(199, 2));

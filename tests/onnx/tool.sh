@@ -292,6 +292,13 @@ says 1 "--explain: is no option of this program" ./program --explain
 says 1 "--input y: the network has no input of this name" ./program --input y=x.npy
 [ ! -e injected ] || fail "a name of the file has run as a command"
 
+for wrong in -2 0 zero 2.5; do
+  says 2 "--kernel-parts: is no number of units,expected at least 1,found $wrong" "$tool" build "$small" -o refused --kernel-parts=$wrong
+  for call in "dnnkit_add_onnx(app small.onnx KERNEL_PARTS $wrong)" "dnnkit_kernel_units(app small small.hpp $wrong)"; do
+    printf 'include("%s")\n%s\n' "$2/../../cmake/dnnkitOnnx.cmake" "$call" >parts.cmake
+    says 1 "PARTS: expected at least 1,found $wrong" "$CMAKE" -P parts.cmake
+  done
+done
 says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2 --keep-source
 [ -e program_in_parts.source/small_kernels_1.o ] || fail "the kernels were not compiled in two units"
 says 0 "" ./program_in_parts --input x=x.npy --output built_in_parts

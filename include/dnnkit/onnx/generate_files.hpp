@@ -3,15 +3,18 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <filesystem>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "dnnkit/core/error.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/onnx/feedbacks.hpp"
 #include "dnnkit/onnx/format/external_files.hpp"
@@ -104,6 +107,20 @@ struct kernel_units {
   std::size_t parts = 1;  // without instruction sets to choose from, the session's is one of them,
   std::size_t first = 1;  // and has kernels if this is 0
 };
+
+// The number of units that a command line asks for, 1 to 1000; `option` is named in errors. Throws dnnkit::error for other
+// text. dnnkit_add_onnx checks the same (dnnkit_require_parts() of cmake/dnnkitOnnx.cmake).
+inline std::size_t kernel_parts_of(std::string_view option, std::string_view text) {
+  constexpr std::size_t most = 1000;
+  std::size_t n = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), n);
+  const bool is_number = end == text.data() + text.size() && failure != std::errc::invalid_argument;
+  if (!is_number || (failure == std::errc() && n == 0))
+    throw error("is no number of units", std::string(option), "at least 1", std::string(text));
+  if (failure != std::errc() || n > most)
+    throw error("is no number of units", std::string(option), "at most " + std::to_string(most), std::string(text));
+  return n;
+}
 
 // NAME.hpp: the struct NAME, ready for dnnkit::compile<NAME>; with several units of kernels, or the names of
 // instruction sets that the program chooses from, a program needs these units. With feedbacks, the model names them for
