@@ -172,6 +172,7 @@ int build(int argc, char** argv) {
           ? onnx::kernel_parts_of("--kernel-parts", (*arguments)["kernel-parts"].as<std::string>())
           : 0;
   model m = load_compilable(*arguments, inputs_of(*arguments));
+  refuse_to_replace_read(*arguments, m, "--output", program);
   refuse_unreadable_weights(m);
   const dnnkit::graph& g = m.imported.graph;
   const std::vector<onnx::feedback_names> feedbacks = feedbacks_of(*arguments, g);

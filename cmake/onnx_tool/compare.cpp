@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cmake/onnx_tool/command.hpp"
@@ -213,15 +214,19 @@ int against_files(model& m, const tensors& given, const std::filesystem::path& f
     std::filesystem::path path;
   };
   const dnnkit::graph g = by == executor::passes ? rewritten(m.imported.graph) : m.imported.graph;
+  std::error_code absent;
+  if (!std::filesystem::is_directory(folder, absent)) throw error("is no folder", "--reference", {}, folder.string());
+  const auto exists = [&](const std::filesystem::path& path) {  // a name that is too long for a file is none
+    return std::filesystem::exists(path, absent);
+  };
   std::map<value_id, reference> files;
   if (by == executor::graph)
     for (const auto& [name, v] : m.imported.tensors)
-      if (const auto path = folder / npy_name(name); std::filesystem::exists(path))
-        files.insert_or_assign(v, reference{name, path});
+      if (const auto path = folder / npy_name(name); exists(path)) files.insert_or_assign(v, reference{name, path});
   for (std::size_t i = 0; i < g.outputs.size(); ++i) {
     const std::string name(g.text_of(g.output_names[i]));
     for (const std::string& stem : {name, fmt::format("out_{}", i)})
-      if (const auto path = folder / npy_name(stem); std::filesystem::exists(path))
+      if (const auto path = folder / npy_name(stem); exists(path))
         files.insert_or_assign(g.outputs[i], reference{name, path});
   }
   if (files.empty())

@@ -21,17 +21,18 @@ int generate(int argc, char** argv) {
   if (!arguments) return 0;
   if (!arguments->count("output")) throw error("is missing", "--output");
   const model m = load_compilable(*arguments, inputs_of(*arguments));
-  const std::filesystem::path path = (*arguments)["model"].as<std::string>(),
-                              folder = (*arguments)["output"].as<std::string>();
+  using path = std::filesystem::path;
+  const path source = (*arguments)["model"].as<std::string>(), folder = (*arguments)["output"].as<std::string>();
   const std::vector<onnx::feedback_names> feedbacks = feedbacks_of(*arguments, m.imported.graph);
   const std::string given = (*arguments)["name"].as<std::string>();
-  const std::string name = given.empty() ? onnx::model_name(path) : given;
+  const std::string name = given.empty() ? onnx::model_name(source) : given;
+  const path header = folder / (name + ".hpp"), weights = folder / (name + "_weights.hpp"), main = folder / "main.cpp";
+  for (const path& file : {header, weights, main}) refuse_to_replace_read(*arguments, m, "--output", file);
   std::filesystem::create_directories(folder);
-  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(m.imported.graph, name, path, {}, {}, feedbacks));
-  onnx::write_if_changed(folder / (name + "_weights.hpp"),
-                         onnx::weights_header(name, path, linked_data_of(*arguments)));
-  onnx::write_if_changed(folder / "main.cpp", onnx::program_source(name, path, linked_data_of(*arguments)));
-  std::cout << printable((folder / (name + ".hpp")).string()) << "\n";
+  onnx::write_if_changed(header, onnx::model_header(m.imported.graph, name, source, {}, {}, feedbacks));
+  onnx::write_if_changed(weights, onnx::weights_header(name, source, linked_data_of(*arguments)));
+  onnx::write_if_changed(main, onnx::program_source(name, source, linked_data_of(*arguments)));
+  std::cout << printable(header.string()) << "\n";
   return 0;
 }
 

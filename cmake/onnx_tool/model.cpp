@@ -22,6 +22,7 @@
 #include "dnnkit/source/layer_names.hpp"
 #include "dnnkit/weights/host_bytes.hpp"
 #include "dnnkit/weights/npy.hpp"
+#include "dnnkit/weights/replacing_file.hpp"
 
 namespace dnnkit::tool {
 
@@ -291,6 +292,18 @@ std::vector<host_tensor> values_of_inputs(const dnnkit::graph& g, const tensors&
 }
 
 }  // namespace
+
+void refuse_to_replace_read(const cxxopts::ParseResult& arguments, const model& m, std::string_view option,
+                            const std::filesystem::path& written) {
+  const std::filesystem::path path = arguments["model"].as<std::string>();
+  refuse_to_replace(option, written, "the model", path);
+  for (const auto& [name, data] : m.imported.weights)
+    if (data->external)
+      refuse_to_replace(option, written, "external data of the model", path.parent_path() / data->external->location);
+  for (const std::string& s : list(arguments, "input"))
+    refuse_to_replace(option, written, fmt::format("the file of --input {}", s.substr(0, s.rfind('='))),
+                      s.substr(s.rfind('=') + 1));
+}
 
 bool is_plan(const std::string& executor) {
   if (executor != "graph" && executor != "plan")

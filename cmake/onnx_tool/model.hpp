@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #define CXXOPTS_NO_REGEX true  // <regex> takes longer to compile than a command
@@ -79,6 +80,11 @@ dnnkit::graph rewritten(const dnnkit::graph& g);
 bool is_plan(const std::string& executor);
 // Whether --passes says on; raises dnnkit::error for another word than on and off, and for off where a plan is to run.
 bool is_on(const std::string& passes, bool plans);
+
+// Throws dnnkit::error naming `option` where writing the file `written` would replace the model, its external data, or
+// the file of an --input.
+void refuse_to_replace_read(const cxxopts::ParseResult& arguments, const model& m, std::string_view option,
+                            const std::filesystem::path& written);
 
 // Runs `g`, showing progress, and returns its outputs. `observe` is called with every value as soon as it is known.
 std::vector<host_tensor> evaluate(model& m, const dnnkit::graph& g, const tensors& given,

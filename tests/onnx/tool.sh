@@ -200,6 +200,42 @@ mkdir -p wrong
 npy wrong/y.npy "1, 2" -1.25 -0.6885
 says 1 "the first that deviates: Gemm" "$tool" compare "$small" --input x=x.npy --reference wrong
 
+says 2 "--reference: is no folder,found nowhere" "$tool" compare "$small" --input x=x.npy --reference nowhere
+says 2 "--reference: is no folder,found x.npy" "$tool" compare "$small" --input x=x.npy --reference x.npy
+
+# Names that are too long for files: of a tensor between, and of the second output; y = -(-x), z = -y.
+perl -e 'sub f { my ($n, $x) = (shift, join "", @_); my $l = length $x;
+    chr($n << 3 | 2) . ($l > 127 ? chr($l & 127 | 128) . chr($l >> 7) : chr $l) . $x }
+  sub node { f(1, f(1, $_[0]), f(2, $_[1]), f(4, "Neg")) }
+  sub tensor { f($_[0], f(1, $_[1]), f(2, f(1, "\x08\x01", f(2, f(1, "\x08\x02"))))) }
+  my ($n, $z) = ("n" x 300, "z" x 300);
+  binmode STDOUT;
+  print "\x08\x08", f(7, node("x", $n), node($n, "y"), node("y", $z), f(2, "g"), tensor(11, "x"), tensor(12, "y"), tensor(12, $z)),
+        f(8, "\x10\x11")' >long_names.onnx
+says 0 "zz: its name is too long for a file; it is out_1.npy,f32 [2] -> long/out_1.npy" "$tool" run long_names.onnx --input x=two.npy --output long
+holds long/y.npy 1 2
+holds long/out_1.npy -1 -2
+for executor in graph plan; do
+  says 0 "2 compared" "$tool" compare long_names.onnx --input x=two.npy --reference long --executor $executor
+done
+
+# What is read is not written over: the model, its external data, the files of inputs.
+cp "$small" model.onnx
+ln -sf model.onnx symbolic.onnx
+ln -f model.onnx hard.onnx
+for output in model.onnx ./model.onnx symbolic.onnx hard.onnx; do
+  says 2 "--output: would replace the model,found $output" "$tool" build model.onnx -o $output
+done
+says 2 "--output: would replace external data of the model,found w.bin" "$tool" build external.onnx -o w.bin
+says 2 "--output: would replace the file of --input x" "$tool" build model.onnx --input x=x.npy -o x.npy
+mkdir -p replaced
+ln -sf ../model.onnx replaced/main.cpp
+says 2 "--output: would replace the model,found replaced/main.cpp" "$tool" generate model.onnx -o replaced
+[ ! -e replaced/model.hpp ] || fail "generate writes before it refuses its output"
+cp x.npy replaced/y.npy
+says 2 "--output: would replace the file of --input x,found replaced/y.npy" "$tool" run model.onnx --input x=replaced/y.npy --output replaced
+cmp model.onnx "$small" && cmp x.npy replaced/y.npy || fail "a file that is read was replaced"
+
 mkdir -p right
 npy right/y.npy "1, 2" $wanted
 for executor in graph plan; do

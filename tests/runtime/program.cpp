@@ -97,6 +97,18 @@ TEST_CASE("outputs are written; symbols follow from the inputs") {
   CHECK(std::memcmp(z.tensor().data.data(), largest.data(), sizeof largest) == 0);
 }
 
+TEST_CASE("what is read is not replaced") {
+  const outcome trace = run({"--input", input("x.npy"), "--trace", in_folder("x.npy")});
+  CHECK(trace.err == "--trace: would replace the file of --input x, expected another file, found " +
+                         in_folder("x.npy") + "\n");
+  std::filesystem::create_directory(in_folder("linked"));
+  std::filesystem::create_symlink(in_folder("w.safetensors"), in_folder("linked/z.npy"));
+  const outcome output = run({"--input", input("x.npy"), "--output", in_folder("linked")});
+  CHECK(output.err == "--output: would replace the weights, expected another file, found " +
+                          in_folder("linked/z.npy") + "\n");
+  CHECK(!std::filesystem::exists(in_folder("linked/deep%2Fy.npy")));
+}
+
 TEST_CASE("the median time is the last line") {
   const outcome o = run({"--input", input("x.npy"), "--time", "3", "--dim", "N=2"});
   CHECK(o.status == 0);

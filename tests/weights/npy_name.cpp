@@ -8,8 +8,12 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
+
+#include "tests/support/error_of.hpp"
 
 using dnnkit::npy_name;
+using dnnkit::npy_names_of_outputs;
 
 namespace {
 
@@ -32,6 +36,16 @@ TEST_CASE("names of files") {
   CHECK(npy_name("..") == "%2E..npy");
   CHECK(npy_name("") == "%.npy");
   CHECK(npy_name("ä%") == "%C3%A4%25.npy");
+}
+
+TEST_CASE("outputs whose names are too long for files are numbered") {
+  using names = std::vector<std::string>;
+  const std::string fits(216, 'a'), longer(217, 'a'), quoted(100, '/');
+  CHECK(npy_names_of_outputs({"y", fits}) == names{"y.npy", fits + ".npy"});
+  CHECK(npy_names_of_outputs({"y", longer, quoted}) == names{"y.npy", "out_1.npy", "out_2.npy"});
+  CHECK(npy_names_of_outputs({"out_0", "y"}) == names{"out_0.npy", "y.npy"});
+  CHECK(error_of([&] { static_cast<void>(npy_names_of_outputs({"out_1", longer})); }) ==
+        "out_1.npy: is the file of two outputs: the name of one is too long, and the other is called so");
 }
 
 TEST_CASE("no two names of two bytes have one file, and none is hidden or elsewhere") {

@@ -13,6 +13,7 @@
 #include "tests/support/error_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 
+using dnnkit::refuse_to_replace;
 using dnnkit::replacing_file;
 
 static std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -102,4 +103,19 @@ TEST_CASE("what cannot be written is refused by name, before anything is written
     CHECK(refusal("new") == prefix + "new: cannot write file (Permission denied)");
     std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
   }
+}
+
+TEST_CASE("what would replace a file that is read is refused, by whatever links") {
+  const temporary_folder folder;
+  write_file(folder / "model", "x");
+  write_file(folder / "other", "x");
+  std::filesystem::create_symlink("model", folder / "symbolic");
+  std::filesystem::create_hard_link(folder / "model", folder / "hard");
+  const auto said = [&](const char* written) {
+    return error_of([&] { refuse_to_replace("--output", folder / written, "the model", folder / "model"); });
+  };
+  for (const char* written : {"model", "./model", "symbolic", "hard"})
+    CHECK(said(written) ==
+          "--output: would replace the model, expected another file, found " + (folder / written).string());
+  for (const char* written : {"other", "new", "absent/new"}) CHECK(said(written) == "no error");
 }

@@ -35,6 +35,7 @@
 #include "dnnkit/runtime/versions.hpp"
 #include "dnnkit/weights/npy.hpp"
 #include "dnnkit/weights/npy_name.hpp"
+#include "dnnkit/weights/replacing_file.hpp"
 #include "dnnkit/weights/weight_file.hpp"
 
 namespace dnnkit {
@@ -49,7 +50,8 @@ namespace detail {
 
 inline constexpr std::string_view program_usage =
     "  --input NAME=FILE.npy   the value of an input, once for each of them\n"
-    "  --output FOLDER         where to write each output, as NAME.npy (other than letters, digits, . _ - ~: %XX)\n"
+    "  --output FOLDER         where to write each output, as NAME.npy (other than letters, digits, . _ - ~: %XX;\n"
+    "                          out_0.npy is the first one where its name is too long for a file)\n"
     "  --dim SYMBOL=NUMBER     the value of a symbol; what the inputs' shapes say need not be given\n"
     "  --weights FILE          weights from another file than the one the program was made with\n"
     "  --threads N             threads to run on, 1 by default\n"
@@ -152,7 +154,9 @@ template <class Net> class network_program {
     if constexpr (has_states) refuse_growing_states();
     read_inputs();
     find_symbols();
+    const std::vector<std::string> files = arguments_.output ? files_of_outputs() : std::vector<std::string>{};
     const std::filesystem::path path = arguments_.weights ? *arguments_.weights : std::filesystem::path(weights.path);
+    refuse_to_replace_read(path, files);
     const packed_weights<Net> packed(weights.open(path));
     session_type<no_observer> s(packed);
     prepare(s);
@@ -160,7 +164,7 @@ template <class Net> class network_program {
     thread_pool pool(arguments_.threads);
     call(s, pool);
     if constexpr (has_states) take_states(s);
-    if (arguments_.output) write_outputs();
+    if (arguments_.output) write_outputs(files);
     if (arguments_.trace) write_trace(packed, pool);
     if (arguments_.repetitions > 0) time(s, pool);
   }
@@ -312,11 +316,27 @@ template <class Net> class network_program {
     (std::make_index_sequence<arguments_of_run.size()>{});
   }
 
-  void write_outputs() const {
+  static std::vector<std::string> files_of_outputs() {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < outputs; ++i) names.push_back(name_of(plan.results[i]));
+    return npy_names_of_outputs(names);
+  }
+  // What is written must be no file that is read, weights included.
+  void refuse_to_replace_read(const std::filesystem::path& weights, const std::vector<std::string>& files) const {
+    const auto refuse = [&](std::string_view option, const std::filesystem::path& written) {
+      refuse_to_replace(option, written, "the weights", weights);
+      for (const auto& [name, file] : arguments_.inputs)
+        refuse_to_replace(option, written, "the file of --input " + name, file);
+    };
+    if (arguments_.trace) refuse("--trace", *arguments_.trace);
+    for (const std::string& file : files) refuse("--output", *arguments_.output / file);
+  }
+  void write_outputs(const std::vector<std::string>& files) const {
     std::filesystem::create_directories(*arguments_.output);
     for (std::size_t i = 0; i < outputs; ++i) {
       const std::int32_t b = plan.results[i];
-      save_npy(*arguments_.output / npy_name(name_of(b)),
+      if (files[i] != npy_name(name_of(b))) std::cerr << describe_numbered_file(name_of(b), files[i]);
+      save_npy(*arguments_.output / files[i],
                {name_of(b), at(b).type.type, shapes_[i], {memory_[i].data(), memory_[i].size()}});
     }
   }

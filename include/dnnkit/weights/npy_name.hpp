@@ -2,8 +2,15 @@
 // The names of .npy files after those of tensors.
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dnnkit/core/error.hpp"
+#include "dnnkit/core/printable.hpp"
 
 namespace dnnkit {
 
@@ -25,6 +32,30 @@ inline std::string npy_name(std::string_view tensor) {
     }
   }
   return (name.empty() ? "%" : name) + ".npy";
+}
+
+// A file of this name can be written: file systems take 255 bytes, and replacing_file appends some while it writes.
+inline bool fits_file_name(std::string_view file) { return file.size() <= 220; }
+
+// The files of a network's outputs: named after them, or out_0.npy for the first, out_1.npy for the second ... where a
+// name is too long for a file. Throws dnnkit::error where another output is called so.
+inline std::vector<std::string> npy_names_of_outputs(const std::vector<std::string>& outputs) {
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    std::string file = npy_name(outputs[i]);
+    if (!fits_file_name(file)) file = "out_" + std::to_string(i) + ".npy";
+    files.push_back(std::move(file));
+  }
+  std::set<std::string_view> all;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (!all.insert(files[i]).second)
+      throw error("is the file of two outputs: the name of one is too long, and the other is called so", files[i]);
+  return files;
+}
+
+// What programs say of an output whose file is not called after it.
+inline std::string describe_numbered_file(std::string_view output, std::string_view file) {
+  return "output " + printable(output) + ": its name is too long for a file; it is " + std::string(file) + "\n";
 }
 
 }  // namespace dnnkit

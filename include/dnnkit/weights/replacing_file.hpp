@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -98,5 +99,14 @@ class replacing_file {
   std::filesystem::path path_, temporary_;
   detail::file_descriptor file_{-1};
 };
+
+// Throws dnnkit::error naming `option` where writing the file `written` would replace the file `read`, which is what
+// `what` says ("the model"): the same file, by whatever links.
+inline void refuse_to_replace(std::string_view option, const std::filesystem::path& written, std::string_view what,
+                              const std::filesystem::path& read) {
+  std::error_code absent;
+  if (std::filesystem::equivalent(written, read, absent))
+    throw error("would replace " + std::string(what), std::string(option), "another file", written.string());
+}
 
 }  // namespace dnnkit
