@@ -77,9 +77,7 @@ int generate(int argc, char** argv) {
     const std::size_t count = imported.problems.size() + imported.problems_left_out;
     std::cerr << model.string() << ": " << count << (count == 1 ? " problem\n" : " problems\n");
     for (const dk::onnx::import_problem& p : imported.problems) std::cerr << "  " << p.describe() << "\n";
-    for (const std::string& input : imported.inputs_to_bind)
-      std::cerr << "  the value of input '" << dk::printable(input) << "' decides shapes: give it by INPUT "
-                << dk::printable(input) << "=FILE.npy\n";
+    std::cerr << dk::onnx::describe_values_to_give(imported, "INPUT", "DIM");
     if (imported.has_unknown_operators) std::cerr << imported.advice() << "\n";
     return 1;
   }

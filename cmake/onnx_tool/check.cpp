@@ -91,8 +91,7 @@ int check(int argc, char** argv) {
   if (m.imported.ok()) std::cerr << onnx::describe_open_inputs(m.imported.graph, "--input", given);
   for (const onnx::import_problem& p : m.imported.problems) fmt::print("{}\n", p.describe());
   if (!m.imported.ok()) {
-    for (const std::string& name : m.imported.inputs_to_bind)
-      fmt::print("the value of input '{0}' decides shapes: give it by --input {0}=FILE.npy\n", printable(name));
+    fmt::print("{}", onnx::describe_values_to_give(m.imported, "--input", "--dim"));
     if (m.imported.has_unknown_operators) fmt::print("{}\n", m.imported.advice());
     print_number(m.imported.problems.size(), m.imported.problems_left_out);
     return 1;

@@ -42,7 +42,12 @@ onnx::import_options extents_given(const cxxopts::ParseResult& arguments) {
 void refuse_unsupported(const model& m) {
   try {
     static_cast<void>(m.imported.value());
-  } catch (const error& problems) { throw refused(problems); }
+  } catch (const error& problems) {
+    std::string hints = onnx::describe_values_to_give(m.imported, "--input", "--dim");
+    if (hints.empty()) throw refused(problems);
+    hints.pop_back();  // the line feed
+    throw refused(error(problems.problem() + "\n" + hints, problems.where()));
+  }
 }
 
 // Is it `value` that could not be read?

@@ -190,7 +190,10 @@ says 2 "truncated.onnx, graph, byte 6: the file ends at byte 60,109 bytes from b
 # An operator that is not supported for any extents is for those of the inputs: Resize, which keeps the ratio of H and W.
 base64 -d >resize.onnx <<<CAg66wEKrgEKAXgKAAoACgFzEgF5IgZSZXNpemUqDQoEYXhlc0ACQAOgAQcqLwoeY29vcmRpbmF0ZV90cmFuc2Zvcm1hdGlvbl9tb2RlIgphc3ltbWV0cmljoAEDKikKGGtlZXBfYXNwZWN0X3JhdGlvX3BvbGljeSIKbm90X2xhcmdlcqABAyoSCgRtb2RlIgduZWFyZXN0oAEDKhgKDG5lYXJlc3RfbW9kZSIFZmxvb3KgAQMSAWcqCwgCEAc6AgICQgFzWh0KAXgSGAoWCAESEgoCCAEKAggBCgMSAUgKAxIBV2IJCgF5EgQKAggBQgQKABAS
 npy wide.npy "1, 1, 2, 4" 0 1 2 3 4 5 6 7
-says 1 "keep_aspect_ratio_policy needs known extents" "$tool" check resize.onnx
+for command in check explain run "build -o unused"; do
+  says 1 "keep_aspect_ratio_policy needs known extents,found H and W,give --dim H=NUMBER --dim W=NUMBER" "$tool" $command resize.onnx
+done
+says 0 "output y: f32 [1, 1, 1, 2]" "$tool" check resize.onnx --dim H=2 --dim W=4
 says 0 "y: f32 [1, 1, 1, 2]" "$tool" run resize.onnx --input x=wide.npy --output resized
 holds resized/y.npy 0 2
 

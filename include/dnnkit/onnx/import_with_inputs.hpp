@@ -70,6 +70,22 @@ enum class bound_inputs : bool { needed, deciding };
   }
 }
 
+// What values would have to be given for a model that cannot be imported: of each input and of the extents together a
+// line, "the value of input 'x' decides shapes: give it by --input x=FILE.npy\n". The options are named as they are said.
+[[nodiscard]] inline std::string describe_values_to_give(const import_result& imported, std::string_view input_option,
+                                                         std::string_view extent_option) {
+  std::string text;
+  for (const std::string& name : imported.inputs_to_bind)
+    text += "the value of input " + dnnkit::detail::quoted(name) + " decides shapes: give it by " +
+            std::string(input_option) + " " + printable(name) + "=FILE.npy\n";
+  std::string extents;
+  for (const std::string& name : imported.extents_to_give()) {
+    const bool is_repeated = extents.empty() || extent_option.starts_with("--");
+    extents += (is_repeated ? " " + std::string(extent_option) : "") + " " + printable(name) + "=NUMBER";
+  }
+  return extents.empty() ? text : text + "extents that must be known: give" + extents + "\n";
+}
+
 // Of each value that is still an input's of `g` a line that says so: "--input x: is not needed, ...\n"
 [[nodiscard]] inline std::string describe_open_inputs(const dnnkit::graph& g, std::string_view option,
                                                       const input_values& values) {

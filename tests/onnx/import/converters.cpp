@@ -6,7 +6,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
+#include "dnnkit/onnx/import_with_inputs.hpp"
 #include "tests/support/onnx_models.hpp"
 
 using namespace dnnkit;
@@ -145,7 +148,29 @@ TEST_CASE("LinearAttention reads a state that each step fades, corrects and adds
   for (const std::string_view x : {"q", "k", "v"}) g.input(x, f32, {1, "T", 1});
   g.output("y").node("LinearAttention", {"q", "k", "v"}, {"y"},
                      {word("update_rule", "linear"), integer("q_num_heads", 1), integer("kv_num_heads", 1)});
-  CHECK(problems(import(g, 27)) == "LinearAttention 'y': the number of steps must be known, from 1 to 256\n");
+  const auto open = import(g, 27);
+  CHECK(problems(open) == "LinearAttention 'y': the number of steps must be known, from 1 to 256, found T\n");
+  CHECK(open.extents_to_give() == std::vector<std::string>{"T"});
+}
+
+TEST_CASE("what needs numbers names the extents of inputs that decide them") {
+  graph_of g;
+  g.input("x", f32, {1, 2, "H", "W"})
+      .input("y", f32, {1, 2, "Y", "W"})
+      .input("b", f32, {"B", 2})
+      .output("p")
+      .output("q");
+  g.node("Concat", {"x", "y"}, {"both"}, {integer("axis", 2)});
+  g.node("MaxPool", {"both"}, {"p"},
+         {word("auto_pad", "SAME_UPPER"), integers("kernel_shape", {2, 2}), integers("strides", {2, 2})});
+  g.node("Relu", {"b"}, {"q"});
+  const auto r = import(g, 17);
+  CHECK(problems(r) == "MaxPool 'p': auto_pad with a stride needs a known extent, found Y+H and W\n");
+  CHECK(r.extents_to_give() == std::vector<std::string>{"H", "W", "Y"});
+  CHECK(onnx::describe_values_to_give(r, "--input", "--dim") ==
+        "extents that must be known: give --dim H=NUMBER --dim W=NUMBER --dim Y=NUMBER\n");
+  CHECK(onnx::describe_values_to_give(r, "INPUT", "DIM") ==
+        "extents that must be known: give DIM H=NUMBER W=NUMBER Y=NUMBER\n");
 }
 
 TEST_CASE("FlexAttention's subgraphs change scores and shares") {

@@ -244,8 +244,9 @@ std::vector<value_reference> scan_rounds(Walk& walk, scope& names, node_context&
     return a;
   };
   const dim length = inputs[0].size(along(0));
-  node_context::require(length.is_known() && length.value() <= static_cast<std::int64_t>(most_rounds_of_a_loop),
-                        "a scan over an extent that is not known, or too long, is not supported");
+  constexpr std::string_view too_long = "a scan over an extent that is not known, or too long, is not supported";
+  node_context::require_known({length}, too_long);
+  node_context::require(length.value() <= static_cast<std::int64_t>(most_rounds_of_a_loop), too_long);
   for (std::int64_t round = 0; round < length.value(); ++round) {
     std::vector<value_reference> arguments = state;
     for (std::size_t i = 0; i < form.read; ++i) {
@@ -273,9 +274,10 @@ template <class Walk>
 std::vector<value_reference> scan_batch(Walk& walk, scope& names, node_context& c, const scan_form& form,
                                         std::size_t first) {
   const auto most = static_cast<std::int64_t>(most_rounds_of_a_loop);
-  node_context::require(c.rank(first) > 0 && c.dims(first)[0].is_known() && c.dims(first)[0].value() > 0 &&
-                            c.dims(first)[0].value() <= most,
-                        "a scan over a batch that is not known, empty or too large is not supported");
+  constexpr std::string_view too_large = "a scan over a batch that is not known, empty or too large is not supported";
+  node_context::require(c.rank(first) > 0, too_large);
+  node_context::require_known({c.dims(first)[0]}, too_large);
+  node_context::require(c.dims(first)[0].value() > 0 && c.dims(first)[0].value() <= most, too_large);
   const std::int64_t batch = c.dims(first)[0].value();
   std::vector<std::vector<value_reference>> results;  // of each output
   for (std::int64_t b = 0; b < batch; ++b) {

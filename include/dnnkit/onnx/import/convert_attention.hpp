@@ -104,7 +104,7 @@ inline void convert_attention(node_context& c) {
   v = p.spread_heads(v, q.size(1));
   double scale = static_cast<double>(c.real_attribute("scale", 0));
   if (scale == 0) {
-    node_context::require(q.size(3).is_known(), "without a scale, the size of a head must be known");
+    node_context::require_known({q.size(3)}, "without a scale, the size of a head must be known");
     scale = 1 / std::sqrt(static_cast<double>(q.size(3).value()));
   }
   const tensor root = p.number(std::sqrt(scale), type);
@@ -122,8 +122,7 @@ inline void convert_attention(node_context& c) {
     may_be_empty = true;
     const auto last = static_cast<std::size_t>(mask.rank()) - 1;
     if (!(mask.dims()[last] == columns) && !(mask.dims()[last] == dim(1))) {  // shorter: nothing is seen of the rest
-      node_context::require(mask.dims()[last].is_known() && columns.is_known(),
-                            "the extents of the mask must be known");
+      node_context::require_known({mask.dims()[last], columns}, "the extents of the mask must be known");
       op::pad pad;
       pad.pads = int_list::filled(2 * mask.dims().size(), 0);
       pad.pads[2 * last + 1] = columns.value() - mask.dims()[last].value();

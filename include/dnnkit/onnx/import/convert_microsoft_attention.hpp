@@ -22,7 +22,7 @@ class microsoft_scores {
   microsoft_scores(node_context& c, tensor q, tensor k) : c_(c), p_(c) {
     double scale = static_cast<double>(c.real_attribute("scale", 0));
     if (scale == 0) {
-      node_context::require(q.size(3).is_known(), "without a scale, the size of a head must be known");
+      node_context::require_known({q.size(3)}, "without a scale, the size of a head must be known");
       scale = 1 / std::sqrt(static_cast<double>(q.size(3).value()));
     }
     const tensor root = p_.number(std::sqrt(scale), q.type());

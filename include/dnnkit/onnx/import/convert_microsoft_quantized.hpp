@@ -67,9 +67,11 @@ template <class Pool> void convert_qlinear_pool(node_context& c, const Pool& poo
 inline void count_what_is_behind(node_context& c, op::average_pool& pool, std::size_t first) {
   const std::size_t axes = pool.kernel_shape.size();
   if (pool.pads.empty()) pool.pads = int_list::filled(2 * axes, 0);
+  std::vector<dim> pooled;
+  for (std::size_t i = 0; i < axes; ++i) pooled.push_back(c.dims(0)[first + i]);
+  node_context::require_known(pooled, "'ceil_mode' with 'count_include_pad' needs known extents");
   for (std::size_t i = 0; i < axes; ++i) {
-    const dim n = c.dims(0)[first + i];
-    node_context::require(n.is_known(), "'ceil_mode' with 'count_include_pad' needs known extents");
+    const dim n = pooled[i];
     const std::int64_t stride = pool.strides.empty() ? 1 : pool.strides[i];
     const std::int64_t dilation = pool.dilations.empty() ? 1 : pool.dilations[i];
     const std::int64_t reach = (pool.kernel_shape[i] - 1) * dilation + 1;

@@ -51,11 +51,15 @@ inline void keep_aspect_ratio(node_context& c, op::resize& r) {
   const std::vector<bool> named = for_all_axes(c, std::vector<bool>(axes.empty() ? rank : axes.size(), true),
                                                std::vector<bool>(rank, axes.empty()));
   const auto extent = [&](std::size_t d) { return static_cast<float>(c.dims(0)[d].value()); };
+  constexpr std::string_view needs = "keep_aspect_ratio_policy needs known extents";
+  std::vector<dim> compared;
+  for (std::size_t d = 0; d < rank; ++d)
+    if (named[d]) compared.insert(compared.end(), {r.sizes[d], c.dims(0)[d]});
+  node_context::require_known(compared, needs);
   float scale = -1;
   for (std::size_t d = 0; d < rank; ++d) {
     if (!named[d]) continue;
-    node_context::require(r.sizes[d].is_known() && c.dims(0)[d].is_known() && c.dims(0)[d].value() > 0,
-                          "keep_aspect_ratio_policy needs known extents");
+    node_context::require(c.dims(0)[d].value() > 0, needs);
     const float s = static_cast<float>(r.sizes[d].value()) / extent(d);
     if (scale < 0 || (fits ? s < scale : s > scale)) scale = s;
   }

@@ -97,8 +97,9 @@ inline void convert_split_to_sequence(node_context& c) {
     sizes = c.numbers(1, "split");
   } else {
     const std::int64_t each = c.has(1) ? c.number(1, "split") : 1;
-    node_context::require(extent.is_known() && each > 0 && extent.value() / each <= most,
-                          "the extent to split must be known, and the parts at most 4096");
+    constexpr std::string_view few = "the extent to split must be known, and the parts at most 4096";
+    node_context::require_known({extent}, few);
+    node_context::require(each > 0 && extent.value() / each <= most, few);
     for (std::int64_t begin = 0; begin < extent.value(); begin += each)
       sizes.push_back(extent.value() - begin < each ? extent.value() - begin : each);
   }

@@ -51,8 +51,9 @@ inline void convert_causal_conv_with_state(node_context& c) {
   const tensor x = c.in(0), weight = c.in(1);
   node_context::require(x.rank() == 3 && weight.rank() == 3, "input and weight must have rank 3");
   const dim channels = weight.size(0), k = weight.size(2);
-  node_context::require(channels.is_known() && k.is_known() && k.value() > 0 && weight.size(1) == dim(1),
-                        "the weight must be [channels, 1, k] with known extents");
+  constexpr std::string_view form = "the weight must be [channels, 1, k] with known extents";
+  node_context::require_known({channels, k}, form);
+  node_context::require(k.value() > 0 && weight.size(1) == dim(1), form);
   const std::int64_t before = k.value() - 1;
   tensor seen = x;  // with what is before it
   op::conv conv;
@@ -89,10 +90,11 @@ class linear_attention {
     for (std::size_t i = 0; i < 3; ++i) node_context::require(c_.rank(i) == 3, "queries, keys and values have rank 3");
     const dim steps = c_.dims(0)[1];
     constexpr std::int64_t most_steps = 256;
-    node_context::require(steps.is_known() && steps.value() > 0 && steps.value() <= most_steps,
-                          "the number of steps must be known, from 1 to 256");
+    constexpr std::string_view number = "the number of steps must be known, from 1 to 256";
+    node_context::require_known({steps}, number);
+    node_context::require(steps.value() > 0 && steps.value() <= most_steps, number);
     const tensor q = split(0, q_heads), k = split(1, heads), v = split(2, heads);
-    node_context::require(q.size(3).is_known(), "the size of a head must be known");
+    node_context::require_known({q.size(3)}, "the size of a head must be known");
     const dtype type = c_.type(0);
     tensor state = c_.has(3) ? cast_to(c_, c_.in(3), f32)
                              : c_.apply(op::expand{shape{k.size(0), heads, k.size(3), v.size(3)}}, {p_.number(0, f32)});

@@ -16,7 +16,7 @@ namespace dnnkit::onnx::detail {
 template <class Op> void kernel_from_weight(node_context& c, Op& op, std::size_t weight = 1) {
   if (!op.kernel_shape.empty() || !c.has(weight) || c.rank(weight) < 3) return;
   for (std::size_t d = 2; d < c.rank(weight); ++d) {
-    node_context::require(c.dims(weight)[d].is_known(), "the weight's shape must be known");
+    node_context::require_known({c.dims(weight)[d]}, "the weight's shape must be known");
     op.kernel_shape.push_back(c.dims(weight)[d].value());
   }
 }
@@ -34,6 +34,10 @@ template <class Op> void apply_auto_pad(node_context& c, Op& op, std::size_t fir
     node_context::refuse("attribute 'auto_pad' is '" + mode + "', which is not supported");
   node_context::require(c.rank(0) == axes + 2, "kernel_shape does not fit the input's rank");
   op.pads = int_list::filled(2 * axes, 0);
+  std::vector<dim> divided;
+  for (std::size_t i = 0; i < axes; ++i)
+    if (!op.strides.empty() && op.strides[i] > 1) divided.push_back(c.dims(0)[i + first]);
+  node_context::require_known(divided, "auto_pad with a stride needs a known extent");
   for (std::size_t i = 0; i < axes; ++i) {
     const std::int64_t stride = op.strides.empty() ? 1 : op.strides[i];
     const std::int64_t dilation = op.dilations.empty() ? 1 : op.dilations[i];
@@ -43,7 +47,6 @@ template <class Op> void apply_auto_pad(node_context& c, Op& op, std::size_t fir
     std::int64_t total = reach - 1;
     if (stride > 1) {
       const dim n = c.dims(0)[i + first];
-      node_context::require(n.is_known(), "auto_pad with a stride needs a known extent");
       total = ((n.value() + stride - 1) / stride - 1) * stride + reach - n.value();
     }
     if (total < 0) total = 0;
@@ -96,6 +99,8 @@ inline void convert_conv_transpose(node_context& c) {
     if (wanted && wanted->size() == axes + 2) wanted->erase(wanted->begin(), wanted->begin() + 2);
     node_context::require(!wanted || wanted->size() == axes, "output_shape does not fit kernel_shape");
     conv.pads = int_list::filled(2 * axes, 0);
+    if (wanted)
+      node_context::require_known({c.dims(0).begin() + 2, c.dims(0).end()}, "output_shape needs a known extent");
     for (std::size_t i = 0; i < axes; ++i) {
       const std::int64_t stride = conv.strides.empty() ? 1 : conv.strides[i];
       const std::int64_t dilation = conv.dilations.empty() ? 1 : conv.dilations[i];
@@ -103,10 +108,7 @@ inline void convert_conv_transpose(node_context& c) {
       const dim n = c.dims(0)[i + 2];
       const std::int64_t reach = (conv.kernel_shape[i] - 1) * dilation + 1;
       std::int64_t total = reach + more - stride;  // of an output as large as the input times the stride
-      if (wanted) {
-        node_context::require(n.is_known(), "output_shape needs a known extent");
-        total = stride * (n.value() - 1) + more + reach - (*wanted)[i];
-      }
+      if (wanted) { total = stride * (n.value() - 1) + more + reach - (*wanted)[i]; }
       if (total < 0) {  // the output reaches beyond the last window
         if (conv.output_padding.empty()) conv.output_padding = int_list::filled(axes, 0);
         conv.output_padding[i] -= total;

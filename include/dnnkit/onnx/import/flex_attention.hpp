@@ -35,7 +35,7 @@ template <class Walk> std::vector<value_reference> import_flex_attention(Walk& w
   const tensor q = c.in(0), k = p.spread_heads(c.in(1), q.size(1)), v = p.spread_heads(c.in(2), q.size(1));
   double scale = static_cast<double>(c.real_attribute("scale", 0));
   if (!c.has_attribute("scale")) {
-    node_context::require(q.size(3).is_known(), "without a scale, the size of a head must be known");
+    node_context::require_known({q.size(3)}, "without a scale, the size of a head must be known");
     scale = 1 / std::sqrt(static_cast<double>(q.size(3).value()));
   }
   dtype precision = size_of(q.type()) < 4 ? f32 : q.type();

@@ -40,6 +40,11 @@ class node_context {
   static void require(bool ok, std::string_view message) {
     if (!ok) refuse(std::string(message));
   }
+  // Refuses extents that are no numbers; of several that one operator needs, all are given at once.
+  static void require_known(std::vector<dim> extents, std::string_view message) {
+    for (const dim d : extents)
+      if (!d.is_known()) throw refusal{std::string(message), std::move(extents)};
+  }
 
   // --- inputs
   std::size_t inputs() const { return inputs_.size(); }
@@ -79,7 +84,9 @@ class node_context {
     std::vector<std::int64_t> list;
     for (std::size_t e = 0; e < count_of(k, what); ++e) {
       const known_element& x = k.at(e);
-      if (!x.is_number()) refuse(std::string(what) + " ('" + value(i).name + "') must be a number, not an expression");
+      if (!x.is_number())
+        throw refusal{std::string(what) + " ('" + value(i).name + "') must be a number, not an expression",
+                      {arithmetic.to_dim(x)}};
       list.push_back(x.number);
     }
     return list;
@@ -95,7 +102,8 @@ class node_context {
     std::vector<double> list;
     for (std::size_t e = 0; e < count_of(k, what); ++e) {
       if (!k.at(e).is_numeric())
-        refuse(std::string(what) + " ('" + value(i).name + "') must be a number, not an expression");
+        throw refusal{std::string(what) + " ('" + value(i).name + "') must be a number, not an expression",
+                      {arithmetic.to_dim(k.at(e))}};
       list.push_back(k.at(e).as_real());
     }
     return list;

@@ -50,6 +50,8 @@ struct import_options {
 // One thing that cannot be imported: the node (empty: the model as a whole), its operator, and what is wrong.
 struct import_problem {
   std::string node, operator_type, message;
+  std::vector<std::string> extents =
+      {};  // of inputs, by name_of_extent: with numbers for them, there may be no problem
 
   // One line, whatever names the model has.
   std::string describe() const {
@@ -85,6 +87,14 @@ struct [[nodiscard]] import_result {
   std::map<std::string, value_id, std::less<>> tensors;  // ONNX's tensors that are values of the graph
 
   bool ok() const { return problems.empty(); }
+  // The extents of inputs for which the problems want numbers, each once.
+  std::vector<std::string> extents_to_give() const {
+    std::vector<std::string> all;
+    for (const import_problem& p : problems)
+      for (const std::string& name : p.extents)
+        if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+    return all;
+  }
   // Where to look, to be shown with the problems; may be empty.
   std::string_view advice() const {
     return has_unknown_operators ? "`dnnkit operators` lists the operators that are supported" : "";

@@ -34,6 +34,7 @@ namespace dnnkit::onnx {
 // Why a node cannot be imported; thrown by converters, and kept as an import_problem.
 struct refusal {
   std::string message;
+  std::vector<dim> extents = {};  // that would have to be numbers, and are not
 };
 
 // Which inputs that may decide shapes a value was computed from: the number of an entry in import_state's table. Values

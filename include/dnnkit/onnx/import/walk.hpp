@@ -74,13 +74,44 @@ class import_walk {
   static constexpr std::size_t most_depth = 32;       // of functions and subgraphs in each other
 
   // A node of a function or of a loop's body, which is met many times, says the same once.
-  void report(const onnx::node& n, const scope& names, std::string message) {
+  void report(const onnx::node& n, const scope& names, std::string message, const std::vector<dim>& extents = {}) {
+    message += text_of_open(extents);
     if (!said_.emplace(&n, message).second) ++failures_;
-    else report(names.prefix + std::string(name_of(n)), std::string(n.op_type), std::move(message));
+    else
+      report(names.prefix + std::string(name_of(n)), std::string(n.op_type), std::move(message),
+             inputs_extents_behind(extents));
   }
-  void report(std::string node, std::string type, std::string message) {
+  void report(std::string node, std::string type, std::string message, std::vector<std::string> extents = {}) {
     ++failures_;
-    state_.problems.add({std::move(node), std::move(type), std::move(message)});
+    state_.problems.add({std::move(node), std::move(type), std::move(message), std::move(extents)});
+  }
+  // ", found 2*H and W" of the extents that are expressions.
+  std::string text_of_open(const std::vector<dim>& extents) {
+    std::string text;
+    for (const dim d : extents)
+      if (d.is_expression())
+        text += (text.empty() ? ", found " : " and ") + state_.graph.value().symbols.print(d).str();
+    return text;
+  }
+  // The names of extents of inputs that decide these: of each symbol the one called so, else the first that has it.
+  std::vector<std::string> inputs_extents_behind(const std::vector<dim>& extents) {
+    symbol_table& table = state_.graph.value().symbols;
+    const auto has = [&](dim d, std::size_t s) { return d.is_expression() && table.uses(d, s); };
+    std::vector<std::string> names;
+    for (std::size_t s = 0; s < table.symbols.size(); ++s) {
+      if (std::none_of(extents.begin(), extents.end(), [&](dim d) { return has(d, s); })) continue;
+      std::string deciding;
+      for (const value_info& i : state_.model.graph.inputs)
+        for (std::size_t d = 0; i.shape && d < i.shape->size(); ++d) {
+          if (is_number((*i.shape)[d])) continue;
+          const std::string name = name_of_extent(i, d);
+          if (state_.options.sizes.contains(name) || !has(solutions_.of(table, name), s)) continue;
+          if (deciding.empty() || name == table.symbols[s].name.view()) deciding = name;
+        }
+      if (!deciding.empty() && std::find(names.begin(), names.end(), deciding) == names.end())
+        names.push_back(deciding);
+    }
+    return names;
   }
   static std::string_view name_of(const onnx::node& n) {
     if (!n.name.empty()) return n.name;
@@ -258,7 +289,7 @@ class import_walk {
     }
     try {
       results = convert(names, n);
-    } catch (const refusal& r) { report(n, names, r.message); } catch (const error& e) {
+    } catch (const refusal& r) { report(n, names, r.message, r.extents); } catch (const error& e) {
       report(n, names, e.what());
     } catch (const std::length_error&) {
       report(n, names, "a list is longer than supported");
