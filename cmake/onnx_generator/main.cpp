@@ -72,6 +72,8 @@ int generate(int argc, char** argv) {
 
   dk::onnx::file file(model, linked);
   dk::onnx::refuse_unknown_inputs(file.model(), "INPUT", values);
+  dk::onnx::refuse_other_types(file.model(), "INPUT", values);
+  dk::onnx::refuse_unknown_extents(file.model(), "DIM", options);
   const dk::onnx::import_result imported = dk::onnx::import_with_inputs(file, options, values);
   if (!imported.ok()) {
     const std::size_t count = imported.problems.size() + imported.problems_left_out;

@@ -177,13 +177,12 @@ int build(int argc, char** argv) {
   const dnnkit::graph& g = m.imported.graph;
   const std::vector<onnx::feedback_names> feedbacks = feedbacks_of(*arguments, g);
   if (const auto growing = onnx::first_growing(g, feedbacks))
-    throw refused(
-        error("the state has other extents behind each run, for which no program has memory; `dnnkit generate` "
-              "writes the model, whose dnnkit::model_session has reserve()",
-              fmt::format("--feedback {}={}", growing->output, growing->input)));
+    throw error(
+        "the state has other extents behind each run, for which no program has memory; `dnnkit generate` writes the "
+        "model, whose dnnkit::model_session has reserve()",
+        fmt::format("--feedback {}={}", growing->output, growing->input));
   name_scalar_kernels(m, *arguments);
-  const onnx::kernel_units units =
-      parts > 0 ? onnx::kernel_units{parts} : units_that_pay(g, jobs, isas.empty());
+  const onnx::kernel_units units = parts > 0 ? onnx::kernel_units{parts} : units_that_pay(g, jobs, isas.empty());
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
   const std::vector<group_of_units> groups =

@@ -186,8 +186,11 @@ void refuse_unreadable_weights(model& m) {
 }
 model load(const cxxopts::ParseResult& arguments, const tensors& given, onnx::bound_inputs bound) {
   model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>(), linked_data_of(arguments)), {}};
+  const onnx::import_options extents = extents_given(arguments);
   onnx::refuse_unknown_inputs(m.file->model(), "--input", given);
-  m.imported = onnx::import_with_inputs(*m.file, extents_given(arguments), given, bound);
+  onnx::refuse_other_types(m.file->model(), "--input", given);
+  onnx::refuse_unknown_extents(m.file->model(), "--dim", extents);
+  m.imported = onnx::import_with_inputs(*m.file, extents, given, bound);
   return m;
 }
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {

@@ -137,6 +137,7 @@ npy one.npy "1," 1
 npy three.npy "3," 1 2 3
 npy two.npy "2," 1 2
 npy none.npy "0,"
+npy right.npy "1, 2" 1 2
 says 0 "y: f32 [3]" "$tool" run add.onnx --input x=one.npy --input z=three.npy --output added
 holds added/y.npy 2 3 4
 says 0 "y: f32 [0]" "$tool" run add.onnx --input x=one.npy --input z=none.npy --output added
@@ -147,6 +148,14 @@ says 2 "--dim b: input 'z' is out of these bounds,expected 5 to 9,found 3" "$too
 says 2 "--dim a: input 'x' is out of these bounds,expected 2 to 4,found 1" "$tool" compare add.onnx --dim a=2..4 --input x=one.npy --input z=three.npy
 for wrong in foo =3; do says 2 "--dim: is no extent,expected NAME=NUMBER or NAME=FIRST..LAST,found $wrong" "$tool" check add.onnx --dim $wrong; done
 says 2 "--dim a: is no extent,found a=" "$tool" check add.onnx --dim a=
+says 2 "--dim a: is given twice" "$tool" check add.onnx --dim a=3 --dim a=2..4
+says 2 "--input x: is given twice" "$tool" run add.onnx --input x=one.npy --input z=one.npy --input x=three.npy
+for command in check run compare explain dot "generate -o unused" "build -o unused"; do
+  says 2 "--dim foo: no extent of an input is called so, expected one of 'a', 'b'" "$tool" $command add.onnx --dim foo=3
+  says 2 "--dim foo: no extent of an input is called so, expected none, as all are numbers" "$tool" $command "$small" --dim foo=3
+  says 2 "--input x: is of another type than the input,expected f32 [a],found f32 [1, 2]" "$tool" $command add.onnx --input x=right.npy
+  says 2 "--input rate: is of another type than the input,expected i64 [],found f32 [1]" "$tool" $command "$2/two_rates.onnx" --input rate=one.npy
+done
 says 2 "--input: is no assignment,expected NAME=FILE.npy,found one.npy" "$tool" run add.onnx --input one.npy
 says 2 "symbol has two values" "$tool" run add.onnx --input x=three.npy --input z=two.npy
 
@@ -327,8 +336,8 @@ for option in $(grep -o -- "^  --[a-z]*" said.txt); do says 0 "$option" "$tool" 
 says 0 "" ./program --input "$input=x.npy" --output built --time 3 --threads 2 --trace trace.json
 grep -qE '^[0-9.]+$' said.txt || fail "the time is missing: $(cat said.txt)"
 holds built/*.npy $wanted
-says 1 "--explain: is no option of this program" ./program --explain
-says 1 "--input y: the network has no input of this name" ./program --input y=x.npy
+says 2 "--explain: is no option of this program" ./program --explain
+says 2 "--input y: the network has no input of this name" ./program --input y=x.npy
 [ ! -e injected ] || fail "a name of the file has run as a command"
 
 for wrong in -2 0 zero 2.5; do
@@ -373,7 +382,7 @@ if [ "$(uname -m)" = x86_64 ]; then
   says 0 "" env DNNKIT_ISA=sse2 ./everywhere --input x=x.npy --output chosen --trace trace.json --time 2
   holds chosen/y.npy $wanted
   grep -q Conv trace.json || fail "the trace has no kernel: $(cat trace.json)"
-  says 1 "DNNKIT_ISA: is no instruction set that the program can run with,found neon" env DNNKIT_ISA=neon ./everywhere --input x=x.npy
+  says 2 "DNNKIT_ISA: is no instruction set that the program can run with,found neon" env DNNKIT_ISA=neon ./everywhere --input x=x.npy
 fi
 
 # Kernels are compiled with -O3 by default, what stands around them with -O1, unless there are so many kernels that its

@@ -143,7 +143,7 @@ TEST_CASE("help says what goes on, and what is wrong is said") {
   CHECK(help.out.find("with one axis more in front") != help.out.npos);
   const auto fails = [](std::vector<std::string> words, const std::string& what) {
     const outcome o = run(std::move(words));
-    CHECK(o.status == 1);
+    CHECK(o.status == 2);
     CHECK_MESSAGE(o.err.find(what) != o.err.npos, o.err);
   };
   const std::string x = input("x", "three.npy"), scale = input("scale", "scale.npy");

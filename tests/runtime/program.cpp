@@ -99,13 +99,13 @@ TEST_CASE("outputs are written; symbols follow from the inputs") {
 
 TEST_CASE("what is read is not replaced") {
   const outcome trace = run({"--input", input("x.npy"), "--trace", in_folder("x.npy")});
-  CHECK(trace.err == "--trace: would replace the file of --input x, expected another file, found " +
-                         in_folder("x.npy") + "\n");
+  CHECK(trace.err ==
+        "--trace: would replace the file of --input x, expected another file, found " + in_folder("x.npy") + "\n");
   std::filesystem::create_directory(in_folder("linked"));
   std::filesystem::create_symlink(in_folder("w.safetensors"), in_folder("linked/z.npy"));
   const outcome output = run({"--input", input("x.npy"), "--output", in_folder("linked")});
-  CHECK(output.err == "--output: would replace the weights, expected another file, found " +
-                          in_folder("linked/z.npy") + "\n");
+  CHECK(output.err ==
+        "--output: would replace the weights, expected another file, found " + in_folder("linked/z.npy") + "\n");
   CHECK(!std::filesystem::exists(in_folder("linked/deep%2Fy.npy")));
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("a trace has every kernel once") {
   std::size_t events = 0;
   for (std::size_t at = json.find("\"kernel\":"); at != json.npos; at = json.find("\"kernel\":", at + 1)) ++events;
   CHECK(events == net::kernels);
-  CHECK(run({"--input", input("x.npy"), "--trace", in_folder("no/such/folder/trace.json")}).status == 1);
+  CHECK(run({"--input", input("x.npy"), "--trace", in_folder("no/such/folder/trace.json")}).status == 2);
 }
 
 TEST_CASE("help names inputs, outputs and kernels") {
@@ -135,10 +135,10 @@ TEST_CASE("help names inputs, outputs and kernels") {
   CHECK(o.out.find(std::to_string(net::kernels) + " kernels") != o.out.npos);
 }
 
-TEST_CASE("what is wrong is said, and the status is 1") {
+TEST_CASE("what is wrong is said, and the status is 2") {
   const auto fails = [](std::vector<std::string> words, const std::string& what) {
     const outcome o = run(std::move(words));
-    CHECK(o.status == 1);
+    CHECK(o.status == 2);
     CHECK_MESSAGE(o.err.find(what) != o.err.npos, o.err);
   };
   fails({}, "--input x: no value is given for this input, expected x: f32 [N, 3]");
@@ -160,5 +160,5 @@ TEST_CASE("what is wrong is said, and the status is 1") {
   fails({"--input", input("x.npy"), "--threads", "none"}, "--threads");
   fails({"--input"}, "--input");
   fails({"--speed", "3"}, "--speed");
-  CHECK(run({"--input", input("x.npy")}, false).status == 1);
+  CHECK(run({"--input", input("x.npy")}, false).status == 2);
 }

@@ -26,14 +26,15 @@ namespace dnnkit::onnx {
 // By name.
 using input_values = std::map<std::string, host_tensor, std::less<>>;
 
-// Takes "NAME=FILE.npy" into `values`; of what is given twice the last counts. Throws dnnkit::error naming `option`
-// where it says something else, and what reading the file throws.
+// Takes "NAME=FILE.npy" into `values`. Throws dnnkit::error naming `option` where it says something else, or has an
+// input that has a value already, and what reading the file throws.
 inline void read_input_value(input_values& values, std::string_view option, std::string_view assignment) {
   const std::size_t equals = assignment.rfind('=');
   if (equals == assignment.npos || equals == 0)
     throw error("is no assignment", std::string(option), "NAME=FILE.npy", std::string(assignment));
-  values.insert_or_assign(std::string(assignment.substr(0, equals)),
-                          to_host_tensor(npy(std::string(assignment.substr(equals + 1))).tensor()));
+  const std::string name(assignment.substr(0, equals));
+  if (values.contains(name)) throw error("is given twice", std::string(option) + " " + name);
+  values.emplace(name, to_host_tensor(npy(std::string(assignment.substr(equals + 1))).tensor()));
 }
 
 // Values for inputs that the model does not have are mistakes in their names: throws dnnkit::error for the first.
@@ -48,6 +49,41 @@ inline void refuse_unknown_inputs(const model& m, std::string_view option, const
     if (!inputs.contains(name))
       throw error("the model has no input of this name", std::string(option) + " " + printable(name),
                   names.empty() ? "none" : names);
+}
+
+// So are values for extents that no input has: throws dnnkit::error for the first.
+inline void refuse_unknown_extents(const model& m, std::string_view option, const import_options& options) {
+  const std::set<std::string, std::less<>> known = open_extents(m);
+  std::string names;
+  for (const std::string& name : known) (names += names.empty() ? "one of " : ", ") += dnnkit::detail::quoted(name);
+  const auto look_up = [&](const std::string& name) {
+    if (!known.contains(name))
+      throw error("no extent of an input is called so", std::string(option) + " " + printable(name),
+                  names.empty() ? "none, as all are numbers" : names);
+  };
+  for (const auto& [name, size] : options.sizes) look_up(name);
+  for (const auto& [name, range] : options.ranges) look_up(name);
+}
+
+// And values of another element type or rank than the model declares, or with other extents where it declares numbers:
+// throws dnnkit::error for the first.
+inline void refuse_other_types(const model& m, std::string_view option, const input_values& values) {
+  for (const value_info& i : m.graph.inputs) {
+    const auto given = values.find(i.name);
+    const auto type = dtype_of(i.data_type);
+    if (given == values.end() || !type || !i.shape) continue;
+    const host_tensor& t = given->second;
+    bool fits = t.type == *type && t.dims.size() == i.shape->size();
+    std::string declared;
+    for (std::size_t d = 0; d < i.shape->size(); ++d) {
+      const dimension& x = (*i.shape)[d];
+      fits = fits && (!is_number(x) || *x.value == t.dims[d]);
+      declared += (declared.empty() ? "" : ", ") + (is_number(x) ? std::to_string(*x.value) : name_of_extent(i, d));
+    }
+    if (!fits)
+      throw error("is of another type than the input", std::string(option) + " " + printable(i.name),
+                  std::string(name(*type)) + " [" + declared + "]", t.describe());
+  }
 }
 
 // Which inputs become constants where they are given a value: those that the import asks for, or all that decide
@@ -71,7 +107,7 @@ enum class bound_inputs : bool { needed, deciding };
 }
 
 // What values would have to be given for a model that cannot be imported: of each input and of the extents together a
-// line, "the value of input 'x' decides shapes: give it by --input x=FILE.npy\n". The options are named as they are said.
+// line, "the value of input 'x' decides shapes: give it by --input x=FILE.npy\n". Options are named as they are said.
 [[nodiscard]] inline std::string describe_values_to_give(const import_result& imported, std::string_view input_option,
                                                          std::string_view extent_option) {
   std::string text;

@@ -146,6 +146,11 @@ constexpr std::array<std::size_t, Ports - 2 * States> ports_of_arguments(const s
   return ports;
 }
 
+// What is wrong is neither a file nor the command line but the network.
+struct no_program : error {
+  explicit no_program(const error& e) : error(e) {}
+};
+
 template <class Net> class network_program {
  public:
   explicit network_program(program_arguments arguments) : arguments_(std::move(arguments)) {}
@@ -268,10 +273,10 @@ template <class Net> class network_program {
   static void refuse_growing_states() {
     for (const fed_ports& f : fed)
       if (!(at(plan.results[f.output - inputs]).type == at(plan.inputs[f.input]).type))
-        throw error(
-            "the state has other extents behind each run, for which a program has no memory; "
-            "dnnkit::model_session has reserve()",
-            describe(plan.results[f.output - inputs]), describe(plan.inputs[f.input]));
+        throw no_program(
+            error("the state has other extents behind each run, for which a program has no memory; "
+                  "dnnkit::model_session has reserve()",
+                  describe(plan.results[f.output - inputs]), describe(plan.inputs[f.input])));
   }
   template <class Session> void take_states(Session& s) {
     for_each_state(s, [&](std::size_t k, std::span<std::byte> state) {
@@ -373,8 +378,9 @@ template <class Net> class network_program {
 
 }  // namespace detail
 
-// Runs a program around Net, a dk::compile<...>; see program_usage for the options. Returns the exit status: 0, or 1
-// after a message on standard error.
+// Runs a program around Net, a dk::compile<...>; see program_usage for the options. Returns the exit status: 0; or after a
+// message on standard error 2 where a file or the command line is wrong, and 1 where Net can have no program (its states
+// grow) or memory is short.
 template <class Net> int run_program(int argc, char** argv, const program_weights& weights) try {
   detail::program_arguments arguments =
       detail::parse_program_arguments({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
@@ -391,15 +397,18 @@ template <class Net> int run_program(int argc, char** argv, const program_weight
   }
   detail::network_program<Net>(std::move(arguments)).run(weights);
   return 0;
-} catch (const error& failure) {
+} catch (const detail::no_program& failure) {
   std::cerr << failure.what() << '\n';
   return 1;
+} catch (const error& failure) {
+  std::cerr << failure.what() << '\n';
+  return 2;
 } catch (const std::bad_alloc&) {
   std::cerr << "not enough memory\n";
   return 1;
 } catch (const std::filesystem::filesystem_error& failure) {
   std::cerr << failure.what() << '\n';
-  return 1;
+  return 2;
 }
 
 }  // namespace dnnkit

@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,15 @@ inline bool is_named(const dimension& x) {
 inline std::string name_of_extent(const value_info& input, std::size_t d) {
   const dimension& x = (*input.shape)[d];
   return is_named(x) ? std::string(x.symbol) : std::string(input.name) + "." + std::to_string(d);
+}
+
+// The names of extents of inputs that are no numbers.
+inline std::set<std::string, std::less<>> open_extents(const model& m) {
+  std::set<std::string, std::less<>> names;
+  for (const value_info& i : m.graph.inputs)
+    for (std::size_t d = 0; i.shape && d < i.shape->size(); ++d)
+      if (!is_number((*i.shape)[d])) names.insert(name_of_extent(i, d));
+  return names;
 }
 
 // Gives the elements of a tensor stored in the model; raises dnnkit::error when they cannot be read.

@@ -21,10 +21,7 @@ namespace detail {
 
 // What is wrong with the names of the sizes given: those that are no extent of an input.
 inline std::vector<import_problem> unknown_sizes(const onnx::model& m, const import_options& options) {
-  std::set<std::string, std::less<>> known;
-  for (const value_info& i : m.graph.inputs)
-    for (std::size_t d = 0; i.shape && d < i.shape->size(); ++d)
-      if (!is_number((*i.shape)[d])) known.insert(name_of_extent(i, d));
+  const std::set<std::string, std::less<>> known = open_extents(m);
   std::string names;
   for (const std::string& name : known) names += (names.empty() ? "" : ", ") + dnnkit::detail::quoted(name);
   std::vector<import_problem> problems;
