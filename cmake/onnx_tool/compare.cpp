@@ -281,9 +281,14 @@ int compare(int argc, char** argv) {
                              : plans                    ? "on"
                                                         : "off";
   const executor by = is_on(passes, plans) ? plans ? executor::plan : executor::passes : executor::graph;
+  const auto most = [&](const char* option) {
+    const double x = (*arguments)[option].as<double>();
+    if (!(x >= 0)) throw error("is no difference", fmt::format("--{}", option), "at least 0", fmt::format("{}", x));
+    return x;
+  };
+  report r(most("tolerance"), most("steps"), arguments->count("all") != 0);
   const tensors given = inputs_of(*arguments);
   model m = load_to_run(*arguments, given);
-  report r((*arguments)["tolerance"].as<double>(), (*arguments)["steps"].as<double>(), arguments->count("all") != 0);
   if (!arguments->count("reference")) return against_import(m, given, by, r);
   return against_files(m, given, (*arguments)["reference"].as<std::string>(), by, r);
 }

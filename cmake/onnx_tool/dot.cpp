@@ -17,6 +17,7 @@ int dot(int argc, char** argv) {
   add_isa_option(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
+  require_known_isa(*arguments);
   const model m = load_supported(*arguments, inputs_of(*arguments));
   const plan::plan_draft plan = logged_plan(m, *arguments);
   std::cout << printable(dnnkit::dot(view_of(plan)), line_feeds::kept);

@@ -78,6 +78,7 @@ int explain(int argc, char** argv) {
   for (const char* part : {"counts", "tensors"})
     if (arguments->count("json") != 0 && arguments->count(part) != 0)
       throw error("is a part of the text, which --json replaces", fmt::format("--{}", part));
+  require_known_isa(*arguments);  // before anything is printed
   const model m = load_supported(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("json") != 0) {

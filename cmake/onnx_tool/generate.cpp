@@ -6,6 +6,7 @@
 #include "cmake/onnx_tool/model.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
+#include "dnnkit/source/identifiers.hpp"
 
 namespace dnnkit::tool {
 
@@ -14,7 +15,7 @@ int generate(int argc, char** argv) {
                            "Writes a model as C++: NAME.hpp with the model, NAME_weights.hpp, which opens its weights, "
                            "and main.cpp, a program around both.");
   options.add_options()("o,output", "folder to write to", cxxopts::value<std::string>())(
-      "name", "what to call the model, by default after its file", cxxopts::value<std::string>()->default_value(""));
+      "name", "what to call the model, by default after its file", cxxopts::value<std::string>());
   add_feedback_option(options);
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
@@ -24,8 +25,10 @@ int generate(int argc, char** argv) {
   using path = std::filesystem::path;
   const path source = (*arguments)["model"].as<std::string>(), folder = (*arguments)["output"].as<std::string>();
   const std::vector<onnx::feedback_names> feedbacks = feedbacks_of(*arguments, m.imported.graph);
-  const std::string given = (*arguments)["name"].as<std::string>();
-  const std::string name = given.empty() ? onnx::model_name(source) : given;
+  const std::string name =
+      arguments->count("name") == 0 ? onnx::model_name(source) : (*arguments)["name"].as<std::string>();
+  if (!generation::is_type_name(name))
+    throw error("is no name for a struct", "--name", {}, dnnkit::detail::quoted(name));
   const path header = folder / (name + ".hpp"), weights = folder / (name + "_weights.hpp"), main = folder / "main.cpp";
   for (const path& file : {header, weights, main}) refuse_to_replace_read(*arguments, m, "--output", file);
   std::filesystem::create_directories(folder);

@@ -27,7 +27,7 @@ constexpr std::array commands{
 
 void usage(std::ostream& out) {
   out << "usage: dnnkit COMMAND [MODEL.onnx] [options]\n\n";
-  for (const command& c : commands) out << fmt::format("  {:<10}{}\n", c.name, c.summary);
+  for (const command& c : commands) out << fmt::format("  {:<11}{}\n", c.name, c.summary);
   out << "\n`dnnkit COMMAND --help` tells the options of one.\n";
 }
 

@@ -227,6 +227,9 @@ void add_isa_option(cxxopts::Options& options) {
                         "avx512_vnni, avx512_amx or neon",
                         cxxopts::value<std::string>());
 }
+void require_known_isa(const cxxopts::ParseResult& arguments) {
+  if (arguments.count("isa") != 0) static_cast<void>(set_named(arguments["isa"].as<std::string>()));
+}
 plan::plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments) {
   plan::plan_draft (*logged)(dnnkit::graph) = [](dnnkit::graph g) { return cpu::logged_plan(std::move(g)); };
   if (arguments.count("isa") != 0) logged = set_named(arguments["isa"].as<std::string>()).logged_plan;

@@ -64,6 +64,8 @@ void refuse_unreadable_weights(model& m);
 
 // --isa NAME, for commands that show a plan.
 void add_isa_option(cxxopts::Options& options);
+// Raises dnnkit::error where it names no instruction set.
+void require_known_isa(const cxxopts::ParseResult& arguments);
 // Its plan and log for this machine's instruction set or the one that --isa names, with layers called as built programs
 // call them. Throws refused if compile<> would not accept it.
 plan::plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments);

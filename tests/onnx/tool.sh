@@ -68,6 +68,11 @@ for command in check explain; do says 0 "1 kernel runs element by element,: Gath
 says 1 "--most-scalar: ,1 kernel runs element by element,expected at most 0.5 %" "$tool" build "$encoder" --most-scalar 0.5 -o unused
 says 2 "--most-scalar: is no share,expected 0 to 100,found -3" "$tool" build "$encoder" --most-scalar -3 -o unused
 says 2 "--most-scalar: is no number,found x" "$tool" build "$encoder" --most-scalar x -o unused
+says 1 "--most-scalar: 1 kernel runs element by element,expected at most 0 %" "$tool" build "$encoder" --most-scalar 0 -o unused
+for option in --steps --tolerance; do
+  says 2 "$option: is no difference,expected at least 0,found -1" "$tool" compare "$small" --input x=x.npy $option -1
+done
+for wrong in "my net" "" class a__b; do says 2 "--name: is no name for a struct,found '$wrong'" "$tool" generate "$small" -o refused --name="$wrong"; done
 says 2 "--tolerance: is no number,found x" "$tool" compare "$small" --tolerance=x
 
 # explain --json, read by a parser of JSON: the numbers of small.onnx, and hostile names as they are.
@@ -89,6 +94,8 @@ for set in sse2:4 avx2:8 avx512:16 avx512_vnni:16 avx512_amx:16 neon:4; do
   says 0 "digraph" "$tool" dot --isa ${set%:*} "$small"
 done
 for wrong in "sse9" "avx2,avx512" ""; do says 2 "--isa: ,instruction set" "$tool" explain --isa "$wrong" "$small"; done
+! grep -q "input x" said.txt || fail "explain prints before it looks at --isa: $(cat said.txt)"
+says 2 "--isa: ,instruction set" "$tool" explain --counts --isa sse9 "$small"
 for part in --counts --tensors; do says 2 "$part: ,--json" "$tool" explain --json $part "$small"; done
 says 0 "totals" "$tool" explain --json "$2/hostile.onnx"
 json hostile.onnx '$run[0]{operands}[0]{name} eq "x\")); } }; //?\?/\n\\"'
@@ -301,6 +308,7 @@ npy_u8 bytes_y/out_0.npy "2," 1 3
 says 1 "the first that deviates: Cast" "$tool" compare cast.onnx --input x=two.npy --reference bytes_y
 
 says 0 "written/small.hpp" "$tool" generate "$small" -o written
+grep -q "5 operators, 4 weights (260 bytes)" written/small.hpp || fail "the size of small.hpp: $(head -1 written/small.hpp)"
 grep -q "struct small {" written/small.hpp || fail "small.hpp has no model"
 grep -q "small_weights()" written/small_weights.hpp || fail "small_weights.hpp has no function"
 grep -q "run_program" written/main.cpp || fail "main.cpp is no program"

@@ -76,15 +76,20 @@ inline std::vector<scalar_kernels> scalar_kernels_of(const logged_network& net) 
   return share;
 }
 
+// A share of the time in per cent: one digit behind the point, or as many as show that it is not 0.
+[[nodiscard]] inline std::string in_per_cent(double share) {
+  return 0 < share && share < 0.0005 ? fmt::format("{:.1g} %", 100 * share) : fmt::format("{:.1f} %", 100 * share);
+}
+
 // "2 kernels run element by element, 52.9 % of the expected time:" and a line for each kind; empty when there is none.
 [[nodiscard]] inline std::string describe(const std::vector<scalar_kernels>& list) {
   if (list.empty()) return {};
   std::size_t count = 0;
   for (const scalar_kernels& k : list) count += k.count;
-  std::string text = fmt::format("{} kernel{} element by element, {:.1f} % of the expected time:\n", count,
-                                 count == 1 ? " runs" : "s run", 100 * share_of(list));
+  std::string text = fmt::format("{} kernel{} element by element, {} of the expected time:\n", count,
+                                 count == 1 ? " runs" : "s run", in_per_cent(share_of(list)));
   for (const scalar_kernels& k : list)
-    fmt::format_to(std::back_inserter(text), "  {:5.1f} %  {}{}\n", 100 * k.share,
+    fmt::format_to(std::back_inserter(text), "  {:>7}  {}{}\n", in_per_cent(k.share),
                    k.count == 1 ? "" : fmt::format("{} x ", k.count), k.operators);
   return text;
 }

@@ -43,6 +43,14 @@ inline std::string signature_lines(const dnnkit::graph& g) {
   return s;
 }
 
+// "102.2 MB", or "1.5 kB" and "220 bytes" of less.
+inline std::string size_text(double bytes) {
+  if (bytes < 1e3) return std::to_string(static_cast<long>(bytes)) + " bytes";
+  const bool is_large = bytes >= 1e6;
+  const auto tenths = static_cast<long>(bytes / (is_large ? 1e5 : 1e2) + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + (is_large ? " MB" : " kB");
+}
+
 // "122 operators, 108 weights (102.2 MB)" of the live part of a graph.
 inline std::string size_line(const dnnkit::graph& g) {
   const auto alive = live_nodes(g);
@@ -60,11 +68,8 @@ inline std::string size_line(const dnnkit::graph& g) {
       bytes += n;
     }
   }
-  const std::string tenths = std::to_string(static_cast<long>(bytes / 1e5 + 0.5));
-  const std::string megabytes =
-      tenths.size() < 2 ? "0." + tenths : tenths.substr(0, tenths.size() - 1) + "." + tenths.back();
-  return std::to_string(operators) + " operators, " + std::to_string(weights.size()) + " weights (" + megabytes +
-         " MB)";
+  return std::to_string(operators) + " operators, " + std::to_string(weights.size()) + " weights (" + size_text(bytes) +
+         ")";
 }
 
 inline std::string target_called(const std::string& isa) { return "dnnkit::targets::" + isa; }
@@ -108,8 +113,8 @@ struct kernel_units {
   std::size_t first = 1;  // and has kernels if this is 0
 };
 
-// The number of units that a command line asks for, 1 to 1000; `option` is named in errors. Throws dnnkit::error for other
-// text. dnnkit_add_onnx checks the same (dnnkit_require_parts() of cmake/dnnkitOnnx.cmake).
+// The number of units that a command line asks for, 1 to 1000; `option` is named in errors. Throws dnnkit::error for
+// other text. dnnkit_add_onnx checks the same (dnnkit_require_parts() of cmake/dnnkitOnnx.cmake).
 inline std::size_t kernel_parts_of(std::string_view option, std::string_view text) {
   constexpr std::size_t most = 1000;
   std::size_t n = 0;

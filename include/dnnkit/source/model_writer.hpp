@@ -112,7 +112,8 @@ template <class Set> class model_writer {
     if (!f.is_leaf) {
       std::string shapes;
       for (value_id v : f.tensors) shapes += (shapes.empty() ? "" : ", ") + shape_text(v);
-      comment(std::to_string(f.calls) + " calls, the first " + shapes + " -> " + shape_text(f.results[0]));
+      comment(std::to_string(f.calls) + " calls, the first " + (shapes.empty() ? "" : shapes + " ") + "-> " +
+              shape_text(f.results[0]));
     }
     if (w.is_single_expression() && one_line.size() + 4 <= line_width) line(one_line);
     else {
