@@ -219,6 +219,9 @@ int build(int argc, char** argv) {
     link.words = joined(link.words, objects);
   }
   link.words = joined(link.words, {"-o", absolute(program).string(), "-pthread"});
+  std::cerr << fmt::format("compiling {} in {} unit{}, {} at once\n", printable(file.filename().string()),
+                           compilations.size(), compilations.size() == 1 ? "" : "s",
+                           std::min(jobs, compilations.size()));
   run_compilers(compilations, jobs, fmt::format("compiling {}", onnx::model_name(file)));
   for (const auto& commands : closings)
     for (const command_line& c : commands) run_compilers({c}, 1, "linking the kernels");

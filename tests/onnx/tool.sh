@@ -337,10 +337,13 @@ done
 hostile=$'injected\\"; #$(touch injected)\n#error injected &\n\\.onnx' input=$'x")); } }; //?\?/\n\\'
 cp "$2/hostile.onnx" "$hostile"
 says 0 "program" "$tool" build "$hostile" -o program --flags "-O1"
+grep -qF '#error injected &\x0a\.onnx in 2 units, ' said.txt || fail "build does not say that it compiles: $(cat said.txt)"
 [ ! -e program.source ] || fail "build leaves what it has compiled: $(ls program.source)"
 ! grep -q $'\r' said.txt || fail "dnnkit build shows its progress where there is no terminal"
 says 0 "f32 [1, 2, 4, 4]" ./program --help
 for option in $(grep -o -- "^  --[a-z]*" said.txt); do says 0 "$option" "$tool" build --help; done
+says 0 "nothing is written; --output FOLDER writes,: f32 [1, 2]" ./program --input "$input=x.npy"
+says 2 "--trace: would replace the file of --input" ./program --input "$input=x.npy" --trace x.npy
 says 0 "" ./program --input "$input=x.npy" --output built --time 3 --threads 2 --trace trace.json
 grep -qE '^[0-9.]+$' said.txt || fail "the time is missing: $(cat said.txt)"
 holds built/*.npy $wanted

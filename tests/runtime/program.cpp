@@ -97,6 +97,14 @@ TEST_CASE("outputs are written; symbols follow from the inputs") {
   CHECK(std::memcmp(z.tensor().data.data(), largest.data(), sizeof largest) == 0);
 }
 
+TEST_CASE("who asks for nothing is told how outputs are written") {
+  const outcome o = run({"--input", input("x.npy")});
+  CHECK(o.status == 0);
+  CHECK(o.out == "");
+  CHECK(o.err == "nothing is written; --output FOLDER writes deep/y: f32 [2, 3], z: i64 [2]\n");
+  CHECK(run({"--input", input("x.npy"), "--time", "1"}).err == "");
+}
+
 TEST_CASE("what is read is not replaced") {
   const outcome trace = run({"--input", input("x.npy"), "--trace", in_folder("x.npy")});
   CHECK(trace.err ==
@@ -132,6 +140,7 @@ TEST_CASE("help names inputs, outputs and kernels") {
   CHECK(o.status == 0);
   CHECK(o.out.find("x: f32 [N, 3]") != o.out.npos);
   CHECK(o.out.find("deep/y: f32 [N, 3]") != o.out.npos);
+  CHECK(o.out.find("where to write each output; without it none is written") != o.out.npos);
   CHECK(o.out.find(std::to_string(net::kernels) + " kernels") != o.out.npos);
 }
 

@@ -50,8 +50,9 @@ namespace detail {
 
 inline constexpr std::string_view program_usage =
     "  --input NAME=FILE.npy   the value of an input, once for each of them\n"
-    "  --output FOLDER         where to write each output, as NAME.npy (other than letters, digits, . _ - ~: %XX;\n"
-    "                          out_0.npy is the first one where its name is too long for a file)\n"
+    "  --output FOLDER         where to write each output; without it none is written. The file is NAME.npy (other "
+    "than\n"
+    "                          letters, digits, . _ - ~: %XX), or out_0.npy of the first where NAME is too long\n"
     "  --dim SYMBOL=NUMBER     the value of a symbol; what the inputs' shapes say need not be given\n"
     "  --weights FILE          weights from another file than the one the program was made with\n"
     "  --threads N             threads to run on, 1 by default\n"
@@ -65,7 +66,9 @@ inline constexpr std::string_view program_usage_of_states =
     "hold\n"
     "  as many, and any other is the same in all runs. Outputs have that axis as well. A state begins with zeros, or "
     "with\n"
-    "  what --input gives for it, and is written as it is behind the last run.\n";
+    "  what --input gives for it, and is written as it is behind the last run. --time and --trace take all these runs "
+    "for "
+    "one.\n";
 
 inline constexpr std::array<std::string_view, 7> options_with_values{"--input",   "--output", "--dim",  "--weights",
                                                                      "--threads", "--time",   "--trace"};
@@ -170,6 +173,7 @@ template <class Net> class network_program {
     call(s, pool);
     if constexpr (has_states) take_states(s);
     if (arguments_.output) write_outputs(files);
+    else if (!arguments_.trace && arguments_.repetitions == 0) say_that_nothing_is_written();
     if (arguments_.trace) write_trace(packed, pool);
     if (arguments_.repetitions > 0) time(s, pool);
   }
@@ -336,6 +340,14 @@ template <class Net> class network_program {
     if (arguments_.trace) refuse("--trace", *arguments_.trace);
     for (const std::string& file : files) refuse("--output", *arguments_.output / file);
   }
+  // For who has asked for nothing: what there would be.
+  void say_that_nothing_is_written() const {
+    std::cerr << "nothing is written; --output FOLDER writes";
+    for (std::size_t i = 0; i < outputs; ++i)
+      std::cerr << (i == 0 ? " " : ", ") << printable(name_of(plan.results[i])) << ": "
+                << tensor_text(at(plan.results[i]).type.type, shapes_[i]);
+    std::cerr << '\n';
+  }
   void write_outputs(const std::vector<std::string>& files) const {
     std::filesystem::create_directories(*arguments_.output);
     for (std::size_t i = 0; i < outputs; ++i) {
@@ -378,9 +390,9 @@ template <class Net> class network_program {
 
 }  // namespace detail
 
-// Runs a program around Net, a dk::compile<...>; see program_usage for the options. Returns the exit status: 0; or after a
-// message on standard error 2 where a file or the command line is wrong, and 1 where Net can have no program (its states
-// grow) or memory is short.
+// Runs a program around Net, a dk::compile<...>; see program_usage for the options. Returns the exit status: 0; or
+// after a message on standard error 2 where a file or the command line is wrong, and 1 where Net can have no program
+// (its states grow) or memory is short.
 template <class Net> int run_program(int argc, char** argv, const program_weights& weights) try {
   detail::program_arguments arguments =
       detail::parse_program_arguments({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
