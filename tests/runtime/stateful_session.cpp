@@ -144,6 +144,56 @@ TEST_CASE("by name, with a loop; the state can be read and written") {
   CHECK(y == again);
 }
 
+TEST_CASE("by lists of names; those that are fed back take no range") {
+  stream s(weights());
+  std::vector<float> all;
+  for (std::size_t run = 0; run < 4; ++run) {
+    const auto x = part(run);
+    std::array<float, 6> y;
+    const std::array inputs{dk::input_argument("x", x)};
+    const std::array outputs{dk::output_argument("y", y)};
+    if (run == 0) s.run({{"x", x}}, {{"y", y}});
+    else if (run == 1) s.run(dk::serial, {{"x", x}}, {{"y", y}});
+    else if (run == 2) s.run(inputs, outputs);
+    else s.run(dk::serial, inputs, outputs);
+    all.insert(all.end(), y.begin(), y.end());
+  }
+  check_near(all, 0);
+  const auto x = part(0);
+  std::array<float, 6> y;
+  std::array<float, 3> h{};
+  const auto said = [&](auto inputs, auto outputs) {
+    return error_of([&] {
+      s.run(std::span<const dk::input_argument>(inputs), std::span<const dk::output_argument>(outputs));
+      return 0;
+    });
+  };
+  const dk::input_argument in_x("x", x), in_h("h", h);
+  const dk::output_argument out_y("y", y), out_hn("hn", h);
+  using ins = std::vector<dk::input_argument>;
+  using outs = std::vector<dk::output_argument>;
+  CHECK(said(ins{in_x, in_h}, outs{out_y}) == "input 'h': is fed back: run() takes no range for it");
+  CHECK(said(ins{in_x}, outs{out_y, out_hn}) == "output 'hn': is fed back: run() takes no range for it");
+  CHECK(said(ins{}, outs{out_y}) == "input 'x': no range is given for it");
+  CHECK(said(ins{{"u", x}}, outs{out_y}) == "run: no input has this name, expected 'c', 'x', 'h', found 'u'");
+}
+
+TEST_CASE("lists of names while a state grows") {
+  dk::stateful_session<dk::session<dk::compile<cache>>, dk::feedback<"present", "past">> s;
+  const std::array<float, 2> x{1, 10};
+  std::array<float, 2> y;
+  CHECK(error_of([&] {
+          s.run({{"x", x}}, {{"y", y}});
+          return 0;
+        }) != "no error");
+  s.reserve({{"P", 3}});
+  for (int run = 1; run <= 4; ++run) {
+    s.run({{"x", x}}, {{"y", y}});
+    CHECK(y[0] == static_cast<float>(run));
+    CHECK(y[1] == static_cast<float>(10 * run));
+  }
+}
+
 TEST_CASE("a saved state goes on elsewhere; one of another size is refused") {
   stream s(weights()), other(weights());
   std::array<float, 6> y;

@@ -194,14 +194,7 @@ template <class Net, class Observer = no_observer> class session {
   }
   [[nodiscard]] run_result run(const parallel_for& loop, std::span<const input_argument> inputs,
                                std::span<const output_argument> outputs) {
-    require_ready();
-    std::array<detail::argument_memory, input_count + output_count> memory;
-    std::array<bool, input_count + output_count> given{};
-    detail::place_arguments(Net::plan, inputs, true, std::span(memory), std::span(given));
-    detail::place_arguments(Net::plan, outputs, false, std::span(memory), std::span(given));
-    for (std::size_t i = 0; i < memory.size(); ++i) execution_.check_extents(i, memory[i].extents);
-    detail::check_apart(Net::plan, memory);
-    return run_on(loop, memory);
+    return run_beside(loop, inputs, outputs, {});
   }
 
   // Elements of input or output number `i` under the present binding.
@@ -331,6 +324,22 @@ template <class Net, class Observer = no_observer> class session {
     for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data;
     const detail::run_flag::scope running(running_);
     return static_cast<run_result>(execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_));
+  }
+
+  // Ranges by name, beside those in `memory`, which ports have that `given` marks.
+  struct placed_ranges {
+    std::array<detail::argument_memory, input_count + output_count> memory;
+    std::array<bool, input_count + output_count> given{};
+  };
+  run_result run_beside(const parallel_for& loop, std::span<const input_argument> inputs,
+                        std::span<const output_argument> outputs, placed_ranges placed) {
+    require_ready();
+    auto& [memory, given] = placed;
+    detail::place_arguments(Net::plan, inputs, true, std::span(memory), std::span(given));
+    detail::place_arguments(Net::plan, outputs, false, std::span(memory), std::span(given));
+    for (std::size_t i = 0; i < memory.size(); ++i) execution_.check_extents(i, memory[i].extents);
+    detail::check_apart(Net::plan, memory);
+    return run_on(loop, memory);
   }
 
   // Other values of symbols in the memory that bind() planned; false where that is not enough (execution::resize()).

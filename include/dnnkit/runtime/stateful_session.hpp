@@ -22,58 +22,11 @@
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/runtime/aligned_memory.hpp"
 #include "dnnkit/runtime/buffer_sizes.hpp"
+#include "dnnkit/runtime/feedback.hpp"
 #include "dnnkit/runtime/growing_symbols.hpp"
 #include "dnnkit/runtime/session.hpp"
 
 namespace dnnkit {
-
-// What a run gives out as Output is Input of the run behind it; of the first, zeros.
-template <fixed_string Output, fixed_string Input> struct feedback {
-  static constexpr std::string_view output = Output.view(), input = Input.view();
-  template <class Range> static auto given_out(Range& x) noexcept { return out<Output>(x); }
-  template <class Range> static auto taken_in(Range& x) noexcept { return in<Input>(x); }
-  template <class Session> static auto state_of(Session& s) noexcept { return s.template state<Input>(); }
-};
-
-namespace detail {
-
-// Why outputs cannot be fed back, as model_error (compile.hpp) says of models.
-template <fixed_string... Message> struct feedback_error {
-  static_assert(sizeof...(Message) == 0,
-                "dnnkit: these outputs cannot be fed back; the reason is the text in feedback_error<...>");
-};
-
-template <class Net, class... Feedbacks> constexpr std::array<fed_ports, sizeof...(Feedbacks)> fed_ports_of() {
-  return {fed_ports{port_named(Net::plan, Feedbacks::output, false), port_named(Net::plan, Feedbacks::input, true)}...};
-}
-
-// What is wrong with feedbacks; empty when nothing is.
-template <class Net, class... Feedbacks> constexpr text find_problem_of_feedbacks() {
-  text problem;
-  if (!Net::is_right) return problem << said_by_compiler;
-  const auto all = fed_ports_of<Net, Feedbacks...>();
-  const std::array<std::string_view, sizeof...(Feedbacks)> outputs{Feedbacks::output...}, inputs{Feedbacks::input...};
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    const auto [output, input] = all[k];
-    if (output == no_port)
-      return problem << "the network has no output '" << outputs[k] << "'; it has " << names_of_ports(Net::plan, false);
-    if (input == no_port)
-      return problem << "the network has no input '" << inputs[k] << "'; it has " << names_of_ports(Net::plan, true);
-    for (std::size_t i = 0; i < k; ++i) {
-      if (all[i].output == output) return problem << "output '" << outputs[k] << "' is fed back twice";
-      if (all[i].input == input) return problem << "two outputs are fed back to input '" << inputs[k] << "'";
-    }
-    const tensor_type &given = buffer_of_port(Net::plan, output).type, &taken = buffer_of_port(Net::plan, input).type;
-    if (given.type != taken.type || (Net::is_static && !(given == taken)))
-      return problem << "output '" << outputs[k] << "' and input '" << inputs[k]
-                     << "' are not of one type and the same extents";
-  }
-  return problem;
-}
-template <class Net, class... Feedbacks>
-inline constexpr text problem_of_feedbacks = find_problem_of_feedbacks<Net, Feedbacks...>();
-
-}  // namespace detail
 
 //   using net = dk::compile<detector>;             // inputs x, h; outputs y, hn
 //   dk::stateful_session<dk::session<net>, dk::feedback<"hn", "h">> s(dk::safetensors("detector.safetensors"));
@@ -159,16 +112,24 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
   template <class... Ranges>
   requires(detail::ranges<Ranges...>) [[nodiscard]] run_result
       run(const parallel_for& loop, Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
-    if constexpr (!check_feedbacks()) {
-      return run_result(false);  // after an assertion that has failed
-    } else if constexpr (std::is_void_v<run_result>) {
-      run_session(loop, ranges...);
-      go_on();
-    } else {
-      const bool complete = run_session(loop, ranges...);
-      if (complete) go_on();
-      return complete;
-    }
+    return and_go_on([&] { return run_session(loop, ranges...); });
+  }
+  // The same for names that are known when the program runs, as session::run() takes them; a name that is fed back
+  // raises dnnkit::error.
+  [[nodiscard]] run_result run(std::initializer_list<input_argument> given,
+                               std::initializer_list<output_argument> wanted) {
+    return run(serial, given, wanted);
+  }
+  [[nodiscard]] run_result run(const parallel_for& loop, std::initializer_list<input_argument> given,
+                               std::initializer_list<output_argument> wanted) {
+    return run(loop, std::span(given.begin(), given.size()), std::span(wanted.begin(), wanted.size()));
+  }
+  [[nodiscard]] run_result run(std::span<const input_argument> given, std::span<const output_argument> wanted) {
+    return run(serial, given, wanted);
+  }
+  [[nodiscard]] run_result run(const parallel_for& loop, std::span<const input_argument> given,
+                               std::span<const output_argument> wanted) {
+    return and_go_on([&] { return run_by_name(loop, given, wanted); });
   }
 
   // What the next run gets as that input: to be read, or written to go on from elsewhere. Each run makes it another
@@ -405,6 +366,34 @@ template <class Net, class Observer, class... Feedbacks> class stateful_session<
       }
     }
     (std::make_index_sequence<states>{});
+  }
+  run_result run_by_name(const parallel_for& loop, std::span<const input_argument> given,
+                         std::span<const output_argument> wanted) {
+    for (const input_argument& a : given) detail::refuse_fed_back(Net::plan, fed, a.name(), true);
+    for (const output_argument& a : wanted) detail::refuse_fed_back(Net::plan, fed, a.name(), false);
+    if constexpr (!Net::is_static) growing_.require_room(Net::plan);
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      typename base::placed_ranges placed;
+      std::tuple now{present_of<K>()...}, next{next_of<K>()...};
+      ((placed.memory[fed[K].input] = detail::memory_of(std::get<K>(now))), ...);
+      ((placed.memory[fed[K].output] = detail::memory_of(std::get<K>(next))), ...);
+      ((placed.given[fed[K].input] = placed.given[fed[K].output] = true), ...);
+      return session_.run_beside(loop, given, wanted, placed);
+    }
+    (std::make_index_sequence<states>{});
+  }
+  // What `run` does, and the step to the next run where it has not been stopped.
+  template <class Run> run_result and_go_on(Run run) {
+    if constexpr (!check_feedbacks()) {
+      return run_result(false);  // after an assertion that has failed
+    } else if constexpr (std::is_void_v<run_result>) {
+      run();
+      go_on();
+    } else {
+      const bool complete = run();
+      if (complete) go_on();
+      return complete;
+    }
   }
   template <std::size_t P> static auto& argument(const auto& given, auto& now, auto& next) noexcept {
     if constexpr (state_of(P) == states) return std::get<position_of(P)>(given);
