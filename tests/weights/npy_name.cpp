@@ -44,8 +44,9 @@ TEST_CASE("outputs whose names are too long for files are numbered") {
   CHECK(npy_names_of_outputs({"y", fits}) == names{"y.npy", fits + ".npy"});
   CHECK(npy_names_of_outputs({"y", longer, quoted}) == names{"y.npy", "out_1.npy", "out_2.npy"});
   CHECK(npy_names_of_outputs({"out_0", "y"}) == names{"out_0.npy", "y.npy"});
-  CHECK(error_of([&] { static_cast<void>(npy_names_of_outputs({"out_1", longer})); }) ==
-        "out_1.npy: is the file of two outputs: the name of one is too long, and the other is called so");
+  CHECK(error_of([&] {
+          static_cast<void>(npy_names_of_outputs({"out_1", longer}));
+        }) == "out_1.npy: is the file of two outputs: the name of one is too long, and the other is called so");
 }
 
 TEST_CASE("no two names of two bytes have one file, and none is hidden or elsewhere") {
