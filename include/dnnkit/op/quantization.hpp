@@ -85,7 +85,8 @@ constexpr bool require_blocks(inference& c, std::size_t i, std::int64_t axis, st
   return true;
 }
 
-// What steps of a quantised type are counted in beside reals of type `real`: 16-bit floats hold those of 8 bits exactly.
+// What steps of a quantised type are counted in beside reals of type `real`: 16-bit floats hold those of 8 bits
+// exactly.
 constexpr dtype counting_type(dtype real, dtype quantised) {
   return is_half(real) && size_of(quantised) > 1 ? f32 : real;
 }
