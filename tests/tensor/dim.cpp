@@ -115,6 +115,10 @@ TEST_CASE("printed as a user would write it") {
   CHECK(t.print(t.add(t.mul(t.sub(dim(0), h), 3), 5)).view() == "-3*H+5");
   CHECK(t.print(t.add(dim(0), std::numeric_limits<std::int64_t>::min())).view() == "-9223372036854775808");
   CHECK(t.print(dim::unknown()).view() == "?");
+  const dim part = t.symbol_named("H/32", {1, 100});  // called like a calculation: in brackets beside other terms
+  CHECK(t.print(part).view() == "H/32");
+  CHECK(t.print(t.mul(part, 2)).view() == "2*(H/32)");
+  CHECK(t.print(t.add(part, 1)).view() == "(H/32)+1");
 }
 
 __extension__ using wide = __int128;

@@ -50,9 +50,9 @@ namespace detail {
 
 inline constexpr std::string_view program_usage =
     "  --input NAME=FILE.npy   the value of an input, once for each of them\n"
-    "  --output FOLDER         where to write each output; without it none is written. The file is NAME.npy (other "
-    "than\n"
-    "                          letters, digits, . _ - ~: %XX), or out_0.npy of the first where NAME is too long\n"
+    "  --output FOLDER         where to write each output; without it none is written. The file is NAME.npy, in\n"
+    "                          which all but letters, digits, . _ - ~ is %XX, or out_0.npy of the first where NAME\n"
+    "                          is too long\n"
     "  --dim SYMBOL=NUMBER     the value of a symbol; what the inputs' shapes say need not be given\n"
     "  --weights FILE          weights from another file than the one the program was made with\n"
     "  --threads N             threads to run on, 1 by default\n"
@@ -62,13 +62,10 @@ inline constexpr std::string_view program_usage =
 
 // Of a program with feedbacks.
 inline constexpr std::string_view program_usage_of_states =
-    "  A FILE.npy with one axis more in front holds the input of that many runs, one behind the other; all such files "
-    "hold\n"
-    "  as many, and any other is the same in all runs. Outputs have that axis as well. A state begins with zeros, or "
-    "with\n"
-    "  what --input gives for it, and is written as it is behind the last run. --time and --trace take all these runs "
-    "for "
-    "one.\n";
+    "  A FILE.npy with one axis more in front holds the input of that many runs, one behind the other; all such\n"
+    "  files hold as many, and any other is the same in all runs. Outputs have that axis as well. A state begins\n"
+    "  with zeros, or with what --input gives for it, and is written as it is behind the last run. --time and\n"
+    "  --trace take all these runs for one.\n";
 
 inline constexpr std::array<std::string_view, 7> options_with_values{"--input",   "--output", "--dim",  "--weights",
                                                                      "--threads", "--time",   "--trace"};
