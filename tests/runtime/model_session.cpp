@@ -141,7 +141,7 @@ TEST_CASE("help says what goes on, and what is wrong is said") {
   const outcome help = run({"--help"});
   CHECK(help.out.find("  state  total is the next run's before\n") != help.out.npos);
   CHECK(help.out.find("with one axis more in front") != help.out.npos);
-  CHECK(help.out.find("--time and --trace take all these runs for one") != help.out.npos);
+  CHECK(help.out.find("--trace take all these runs for one") != help.out.npos);
   const auto fails = [](std::vector<std::string> words, const std::string& what) {
     const outcome o = run(std::move(words));
     CHECK(o.status == 2);
