@@ -89,7 +89,32 @@ static_assert(std::is_same_v<dk::replaced<three, break_long_views, break_long_vi
 static_assert(std::is_same_v<dk::replaced<three, expand_composites, as_maximum>,
                              dk::pipeline<apply_laws, break_long_views, as_maximum>>);
 
+// What programs know of a list when they run.
+static_assert(dk::passes_of<three>[2].name == expand_composites::name && !dk::passes_of<three>[2].needed.empty());
+static_assert(dk::passes_of<three>[0].name == apply_laws::name && dk::passes_of<three>[0].needed.empty());
+static_assert(dk::passes_of<dk::pipeline<>>.empty());
+
 }  // namespace
+
+TEST_CASE("passes left out of a run: the same as a list that lacks them, and the log names them") {
+  const std::vector<std::string_view> left_out{"plan fusion", "apply laws"};
+  using fewer = dk::without<dk::without<dk::default_pipeline, dk::passes::default_fusion<>>, apply_laws>;
+  for (const std::uint64_t seed : harness::seeds(0, 300)) {
+    CAPTURE(seed);
+    const dk::graph g = graph_from(seed);
+    const dk::plan::plan_draft found = dk::default_pipeline::run_logged(g, {}, left_out).plan,
+                               expected = fewer::run_logged(g).plan;
+    CHECK(found.error.str() == expected.error.str());
+    CHECK(found.steps.size() == expected.steps.size());
+    CHECK(found.recipes.size() == expected.recipes.size());
+    CHECK(found.arena_bytes == expected.arena_bytes);
+    std::vector<std::string_view> named;
+    for (const dk::plan::decision& d : found.decisions)
+      if (d.verdict == dk::plan::not_run) named.push_back(d.pass);
+    CHECK(named == std::vector<std::string_view>{"apply laws", "plan fusion"});
+    CHECK(found.decisions.size() == expected.decisions.size() + 2);
+  }
+}
 
 TEST_CASE("a pass from graph to graph that takes notes is one of the rewriting passes") {
   dk::builder b;

@@ -3,11 +3,14 @@
 //   static constexpr graph run(graph)                  from graph to graph; may take decision_notes besides
 //   static constexpr void run(schedule&)
 //   template <class Target> static constexpr void run(schedule&)     for what depends on the target (cost/target.hpp)
+// and, where there are graphs of which no plan is made without it, one more text, `needed`: why.
 // The default pipeline is the list below, with the reason for each place; the compiler, the tool, tests and fuzzers run
 // it, and nothing else calls a pass.
 #pragma once
 
+#include <array>
 #include <concepts>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -74,6 +77,13 @@ template <class Pass, class Target> constexpr void run_pass(schedule& s) {
   if constexpr (graph_pass<Pass>) s.g.settle();  // whatever it has assumed
 }
 
+// The same, unless its name is in the list, which the log then says.
+template <class Pass, class Target> constexpr void run_pass(schedule& s, std::span<const std::string_view> left_out) {
+  for (std::string_view name : left_out)
+    if (name == Pass::name) return s.notes().add({Pass::name, plan::not_run, "the pass was left out"});
+  run_pass<Pass, Target>(s);
+}
+
 }  // namespace detail
 
 template <class... Passes> struct pipeline {
@@ -95,15 +105,17 @@ template <class... Passes> struct pipeline {
         static_cast<graph&&>(g), [](std::string_view, const schedule&) {}, families);
   }
   // The same with every decision written down: the schedule's log is that of the passes, the plan's all that printers
-  // say of it (plan/decision.hpp).
+  // say of it (plan/decision.hpp). Passes named in `left_out` do not run: what without<> says of a pipeline, said of a
+  // run.
   template <class Target = targets::portable>
-  [[nodiscard]] static constexpr schedule run_logged(graph g, const family_table& families = {}) {
+  [[nodiscard]] static constexpr schedule run_logged(graph g, const family_table& families = {},
+                                                     std::span<const std::string_view> left_out = {}) {
     schedule s;
     s.logged = true;
     g.settle();
     s.g = g;
     s.families = families;
-    (detail::run_pass<Passes, Target>(s), ...);
+    (detail::run_pass<Passes, Target>(s, left_out), ...);
     s.plan.error = s.g.error;
     if (s.is_right() && !s.plan.buffers.empty()) detail::log_writer(s, static_cast<graph&&>(g)).run();
     return s;
@@ -132,6 +144,10 @@ template <class... Passes, class Old, class... New> struct exchanged<pipeline<Pa
   using type = decltype((pipeline<>{} + ... +
                          std::conditional_t<std::is_same_v<Passes, Old>, pipeline<New...>, pipeline<Passes>>{}));
 };
+template <class Pass> constexpr std::string_view why_needed() {
+  if constexpr (requires { Pass::needed; }) return Pass::needed;
+  else return {};
+}
 template <class Pipeline, class Pass> struct contained;
 template <class... Passes, class Pass>
 struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v<Passes, Pass> || ...)> {};
@@ -139,6 +155,16 @@ struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v
 
 // Is Pass in the list?
 template <class Pipeline, class Pass> inline constexpr bool has_pass = detail::contained<Pipeline, Pass>::value;
+
+// The passes of a list in their order, as programs know them that choose some when they run.
+struct pass_facts {
+  std::string_view name;
+  std::string_view needed;  // why there are graphs of which no plan is made without it; empty when there are none
+};
+template <class Pipeline>
+inline constexpr auto passes_of = []<class... Passes>(pipeline<Passes...>) {
+  return std::array<pass_facts, sizeof...(Passes)>{pass_facts{Passes::name, detail::why_needed<Passes>()}...};
+}(Pipeline{});
 
 // The list without one of its passes, and with others in the place of one: replaced<list, pass, pass, mine> puts one
 // behind it.

@@ -20,6 +20,9 @@ struct compared_cost {
   double amount = 0;
 };
 
+// The verdict on a pass that was left out of a run (pass/pipeline.hpp).
+inline constexpr std::string_view not_run = "not run";
+
 // One decision of a pass: about an edge of the graph (`second` reads the output of `first`, also through movement
 // operators), about a value, or about operators that a rewriting pass replaced, which only their names are left of.
 struct decision {
