@@ -75,6 +75,17 @@ std::string log_error(const dk::graph& g) {
           return "an operator in front of what it reads";
       }
   }
+  if (with_log.is_static) {  // what the arena holds is written once
+    std::int64_t in_arena = 0, written = 0;
+    for (const dk::plan::buffer& b : with_log.buffers)
+      if (b.where == dk::plan::storage::arena) {
+        std::int64_t bytes = static_cast<std::int64_t>(size_of(b.type.type));
+        for (dk::dim d : b.type.dims) bytes *= d.value();
+        in_arena += bytes;
+      }
+    for (const dk::plan::logged_kernel& k : with_log.log_kernels) written += k.intermediates_written.value();
+    if (written != in_arena) return "other bytes written than there are in the arena";
+  }
   for (const dk::plan::decision& d : with_log.decisions) {
     if (d.pass.empty() || d.verdict.empty() || d.reason.empty()) return "a decision without a reason";
     const auto nodes = static_cast<dk::node_id>(with_log.log_nodes.size());

@@ -80,7 +80,7 @@ def plan(name, graph, tool):
     result = {"name": name, "status": "planned", "operators_in_file": kinds["all"][0], "operators": kinds["all"][1],
               "shape_operators": sum(kinds.get(k, (0, 0))[1] for k in ("Shape", "Size", "ConstantOfShape"))}
     for label, key in (("operators, kernels", "kernels"), ("kernels to instantiate", "distinct_kernels"),
-                       ("bytes of intermediates, arena", "arena_bytes")):
+                       ("bytes of the arena", "arena_bytes")):
         last = re.search(rf"^{label} .*?([\d,]+)$", text, re.MULTILINE)
         result[key] = int(last[1].replace(",", "")) if last else None
     if result["shape_operators"]:

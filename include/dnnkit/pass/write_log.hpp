@@ -104,14 +104,17 @@ class log_writer {
       for (bool goes_on = true; goes_on; ++stage) {
         goes_on = stage->goes_on;
         add_stage(*stage, number);
-        row.bytes_read = g_.symbols.add(row.bytes_read, bytes_read(*stage, number));
+        add_bytes_read(*stage, number, row);
         for (node_id n : stage->nodes) place_.items[n] = none;
         if (goes_on) continue;
         const std::size_t first = p_.numbers.count;
         p_.numbers.append(stage->outputs.begin(), stage->outputs.end());
         row.outputs = numbers_from(first);
-        for (value_id v : stage->outputs)
-          row.bytes_written = g_.symbols.add(row.bytes_written, bytes_of(g_.at(v).type));
+        for (value_id v : stage->outputs) {
+          const dim bytes = bytes_of(g_.at(v).type);
+          row.bytes_written = g_.symbols.add(row.bytes_written, bytes);
+          if (is_intermediate(v)) row.intermediates_written = g_.symbols.add(row.intermediates_written, bytes);
+        }
       }
       row.stages.count = static_cast<std::uint32_t>(p_.log_stages.count) - row.stages.first;
       p_.log_kernels.push_back(row);
@@ -169,7 +172,7 @@ class log_writer {
   }
 
   // Of each stored value that a group reads: see elements_read. What lies in tile storage does not count.
-  constexpr dim bytes_read(const fusion_group& group, std::int32_t kernel) {
+  constexpr void add_bytes_read(const fusion_group& group, std::int32_t kernel, logged_kernel& row) {
     touched_.clear();
     for (node_id n : group.nodes)  // movement operators are looked through by those that read them
       if (const node x = g_.nodes.items[n]; !is_movement(n))
@@ -177,13 +180,18 @@ class log_writer {
           if (const value_id v = g_.input_of(x, i); v != none) read(v, elements_read(g_, x, i), kernel);
     for (value_id v : group.outputs)
       if (is_movement(g_.at(v).producer)) read(v, element_count(g_.symbols, g_.at(v).type.dims), kernel);
-    dim bytes = 0;
     for (value_id v : touched_) {
       const auto size = static_cast<std::int64_t>(size_of(g_.at(v).type.type));
-      bytes = g_.symbols.add(bytes, g_.symbols.mul(needed_.items[v], dim(size)));
+      const dim bytes = g_.symbols.mul(needed_.items[v], dim(size));
+      row.bytes_read = g_.symbols.add(row.bytes_read, bytes);
+      if (is_intermediate(v)) row.intermediates_read = g_.symbols.add(row.intermediates_read, bytes);
       needed_.items[v] = 0;
     }
-    return bytes;
+  }
+  // Does a kernel of a run store it for others alone?
+  constexpr bool is_intermediate(value_id v) const {
+    const std::int32_t b = s_.log.buffer_of.items[v];
+    return b != none && p_.buffers.items[b].where == storage::arena;
   }
   // `needed` elements of v, also through movement operators.
   constexpr void read(value_id v, dim needed, std::int32_t kernel) {

@@ -70,6 +70,7 @@ struct logged_kernel {
   slice_of stages;                        // in their order
   slice_of outputs;                       // numbers: the values it stores
   dim bytes_read = 0, bytes_written = 0;  // each element once; of one that indices pick from, as many as are picked
+  dim intermediates_read = 0, intermediates_written = 0;  // those of them in the arena, in bytes
 };
 
 // The graph as it was built: live operators, and what one run of it would take if each had a kernel of its own.
