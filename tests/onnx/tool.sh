@@ -36,8 +36,8 @@ holds() {
     for $i (0 .. $#x) { die "$path holds @y, expected @x\n" unless abs($x[$i] - $y[$i]) < 1e-5 }' -- "$@" || exit 1
 }
 
-says 0 "check,run,compare,explain,dot,generate,build,operators" "$tool" --help
-for command in check run compare explain dot generate build; do says 0 "dnnkit $command,--help,--dim" "$tool" $command --help; done
+says 0 "check,run,compare,explain,compare-plans,dot,generate,build,operators" "$tool" --help
+for command in check run compare explain compare-plans dot generate build; do says 0 "dnnkit $command,--help,--dim" "$tool" $command --help; done
 says 0 "dnnkit operators" "$tool" operators --help
 says 2 "no command 'frob',usage" "$tool" frob "$small"
 says 2 "no model was named" "$tool" check
@@ -45,9 +45,10 @@ says 2 "absent.onnx" "$tool" check absent.onnx
 for command in check run compare explain dot "generate -o unused" "build -o unused"; do
   says 2 "command line: takes one model, found 'second.onnx' as well" "$tool" $command "$small" second.onnx
 done
+says 2 "command line: takes one or two models, found 'third.onnx' as well" "$tool" compare-plans "$small" second.onnx third.onnx
 says 2 "--output: is a folder" "$tool" build "$small" -o .
 [ ! -e ..source ] || fail "build wrote sources before it refused its output"
-for command in explain dot; do
+for command in explain dot compare-plans "compare-plans $small"; do
   says 1 "NonZero 'chosen': the extents of its output depend" "$tool" $command "$selecting"
 done
 echo "some text" >text.onnx
@@ -96,6 +97,33 @@ done
 for wrong in "sse9" "avx2,avx512" ""; do says 2 "--isa: ,instruction set" "$tool" explain --isa "$wrong" "$small"; done
 ! grep -q "input x" said.txt || fail "explain prints before it looks at --isa: $(cat said.txt)"
 says 2 "--isa: ,instruction set" "$tool" explain --counts --isa sse9 "$small"
+# Plans without some of the passes.
+for command in explain dot compare-plans; do
+  for wrong in "frob" "" "join stages,plan fusion"; do
+    says 2 "--without: is no pass,expected one of propagate values,plan fusion,join stages,choose kernels" "$tool" $command "$small" --without "$wrong"
+  done
+  ! grep -q "input x" said.txt || fail "$command prints before it looks at --without: $(cat said.txt)"
+  for needed in "make plan" make_plan expand-composites "separate outputs" check_extents choose-kernels; do
+    says 2 "--without: the pass '${needed//[-_]/ }' cannot be left out: " "$tool" $command "$small" --without "$needed"
+  done
+done
+says 0 "passes left out,plan fusion, select layouts" "$tool" explain "$small" --without plan-fusion --without select_layouts --without "join stages"
+says 0 "digraph" "$tool" dot "$small" --without plan-fusion
+says 0 "totals" "$tool" explain --json "$small" --isa avx2 --without "plan fusion"
+json "$small" '"@{$t->{passes_left_out}}" eq "plan fusion" && $t->{kernels} == @run && @run == 5'
+says 0 "first: all passes,second: without plan fusion,bytes of intermediates written,expected time,Conv 'conv': - | 1" "$tool" compare-plans "$small" --without plan_fusion
+says 0 "second: without propagate values,plan fusion, join stages" "$tool" compare-plans "$small" --isa neon
+! grep -q "expand composites" said.txt || fail "compare-plans leaves out what no plan is made without: $(cat said.txt)"
+says 0 "first: $small,second: $encoder,kernels of " "$tool" compare-plans "$small" "$encoder"
+says 2 "--without: is for one model,found two models" "$tool" compare-plans "$small" "$encoder" --without plan-fusion
+says 2 "absent.onnx" "$tool" compare-plans "$small" absent.onnx
+says 0 "first,second" "$tool" compare-plans --json "$small" --without plan-fusion
+perl -MJSON::PP -e 'local $/; open($f, "<:raw", "said.txt"); $j = decode_json(<$f>); ($a, $b) = ($j->{first}, $j->{second});
+  die "the two plans\n" unless $a->{kernels} < $b->{kernels} && $a->{flops} == $b->{flops} && !@{$a->{passes_left_out}};
+  die "the bytes\n" unless $a->{intermediate_bytes}{written} < $b->{intermediate_bytes}{written};
+  for (["first", $a], ["second", $b]) { ($name, $plan) = @$_; $sum{$name} += $_->{$name} for @{$j->{kernels}} }
+  die "the kernels\n" unless $b->{kernels} + $b->{setup_kernels} - $a->{kernels} - $a->{setup_kernels} == $sum{second} - $sum{first}'
+
 for part in --counts --tensors; do says 2 "$part: ,--json" "$tool" explain --json $part "$small"; done
 says 0 "totals" "$tool" explain --json "$2/hostile.onnx"
 json hostile.onnx '$run[0]{operands}[0]{name} eq "x\")); } }; //?\?/\n\\"'
