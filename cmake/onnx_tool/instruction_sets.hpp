@@ -14,9 +14,9 @@
 
 namespace dnnkit::tool {
 
-// The plan, with its log, that dnnkit::compile of a model with this graph makes for Target, by all passes but those whose
-// names are given.
 using pass_names = std::span<const std::string_view>;
+// The plan, with its log, that dnnkit::compile of a model with this graph makes for Target, by all passes but those
+// left out.
 template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g, pass_names left_out);
 
 struct instruction_set {

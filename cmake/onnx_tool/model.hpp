@@ -42,8 +42,8 @@ tensors inputs_of(const cxxopts::ParseResult& arguments);
 // --feedback OUTPUT=INPUT, as often as given, of a model that has such an output and input.
 void add_feedback_option(cxxopts::Options& options);
 std::vector<onnx::feedback_names> feedbacks_of(const cxxopts::ParseResult& arguments, const dnnkit::graph& g);
-// The file that --dim L=37 ... and MODEL, or another argument, name. Inputs that decide shapes or branches take their values from `given`; a name
-// there that no input has raises dnnkit::error.
+// The file that --dim L=37 ... and MODEL, or another argument, name. Inputs that decide shapes or branches take their
+// values from `given`; a name there that no input has raises dnnkit::error.
 struct model {
   std::unique_ptr<onnx::file> file;
   onnx::import_result imported;

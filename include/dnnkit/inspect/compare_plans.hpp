@@ -208,8 +208,8 @@ inline plan_differences compare(comparable_network& a, comparable_network& b) {
 
 // Two plans made with logs beside each other. FLOPs and bytes are expressions over the symbols, and nothing is said of
 // memory that is planned when these have values, unless they are given, the same to both; the expected time is that of
-// one run on one core (cost/coefficients.hpp). Throws dnnkit::error when a plan has no log, and for a symbol that one of
-// them does not have or that is left out.
+// one run on one core (cost/coefficients.hpp). Throws dnnkit::error when a plan has no log, and for a symbol that one
+// of them does not have or that is left out.
 [[nodiscard]] inline plan_differences compare_plans(const plan_view& first, const plan_view& second,
                                                     std::span<const binding> bindings = {}) {
   detail::comparable_network a(first, bindings), b(second, bindings);
