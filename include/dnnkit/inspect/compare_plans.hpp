@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two compiled networks beside each other, such as one model with a pass or a rule of the user's and without: operators,
-// kernels, work, bytes, memory and time of both, and what differs: kernels, fused edges, layouts. Read off the logs of
-// both; operators are the same where kind and name are.
+// Two compiled networks beside each other, such as one model with a pass or a rule of the user's and without:
+// operators, kernels, work, bytes, memory and time of both, and what differs: kernels, fused edges, layouts. Read off
+// the logs of both; operators are the same where kind and name are.
 #pragma once
 
 #include <fmt/format.h>

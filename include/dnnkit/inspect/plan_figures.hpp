@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The figures of a plan, read off the plan and its log: how many operators and kernels, work, bytes, memory, time. All
-// printers that say one of them say these. They are of one run, all branches of an If included, but where they say more.
+// printers that say one of them say these. They are of one run, all branches of an If included, but where they say
+// more.
 #pragma once
 
 #include <cstddef>
