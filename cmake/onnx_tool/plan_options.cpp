@@ -16,7 +16,7 @@ namespace dnnkit::tool {
 
 namespace {
 
-constexpr auto& all_passes = passes_of<default_pipeline>;
+constexpr const auto& all_passes = passes_of<default_pipeline>;
 
 // The pass of this name, in which - and _ may stand for spaces. Raises dnnkit::error where there is none, and for one
 // that cannot be left out.

@@ -122,6 +122,12 @@ template <class... Passes> struct pipeline {
   }
 };
 
+// What is said of a pass to programs that choose some when they run.
+struct pass_facts {
+  std::string_view name;
+  std::string_view needed;  // why there are graphs of which no plan is made without it; empty when there are none
+};
+
 template <class... A, class... B> constexpr pipeline<A..., B...> operator+(pipeline<A...>, pipeline<B...>) {
   return {};
 }
@@ -148,6 +154,10 @@ template <class Pass> constexpr std::string_view why_needed() {
   if constexpr (requires { Pass::needed; }) return Pass::needed;
   else return {};
 }
+template <class Pipeline> struct listed;
+template <class... Passes> struct listed<pipeline<Passes...>> {
+  static constexpr std::array<pass_facts, sizeof...(Passes)> passes{pass_facts{Passes::name, why_needed<Passes>()}...};
+};
 template <class Pipeline, class Pass> struct contained;
 template <class... Passes, class Pass>
 struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v<Passes, Pass> || ...)> {};
@@ -156,15 +166,8 @@ struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v
 // Is Pass in the list?
 template <class Pipeline, class Pass> inline constexpr bool has_pass = detail::contained<Pipeline, Pass>::value;
 
-// The passes of a list in their order, as programs know them that choose some when they run.
-struct pass_facts {
-  std::string_view name;
-  std::string_view needed;  // why there are graphs of which no plan is made without it; empty when there are none
-};
-template <class Pipeline>
-inline constexpr auto passes_of = []<class... Passes>(pipeline<Passes...>) {
-  return std::array<pass_facts, sizeof...(Passes)>{pass_facts{Passes::name, detail::why_needed<Passes>()}...};
-}(Pipeline{});
+// The passes of a list in their order.
+template <class Pipeline> inline constexpr const auto& passes_of = detail::listed<Pipeline>::passes;
 
 // The list without one of its passes, and with others in the place of one: replaced<list, pass, pass, mine> puts one
 // behind it.
