@@ -148,7 +148,7 @@ using namespace dnnkit::passes;
 TEST_CASE("rewriting passes broken on purpose are caught") {
   CHECK(is_caught<propagate_values, wrong_sign<propagate_values>>());
   CHECK(is_caught<expand_composites, wrong_sign<expand_composites>>());
-  CHECK(is_caught<apply_laws, wrong_sign<apply_laws>>());
+  CHECK(is_caught<default_rules, wrong_sign<default_rules>>());
   CHECK(is_caught<lower_transposed_convolution, wrong_sign<lower_transposed_convolution>>());
   CHECK(is_caught<fold_into_convolution, wrong_sign<fold_into_convolution>>());
   CHECK(is_caught<separate_outputs, wrong_sign<separate_outputs>>());
@@ -228,7 +228,7 @@ TEST_CASE("passes in another order are right, or refused by name") {
     CHECK(refused_by(
               seed,
               dk::pipeline<select_layouts, fusion, fusion, join_stages, make_plan, make_plan, choose_kernels>{}) == "");
-    CHECK(refused_by(seed, dk::pipeline<fusion, apply_laws, make_plan>{}) == "the pass 'apply laws" + graphs);
+    CHECK(refused_by(seed, dk::pipeline<fusion, default_rules, make_plan>{}) == "the pass 'apply rules" + graphs);
     CHECK(refused_by(seed, dk::pipeline<make_plan, separate_outputs>{}) == "the pass 'separate outputs" + graphs);
     const std::string late = refused_by(seed, dk::pipeline<fusion, join_stages, select_layouts, make_plan>{});
     with_stages += late == "the pass 'select layouts" + stages;

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "dnnkit/cost/target.hpp"
-#include "dnnkit/pass/apply_laws.hpp"
+#include "dnnkit/pass/apply_rules.hpp"
 #include "dnnkit/pass/break_long_views.hpp"
 #include "dnnkit/pass/byte_functions.hpp"
 #include "dnnkit/pass/check_extents.hpp"
@@ -183,6 +183,8 @@ template <class Pipeline> using rewriting_of = typename detail::filtered<Pipelin
 template <class Pipeline> using planning_of = typename detail::filtered<Pipeline, detail::schedule_passes>::type;
 
 namespace passes {
+// Rewriting as the default pipeline has it.
+using default_rules = apply_rules<rewrite::rules::all>;
 // Fusion as the default pipeline has it, with further rules.
 template <class... Rules> using default_fusion = plan_fusion<profile_rule, bytes_rule, Rules...>;
 }  // namespace passes
@@ -197,7 +199,7 @@ using pipeline_with_rules =
              passes::expand_powers,                 // which composites may have
              passes::products_of_vectors,           // which composites and quantised products may be
              passes::share_reductions,              // which composites have each for itself
-             passes::apply_laws,                    // so that none of them sees what is computed twice
+             passes::default_rules,                 // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
              passes::unmerge_rows,                  // while normalisations stand beside their Reshapes
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the laws of operators leave out, and what they do not.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "dnnkit/pass/apply_laws.hpp"
+#include "dnnkit/pass/apply_rules.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,6 +20,9 @@ namespace dk = dnnkit;
 
 namespace {
 
+constexpr dk::rewrite::rule_list idempotent = dk::rewrite::rules::idempotent;
+using only_idempotent = dk::passes::apply_rules<idempotent>;
+
 // f(a, b) = a: associative and idempotent, but not commutative.
 struct left_operand {
   static constexpr std::string_view name = "Left";
@@ -33,7 +36,7 @@ template <class Build> int nodes_left(Build build) {
   dk::builder b;
   const dk::tensor x = b.input("x", dk::f32, {2, 4}), y = b.input("y", dk::f32, {4});
   b.output("z", build(x, y));
-  const dk::graph after = dk::passes::apply_laws::run(b.value());
+  const dk::graph after = only_idempotent::run(b.value());
   if (!dk::verify(after).view().empty()) return -1;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<dk::host_tensor> inputs{dk::host_tensor({2, 4}, {1, -2, 3, -4, 0.5, -0.5, nan, 7}),
@@ -76,18 +79,61 @@ TEST_CASE("operands are exchanged where they commute only") {
     const dk::tensor x = b.input("x", dk::f32, {3}), y = b.input("y", dk::f32, {3});
     const auto left = [&](dk::tensor p, dk::tensor q) { return b.apply(left_operand{}, {p, q}); };
     b.output("z", same_side ? left(x, left(x, y)) : left(x, left(y, x)));
-    return dk::passes::apply_laws::run(b.value()).nodes.size();
+    return only_idempotent::run(b.value()).nodes.size();
   };
   CHECK(nodes_left_of(true) == 1);
   CHECK(nodes_left_of(false) == 2);  // f(a, f(b, a)) = a, and f(b, a) = b
 }
 
-TEST_CASE("the log says which law it was") {
+TEST_CASE("the log says which rule it was, and what it saved") {
   dk::builder b;
   b.output("y", dk::relu(dk::relu(b.input("x", dk::f32, {3}))));
   const dk::plan::plan_draft p = dk::default_pipeline::run_logged(b.value()).plan;
-  bool said = false;
+  std::size_t said = 0;
   for (const dk::plan::decision& d : p.decisions)
-    said = said || (d.pass == dk::passes::apply_laws::name && d.reason == "f(f(x)) = f(x)");
-  CHECK(said);
+    if (d.pass == only_idempotent::name) {
+      ++said;
+      CHECK(d.reason == "idempotence");
+      CHECK(std::string(p.text_of(d.result)).ends_with(" by f(f(a)) = f(a)"));
+      REQUIRE(d.costs.count == 2);
+      CHECK(p.costs[d.costs.first].amount > p.costs[d.costs.first + 1].amount);
+    }
+  CHECK(said == 1);
+}
+
+TEST_CASE("rules of one's own, and what rules may do to elements") {
+  using namespace dk::rewrite::names;
+  static constexpr auto mine = dk::rewrite::rules_of(
+      dk::rewrite::law::identity,
+      dk::rewrite::rule(dk::sin(a) * dk::sin(a) + dk::cos(a) * dk::cos(a) == 1 + 0 * a, dk::rewrite::approximates(2)));
+  static constexpr dk::rewrite::rule_list both = dk::rewrite::rules::all + mine;
+  static_assert(both.size() == dk::rewrite::rules::all.size() + 1);
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {2, 4});
+  b.output("y", dk::sin(x) * dk::sin(x) + dk::cos(x) * dk::cos(x));
+  const auto nodes = [&]<class Pass>(Pass) { return Pass::run(b.value()).nodes.size(); };
+  CHECK(nodes(dk::passes::apply_rules<both>()) == 2);
+  CHECK(nodes(dk::passes::default_rules()) == 7);
+  CHECK(nodes(dk::passes::apply_rules<both, dk::rewrite::licence::reassociates>()) == 7);
+}
+
+TEST_CASE("chains are found in whatever brackets and order they are written") {
+  const auto nodes = [](auto build) {
+    dk::builder b;
+    const dk::tensor x = b.input("x", dk::f32, {2, 4}), y = b.input("y", dk::f32, {2, 4}),
+                     z = b.input("z", dk::f32, {2, 4});
+    b.output("out", build(x, y, z));
+    return dk::passes::default_rules::run(b.value()).nodes.size();
+  };
+  // The factor in common is deep in both chains: x y z + x z (z + 1) = x z (y + (z + 1)).
+  CHECK(nodes([](auto x, auto y, auto z) { return (x * y) * z + (z + 1.0) * (z * x); }) == 4);
+  // Gelu, with another factor in its chain.
+  CHECK(nodes([](auto x, auto y, auto) { return 0.5 * (y * (1.0 + dk::erf(x / 1.4142135)) * x); }) == 2);
+  // Reciprocals that are not next to each other.
+  CHECK(nodes([](auto x, auto y, auto z) { return dk::reciprocal(x) * (z * dk::reciprocal(y)); }) == 2);
+  // What others read stays, and is not computed twice.
+  CHECK(nodes([](auto x, auto y, auto z) {
+          const auto p = x * y, q = x * z;
+          return dk::max(p + q, dk::min(p, q));
+        }) == 5);
 }
