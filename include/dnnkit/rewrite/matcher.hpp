@@ -38,17 +38,24 @@ constexpr double rounded_to(dtype type, double x) {
   return type == f32 ? static_cast<double>(static_cast<float>(x)) : x;
 }
 
+constexpr bool has_all(algebra laws, algebra wanted) {
+  return (static_cast<unsigned>(laws) & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
+}
+
 class matcher {
  public:
+  // Of what is searched: more is not found, as if it were not there.
   static constexpr std::size_t most_matches = 8, most_steps = 1024;
 
-  constexpr matcher(const graph_facts& facts, const rule& r) : facts_(facts), g_(facts.g), left_(r.left) {
-    now_.bound.g = &facts.g;
-  }
+  constexpr explicit matcher(const graph_facts& facts) : facts_(facts), g_(facts.g) { now_.bound.g = &facts.g; }
 
-  // All ways to match the pattern's root with node n, up to most_matches.
-  constexpr const vector<match>& find(const node& n) {
-    goals_.push_back({left_.root_index(), n.output});
+  // All ways to match the rule's left side with node n, up to most_matches; they are there until the next call.
+  constexpr const vector<match>& find(const rule& r, const node& n) {
+    left_ = &r.left;
+    found_.clear();
+    goals_.clear();
+    steps_ = 0;
+    goals_.push_back({r.left.root_index(), n.output});
     solve(0);
     return found_;
   }
@@ -70,12 +77,15 @@ class matcher {
     std::uint8_t rest = no_chain;                               // the term, a variable, that stands for all left over
   };
 
+  static constexpr std::size_t most_inputs = 3;  // of a term
+
   constexpr void solve(std::size_t k) {
     if (++steps_ > most_steps || found_.count == most_matches) return;
+    if (goals_.count + most_inputs > goals_.capacity() || now_.nodes.count == now_.nodes.capacity()) return;
     if (k == goals_.count) return found_.push_back(now_);
     const goal x = goals_.items[k];
     if (x.chain != no_chain) return pick(x, k);
-    const term& t = left_.terms.items[x.term];
+    const term& t = left_->terms.items[x.term];
     if (t.is == term::what::variable) {
       if (may_be(t, x.value)) bind(now_.bound.values[t.name], x.value, k);
     } else if (t.is == term::what::number) {
@@ -114,7 +124,7 @@ class matcher {
     return at.data.count != 0;
   }
   constexpr void match_operator(std::uint8_t index, value_id v, std::size_t k) {
-    const term& t = left_.terms.items[index];
+    const term& t = left_->terms.items[index];
     const node* const n = facts_.producer_of(v);
     if (n == nullptr || n->inputs.count != t.inputs) return;
     const node_id number = facts_.number_of(*n);
@@ -124,8 +134,7 @@ class matcher {
       if (t.slot != term::no_slot) place = &now_.bound.slots[t.slot];
       else if (!has_codes(*n, t)) return;
     } else {
-      if (n->op->kind != form::elementwise || (t.laws != algebra::none && !has_all(n->op->properties.laws, t.laws)))
-        return;
+      if (n->op->kind != form::elementwise || !has_all(n->op->properties.laws, t.laws)) return;
       place = t.is == term::what::unary ? &now_.bound.unary : &now_.bound.binary;
     }
     if (place != nullptr && *place != none && !is_like(g_.node_at(*place), *n, t)) return;
@@ -136,13 +145,10 @@ class matcher {
     now_.nodes.pop_back();
     if (names) *place = none;
   }
-  static constexpr bool has_all(algebra laws, algebra wanted) {
-    return (static_cast<unsigned>(laws) & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
-  }
   constexpr bool has_codes(const node& n, const term& t) const {
     if (n.attributes.count != t.codes) return false;
     for (std::size_t i = 0; i < t.codes; ++i)
-      if (g_.attributes_of(n)[i] != left_.attributes.items[t.first_code + i]) return false;
+      if (g_.attributes_of(n)[i] != left_->attributes.items[t.first_code + i]) return false;
     return true;
   }
   // The same attributes; of operators that are variables, the same operator besides.
@@ -155,7 +161,7 @@ class matcher {
   }
 
   constexpr void match_operands(std::uint8_t index, const node& n, std::size_t k) {
-    const term& t = left_.terms.items[index];
+    const term& t = left_->terms.items[index];
     const bool commutes = t.inputs == 2 && has(n.op->properties.laws, algebra::commutative);
     const std::size_t before = goals_.count;
     if (!(commutes && is_nested(t))) {
@@ -172,7 +178,7 @@ class matcher {
   // Has the term an operand that is the same operator?
   constexpr bool is_nested(const term& t) const {
     for (std::size_t i = 0; i < t.inputs; ++i)
-      if (is_like_operator(left_.terms.items[t.input[i]], t)) return true;
+      if (is_like_operator(left_->terms.items[t.input[i]], t)) return true;
     return false;
   }
   static constexpr bool is_like_operator(const term& a, const term& b) {
@@ -218,9 +224,9 @@ class matcher {
     return true;
   }
   constexpr bool collect_terms(chain& c, std::uint8_t index, bool variables) const {
-    const term& t = left_.terms.items[index];
+    const term& t = left_->terms.items[index];
     for (std::size_t i = 0; i < t.inputs; ++i) {
-      const term& input = left_.terms.items[t.input[i]];
+      const term& input = left_->terms.items[t.input[i]];
       if (is_like_operator(input, t)) {
         if (!collect_terms(c, t.input[i], variables)) return false;
       } else if (variables == (input.is == term::what::variable && input.range == stands_for::tensor)) {
@@ -245,7 +251,7 @@ class matcher {
       goals_.resize(before);
       c.taken &= ~(1u << i);
     }
-    const term& t = left_.terms.items[index];
+    const term& t = left_->terms.items[index];
     if (x.chain == 0 && c.root == root()) return;  // what is left over stays beside
     if (t.is != term::what::variable || c.rest != no_chain || c.operands.count <= c.terms.count) return;
     c.rest = index;
@@ -271,7 +277,7 @@ class matcher {
         now_.made.push_back({c.root, all, left_over.items[i]});
         all = static_cast<value_id>(g_.values.count + now_.made.count - 1);
       }
-      const term& t = left_.terms.items[c.rest];
+      const term& t = left_->terms.items[c.rest];
       if (left_over.count == 1 || t.range == stands_for::tensor) bind(now_.bound.values[t.name], all, k);
       now_.made.resize(before);
     } else if (c.root == root() && now_.beside.count == 0) {
@@ -283,9 +289,9 @@ class matcher {
 
   const graph_facts& facts_;
   const graph& g_;
-  const pattern& left_;
+  const pattern* left_ = nullptr;
   match now_;
-  static_vector<goal, 48> goals_;
+  static_vector<goal, 48> goals_;  // these, and what is bound, are as they were when a goal was not met
   static_vector<chain, 4> chains_;
   vector<match> found_;
   std::size_t steps_ = 0;

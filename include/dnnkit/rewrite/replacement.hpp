@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Building the right side of a rule into a graph, of what its left side was found to be in another, of which the graph
-// has the pools of attributes.
+// Building the right side of a rule into a graph, of what its left side was found to be: in that graph, or in one whose
+// pools of attributes it has.
 #pragma once
 
 #include <bit>
@@ -18,14 +18,16 @@ class replacement {
   // `like`: the node that is replaced, after which new ones are named. image_of(v): the value of `into` that has the
   // place of value v of the old graph.
   constexpr replacement(graph& into, const rule& r, const match& m, const node& like)
-      : into_(into), rule_(r), match_(m), old_(*m.bound.g), like_(like) {}
+      : into_(into),
+        rule_(r),
+        match_(m),
+        old_(*m.bound.g),
+        known_(static_cast<value_id>(old_.values.count)),
+        like_(like) {}
 
   constexpr value_id build(auto image_of) {
     static_vector<value_id, most_made> made;
-    const auto value_in = [&](value_id v) {
-      const auto known = static_cast<value_id>(old_.values.count);
-      return v < known ? image_of(v) : made.items[v - known];
-    };
+    const auto value_in = [&](value_id v) { return v < known_ ? image_of(v) : made.items[v - known_]; };
     for (const made_value& m : match_.made)
       made.push_back(apply(*old_.node_at(m.like).op, {}, {value_in(m.first), value_in(m.second)}));
     static_vector<value_id, most_terms> built;
@@ -34,8 +36,8 @@ class replacement {
       else if (t.is == term::what::number) built.push_back(number(t.number));
       else built.push_back(operation(t, built));
     value_id result = built.back();
-    const node& root = old_.node_at(match_.nodes.items[0]);
-    for (const value_id v : match_.beside) result = apply(*root.op, {}, {result, value_in(v)});
+    const op_info& op = *old_.node_at(match_.nodes.items[0]).op;
+    for (const value_id v : match_.beside) result = apply(op, {}, {result, value_in(v)});
     return result;
   }
 
@@ -46,7 +48,7 @@ class replacement {
     values inputs;
     for (std::size_t i = 0; i < t.inputs; ++i) inputs.push_back(built.items[t.input[i]]);
     if (t.is != term::what::operation) {
-      const node& n = old_.node_at(t.is == term::what::unary ? match_.bound.unary : match_.bound.binary);
+      const node n = old_.node_at(t.is == term::what::unary ? match_.bound.unary : match_.bound.binary);
       return apply(*n.op, n.attributes, inputs);
     }
     if (t.slot != term::no_slot) return apply(*t.op, old_.node_at(match_.bound.slots[t.slot]).attributes, inputs);
@@ -91,7 +93,8 @@ class replacement {
   const rule& rule_;
   const match& match_;
   const graph& old_;
-  const node& like_;
+  const value_id known_;  // values of the old graph before any was built, as it may be the one that is built into
+  const node like_;
 };
 
 }  // namespace dnnkit::rewrite

@@ -30,10 +30,12 @@ class rewriter {
 
   constexpr graph run(graph g, plan::decision_notes notes) {
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+      const vector<rules_at> rules = rules_for(g);
+      if (rules.empty()) return g;
       const graph_facts facts(g);
-      const vector<place> places = find_places(facts);
+      const vector<place> places = find_places(facts, g, rules);
       if (places.empty()) return g;
-      g = without_dead(rewritten(facts, choose(facts, places), notes));
+      g = rewritten(facts, choose(facts, places), notes);
     }
     return g;
   }
@@ -44,36 +46,65 @@ class rewriter {
   struct place {
     const rule* r = nullptr;
     match found;
-    double before = 0, after = 0;  // work of the operators that go, and of those that come
+    vector<node_id> gone;          // of the matched operators, those that nobody else reads; the root first
+    double before = 0, after = 0;  // work of these, and of those that come
     constexpr double saving() const { return before - after; }
   };
+  // The rules of which an operator of the graph may be the root.
+  struct rules_at {
+    const op_info* op = nullptr;
+    vector<const rule*> rules;
+  };
 
-  constexpr vector<place> find_places(const graph_facts& facts) const {
-    vector<place> places;
+  // By operator, as far as the graph has all that they are made of.
+  constexpr vector<rules_at> rules_for(const graph& g) const {
+    vector<rules_at> lists;
     std::uint64_t all = 0;
-    for (const node& n : facts.g.nodes) all |= bit_of(*n.op);
-    vector<const rule*> rules;  // whose operators the graph has
-    for (const rule* r : rules_)
-      if ((r->operators & ~all) == 0) rules.push_back(r);
-    if (rules.empty()) return places;
-    const vector<std::uint64_t> below = bits_below(facts.g);
-    graph trial = facts.g;
-    for (std::size_t k = 0; k < facts.g.nodes.count; ++k) {
-      const node& n = facts.g.nodes.items[k];
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const op_info* const op = g.nodes.items[k].op;
+      if ((all & bit_of(*op)) == 0 || !has_list(lists, *op)) lists.push_back({op, {}});
+      all |= bit_of(*op);
+    }
+    vector<rules_at> used;
+    for (rules_at& list : lists) {
+      for (std::size_t i = 0; i < rules_.count; ++i)
+        if (const rule* const r = rules_.items[i]; (r->operators & ~all) == 0 && may_be_root(*r, *list.op))
+          list.rules.push_back(r);
+      if (!list.rules.empty()) used.push_back(static_cast<rules_at&&>(list));
+    }
+    return used;
+  }
+  static constexpr bool has_list(const vector<rules_at>& lists, const op_info& op) {
+    for (std::size_t i = 0; i < lists.count; ++i)
+      if (lists.items[i].op->id == op.id) return true;
+    return false;
+  }
+  static constexpr bool may_be_root(const rule& r, const op_info& op) {
+    const term& t = r.left.root();
+    if (t.is == term::what::operation) return t.op->id == op.id;
+    return op.kind == form::elementwise && has_all(op.properties.laws, t.laws);
+  }
+
+  // `g`, which the facts are of, has room for trials, and is as it was afterwards.
+  static constexpr vector<place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules) {
+    vector<place> places;
+    const vector<std::uint64_t> below = bits_below(g);
+    matcher m(facts);
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const node n = g.nodes.items[k];
       if (facts.alive.items[k] == 0 || facts.is_setup(n.output)) continue;
+      std::size_t list = 0;
+      while (list < rules.count && rules.items[list].op->id != n.op->id) ++list;
+      if (list == rules.count) continue;
+      const dtype type = g.at(n.output).type.type;
+      const bool has_laws = type == f32 || type == f64 || type == dtype::boolean;
       place best;
-      for (const rule* r : rules)
-        if ((r->operators & ~below.items[k]) == 0 && may_be_root(*r, facts.g, n)) try_rule(facts, trial, *r, n, best);
-      if (best.r != nullptr) places.push_back(best);
+      for (const rule* r : rules.items[list].rules)
+        if ((r->operators & ~below.items[k]) == 0 && (has_laws || r->from == law::idempotent))
+          try_rule(m, facts, g, *r, n, best);
+      if (best.r != nullptr) places.push_back(static_cast<place&&>(best));
     }
     return places;
-  }
-  // Laws are about real numbers and truth values, those of one operator about any elements.
-  static constexpr bool may_be_root(const rule& r, const graph& g, const node& n) {
-    const term& t = r.left.root();
-    if (t.is == term::what::operation ? t.op->id != n.op->id : n.op->kind != form::elementwise) return false;
-    const dtype type = g.at(n.output).type.type;
-    return r.from == law::idempotent || type == f32 || type == f64 || type == dtype::boolean;
   }
   // The operators of each node and of what it is computed of, as deep as patterns are; a chain is one level.
   static constexpr vector<std::uint64_t> bits_below(const graph& g) {
@@ -88,45 +119,52 @@ class rewriter {
   }
   static constexpr void add_bits_of_inputs(const graph& g, vector<std::uint64_t>& bits, std::size_t k, bool of_chain) {
     const node& n = g.nodes.items[k];
-    if (of_chain && !has(n.op->properties.laws, algebra::associative)) return;
+    if (of_chain && !dnnkit::has(n.op->properties.laws, algebra::associative)) return;
     for (std::uint32_t i = n.inputs.first; i < n.inputs.first + n.inputs.count; ++i)
       if (const value_id v = g.operands.items[i]; v != none)
         if (const node_id p = g.values.items[v].producer; p != none)
           if (!of_chain || g.nodes.items[p].op->id == n.op->id) bits.items[k] |= bits.items[p];
   }
 
-  constexpr void try_rule(const graph_facts& facts, graph& trial, const rule& r, const node& n, place& best) const {
-    matcher m(facts, r);
-    for (const match& found : m.find(n)) {
+  static constexpr void try_rule(matcher& m, const graph_facts& facts, graph& g, const rule& r, const node& n,
+                                 place& best) {
+    for (const match& found : m.find(r, n)) {
       if (r.needs.holds != nullptr && !r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
-      place p{&r, found, work_that_goes(facts, trial, found), 0};
-      if (!weigh(facts, trial, p, n)) continue;
-      if (p.saving() > 0 && (best.r == nullptr || p.saving() > best.saving())) best = p;
+      place p{&r, found, {}, 0, 0};
+      find_gone(facts, g, p);
+      if (!weigh(facts, g, p, n)) continue;
+      if (p.saving() > 0 && (best.r == nullptr || p.saving() > best.saving())) best = static_cast<place&&>(p);
     }
   }
 
-  // That of the matched operators that nobody else reads.
-  static constexpr double work_that_goes(const graph_facts& facts, graph& trial, const match& m) {
-    double work = 0;
-    vector<node_id> gone;
-    for (std::size_t i = 0; i < m.nodes.count; ++i) {  // readers first
-      const node_id k = m.nodes.items[i];
-      const node& n = facts.g.node_at(k);
-      if (i > 0 && !is_gone(facts, gone, n.output)) continue;
-      bool seen = false;
-      for (const node_id other : gone) seen = seen || other == k;
-      if (seen) continue;
-      gone.push_back(k);
-      if (!facts.is_setup(n.output)) work += work_of(trial, n);
+  static constexpr void find_gone(const graph_facts& facts, graph& g, place& p) {
+    for (std::size_t i = 0; i < p.found.nodes.count; ++i) {  // readers first
+      const node_id k = p.found.nodes.items[i];
+      const node n = g.node_at(k);
+      if (i > 0 && (has(p.gone, k) || !is_gone(facts, p.gone, n.output) || is_used(p.found, n.output))) continue;
+      p.gone.push_back(k);
+      if (!facts.is_setup(n.output)) p.before += work_of(g, n);
     }
-    return work;
+  }
+  // Is the replacement computed of v?
+  static constexpr bool is_used(const match& m, value_id v) {
+    for (std::size_t i = 0; i < m.bound.values.count; ++i)
+      if (m.bound.values.items[i] == v) return true;
+    for (std::size_t i = 0; i < m.made.count; ++i)
+      if (m.made.items[i].first == v || m.made.items[i].second == v) return true;
+    for (std::size_t i = 0; i < m.beside.count; ++i)
+      if (m.beside.items[i] == v) return true;
+    return false;
+  }
+  static constexpr bool has(const vector<node_id>& nodes, node_id k) {
+    for (std::size_t i = 0; i < nodes.count; ++i)
+      if (nodes.items[i] == k) return true;
+    return false;
   }
   static constexpr bool is_gone(const graph_facts& facts, const vector<node_id>& gone, value_id v) {
     if (facts.is_output.items[v] != 0) return false;
     for (const node_id reader : facts.users[v]) {
-      bool found = facts.alive.items[reader] == 0;
-      for (const node_id k : gone) found = found || k == reader;
-      if (!found) return false;
+      if (facts.alive.items[reader] != 0 && !has(gone, reader)) return false;
     }
     return true;
   }
@@ -148,7 +186,7 @@ class rewriter {
         return trial.at(v).from == origin::constant || setup[static_cast<std::size_t>(v) - values] != 0;
       };
       for (std::size_t k = nodes; k < trial.nodes.count; ++k) {
-        const node& made = trial.nodes.items[k];
+        const node made = trial.nodes.items[k];
         bool is_known = dnnkit::is_known(trial.at(made.output).type.dims);
         for (std::size_t i = 0; i < made.inputs.count; ++i) is_known = is_known && is_setup(trial.input_of(made, i));
         if (is_known) setup[static_cast<std::size_t>(made.output) - values] = 1;
@@ -164,10 +202,6 @@ class rewriter {
     trial.settled = settled;
     trial.error = {};
     return fits;
-  }
-
-  static constexpr graph without_dead(const graph& g) {
-    return rebuild(g, [](builder&, const node&, const rebuilt_inputs&) { return tensor{}; });
   }
 
   // The best first, each of operators that none before it has.
@@ -195,8 +229,11 @@ class rewriter {
     vector<std::int32_t> place_of(g.nodes.count, none);
     for (std::size_t i = 0; i < chosen.count; ++i)
       place_of.items[chosen.items[i]->found.nodes.items[0]] = static_cast<std::int32_t>(i);
+    vector<std::uint8_t> stays = facts.alive;
+    for (const place* p : chosen)
+      for (std::size_t i = 1; i < p->gone.count; ++i) stays.items[p->gone.items[i]] = 0;
     return rebuild(
-        g,
+        g, stays,
         [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
           const std::int32_t i = place_of.items[facts.number_of(n)];
           if (i == none) return tensor{};
