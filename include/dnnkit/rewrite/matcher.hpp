@@ -114,7 +114,10 @@ class matcher {
       if (!(d == dim(1))) return false;
     return true;
   }
+  // A constant may have been moved.
   constexpr bool is_number(value_id v, double x) const {
+    for (const node* n = facts_.producer_of(v); n != nullptr && n->op->kind == form::movement; n = facts_.producer_of(v))
+      v = g_.input_of(*n, 0);
     const value& at = g_.at(v);
     if (at.from != origin::constant || !is_floating(at.type.type)) return false;
     for (std::size_t i = 0; i < at.data.count; ++i)
