@@ -73,6 +73,22 @@ TEST_CASE("f(a, f(a, b)) = f(a, b), whichever side") {
   CHECK(nodes_left([](auto x, auto y) { return x * (x * y); }) == 2);
 }
 
+TEST_CASE("neutral elements, wherever they are constants") {
+  CHECK(nodes_left([](auto x, auto) { return x * 1; }) == 0);
+  CHECK(nodes_left([](auto x, auto) { return 1 * (x / 1) - 0; }) == 0);
+  CHECK(nodes_left([](auto x, auto) { return 0 + (x + 0); }) == 0);
+  CHECK(nodes_left([](auto x, auto) { return x * 2; }) == 1);
+  CHECK(nodes_left([](auto x, auto) { return 1 / x; }) == 1);
+  CHECK(nodes_left([](auto x, auto) { return 0 - x; }) == 1);
+  CHECK(nodes_left([](auto x, auto) { return x - 1 + 0.5; }) == 2);
+  const auto ones = [](dk::tensor x, const dk::shape& s) { return x.owner().constant({1}, s); };
+  CHECK(nodes_left([&](auto x, auto) { return x * ones(x, {2, 4}); }) == 0);  // one number for all elements
+  CHECK(nodes_left([&](auto x, auto) { return x * dk::reshape(ones(x, {4}), {1, 4}); }) == 1);  // the Reshape
+  CHECK(nodes_left([&](auto x, auto) { return x * x.owner().constant({1, 1, 1, 2}, {4}); }) == 1);
+  CHECK(nodes_left([&](auto, auto y) { return y * ones(y, {2, 4}); }) == 1);  // which makes it larger
+  CHECK(nodes_left([&](auto x, auto) { return dk::max(x, x * 1); }) == 0);    // behind which others see the operand
+}
+
 TEST_CASE("operands are exchanged where they commute only") {
   const auto nodes_left_of = [](bool same_side) {
     dk::builder b;

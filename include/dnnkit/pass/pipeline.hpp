@@ -32,6 +32,7 @@
 #include "dnnkit/pass/products_of_vectors.hpp"
 #include "dnnkit/pass/propagate_values.hpp"
 #include "dnnkit/pass/quantised_products.hpp"
+#include "dnnkit/pass/read_through.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
@@ -204,6 +205,7 @@ using pipeline_with_rules =
              passes::unmerge_rows,                  // while normalisations stand beside their Reshapes
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
              passes::fold_into_convolution,         // before fusion, which would keep the scales
+             passes::read_through,                  // while it sees what convolutions read, padded or not
              passes::break_long_views,              // behind whatever makes movement operators
              passes::separate_outputs,              // last of these: it also drops what no output depends on
              passes::check_extents,                 // a plan has no room for extents that elements decide

@@ -208,12 +208,16 @@ class recipe_builder : public operand_sink {
     for (; m != index_maps::identity; m = maps.rest(m)) {
       const index_step& s = maps.step(m);
       if (s.how == index_change::broadcast) {
-        steps.push_back({{}, {}, store(g_.at(s.from).type.dims), store(g_.at(s.to).type.dims)});
+        const shape &from = g_.at(s.from).type.dims, &to = g_.at(s.to).type.dims;
+        steps.push_back({{}, {}, store(from), store(to)});
+        for (std::size_t d = 0; d < from.size(); ++d)
+          if (const std::size_t o = d + to.size() - from.size(); from[d] == to[o])
+            steps.back().follows[o] = static_cast<std::int8_t>(d);
         continue;
       }
       const node& n = g_.node_at(s.moved);
-      steps.push_back(
-          {*n.op, store_attributes(n), store(g_.at(g_.input_of(n, 0)).type.dims), store(g_.at(n.output).type.dims)});
+      steps.push_back({*n.op, store_attributes(n), store(g_.at(g_.input_of(n, 0)).type.dims),
+                       store(g_.at(n.output).type.dims), axes_followed(g_, n)});
     }
     const slice_of r{count(p_.movement), count(steps)};
     for (; !steps.empty(); steps.pop_back()) p_.movement.push_back(steps.back());

@@ -85,15 +85,45 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
   static constexpr std::int64_t packed_bytes = (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float));
   static void pack(const kernel_call& call) noexcept { facts::template pack_for<convolution_type>(call); }
 
-  // --- first phase: planes with their border in scratch; a unit is one row
+  // --- first phase: planes with their border in scratch; a unit is one row, or, of an input whose channels lie next to
+  // each other, that row of all planes
+  static constexpr bool by_pixels = facts::spec.lies_along_channels(float_lanes);
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(!in_place) {
-    const index_t rows = prepare_units(call);
+    const index_t rows = prepare_units(call) * (by_pixels ? facts::in_channels : 1);
     return (rows * facts::staged(call, nth<2>{}) + float_lanes) * static_cast<std::int64_t>(sizeof(float));
   }
   static index_t prepare_units(const kernel_call& call) noexcept requires(!in_place) {
-    return extent_value<facts::in_dim(0)>(call) * facts::in_channels * facts::staged(call, nth<1>{});
+    return extent_value<facts::in_dim(0)>(call) * (by_pixels ? 1 : facts::in_channels) * facts::staged(call, nth<1>{});
   }
   static void prepare(const kernel_call& call, index_t first, index_t end) noexcept requires(!in_place) {
+    if constexpr (by_pixels) prepare_pixels(call, first, end);
+    else prepare_planes(call, first, end);
+  }
+  static void prepare_pixels(const kernel_call& call, index_t first, index_t end) {
+    const index_t height = facts::staged(call, nth<1>{}), width = facts::staged(call, nth<2>{}), plane = height * width;
+    const index_t in_h = extent_value<facts::in_extent(1)>(call), in_w = extent_value<facts::in_extent(2)>(call);
+    constexpr index_t left = facts::before(2), channels = facts::in_channels;
+    for (index_t u = first; u < end; ++u) {
+      float* out = reinterpret_cast<float*>(call.scratch) + u / height * channels * plane + u % height * width;
+      const index_t y = u % height - facts::before(1);
+      const bool is_border = y < 0 || y >= in_h;
+      for (index_t ch = 0; ch < channels; ++ch) {
+        float* const row = out + ch * plane;
+        std::fill(row, row + (is_border ? width : left), 0.0f);
+        if (!is_border) std::fill(row + left + in_w, row + width, 0.0f);
+      }
+      if (is_border) continue;
+      coordinates c{u / height};
+      if constexpr (facts::has_axis(1)) c[last - 1] = y;
+      for (c[last] = 0; c[last] < in_w; ++c[last])
+        for_lanes<float_lanes, 1>(c, channels, [&](auto n) {
+          const auto v = values::template evaluate<facts::input, float_lanes, 1>(call, c, n, 0);
+          float* const to = out + c[1] * plane + left + c[last];
+          for (int i = 0; i < n; ++i) to[i * plane] = v[i];
+        });
+    }
+  }
+  static void prepare_planes(const kernel_call& call, index_t first, index_t end) {
     const index_t height = facts::staged(call, nth<1>{}), width = facts::staged(call, nth<2>{});
     const index_t in_h = extent_value<facts::in_extent(1)>(call), in_w = extent_value<facts::in_extent(2)>(call);
     constexpr index_t left = facts::before(2);
