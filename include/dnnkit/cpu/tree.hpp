@@ -91,6 +91,19 @@ template <class Net, std::size_t R> struct tree {
                                                                                      const coordinates& c) {
     return pointer<L>(call)[element_place<L>(call, c)];
   }
+  // The same, where steps along axis Along are steps in memory: what movement operators make of the other coordinates
+  // is worked out for the first element along it, which compilers see to be the same for all vectors of a row.
+  template <std::size_t L, std::size_t Along>
+  [[gnu::always_inline]] static index_t place_along(const kernel_call& call, const coordinates& c) {
+    constexpr recipe_load l = access::template load<L>;
+    if constexpr (l.movement.count == 0) {
+      return element_place<L>(call, c);
+    } else {
+      coordinates first = c;
+      first[Along] = 0;
+      return element_place<L>(call, first) + c[Along] * extent_value<stride_along(Net::plan, l, Along).stride>(call);
+    }
+  }
   // Elements that lie next to each other, of which the first n are there; the others are zero.
   template <class Vector, class T> [[gnu::always_inline]] static Vector load_next(const T* p, auto n) {
     constexpr bool all = is_constant<decltype(n)>;
@@ -123,12 +136,12 @@ template <class Net, std::size_t R> struct tree {
         if constexpr (l.type == dtype::boolean) return mask_of<vector>(x);
         else return vector(x);
       } else if constexpr (has_lanes(l.type) && s.single && s.stride == 1) {
-        return load_next<vector>(pointer<L>(call) + element_place<L>(call, c), n);
+        return load_next<vector>(pointer<L>(call) + place_along<L, Along>(call, c), n);
       } else if constexpr (l.type == dtype::f32 && s.single) {
-        const float* p = pointer<L>(call) + element_place<L>(call, c);
+        const float* p = pointer<L>(call) + place_along<L, Along>(call, c);
         return vector::gather(p, extent_value<s.stride>(call), n);
       } else if constexpr (s.single) {
-        const auto* p = pointer<L>(call) + element_place<L>(call, c);
+        const auto* p = pointer<L>(call) + place_along<L, Along>(call, c);
         const index_t step = extent_value<s.stride>(call);
         if constexpr (is_computed_in_f32(l.type)) {
           element<l.type> all[Lanes]{};

@@ -3,9 +3,10 @@
 // kernel that goes over its operand once to bring it into a form of its own, or to copy it:
 //   Resize(x), each element as often as a whole number says = Reshape(Expand(Reshape(x)))     before Conv and Concat
 //   Pad(x) with elements of x                               = RepeatedBorder(x)               before Conv
-//   Concat(x[a : n], x[0 : a]), a roll                      = RepeatedBorder(x)[a : n + a]    before MatMul, too, and
-//                                                             what computes element by element
-// Other readers would take coordinates apart again and again, as several would. Besides, movement that moves nothing,
+//   Concat(x[a : n], x[0 : a]), a roll                      = RepeatedBorder(x)[a : n + a]    before what computes element
+//                                                             by element, too
+// Other readers would take coordinates apart again and again, as several would; a product that brings its rows into a
+// form of its own takes longer for that than the two copies do. Besides, movement that moves nothing,
 // x[0 : n] = x, goes, which would keep what follows it out of the kernel before it. Takes a graph without composites;
 // guarantees the same function, to the last bit. Extents that are symbols stay.
 #pragma once
@@ -21,7 +22,6 @@
 #include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/op/expand.hpp"
-#include "dnnkit/op/matmul.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/pad.hpp"
 #include "dnnkit/op/resize.hpp"
@@ -122,8 +122,7 @@ struct read_through {
     if (!n.op->forward(g.attributes_of(n), {algebra, in, out}, after)) return false;
     if (!(after.offset == before.offset)) return false;
     for (std::size_t d = 0; d < in.size(); ++d)
-      if (!(in[d] == dim(1)) &&
-          (after.dims[d].size() != 1 || !(after.dims[d][0].stride == before.dims[d][0].stride)))
+      if (!(in[d] == dim(1)) && (after.dims[d].size() != 1 || !(after.dims[d][0].stride == before.dims[d][0].stride)))
         return false;
     return true;
   }
@@ -187,9 +186,7 @@ struct read_through {
         if (!is_read_as_roll(g, users, reader.output)) return false;
         continue;  // the halves that are joined again
       }
-      if (reader.op->kind != form::elementwise && !g.is<op::matmul>(reader) && !g.is<op::conv>(reader) &&
-          !g.is<op::concat>(reader))
-        return false;
+      if (reader.op->kind != form::elementwise && !g.is<op::conv>(reader) && !g.is<op::concat>(reader)) return false;
       ++readers;
     }
     return readers <= 1;

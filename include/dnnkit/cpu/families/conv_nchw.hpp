@@ -10,6 +10,7 @@
 
 #include "dnnkit/cpu/families/convolution_kernel.hpp"
 #include "dnnkit/cpu/micro/planar.hpp"
+#include "dnnkit/cpu/micro/transpose.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -115,13 +116,25 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
       if (is_border) continue;
       coordinates c{u / height};
       if constexpr (facts::has_axis(1)) c[last - 1] = y;
-      for (c[last] = 0; c[last] < in_w; ++c[last])
-        for_lanes<float_lanes, 1>(c, channels, [&](auto n) {
-          const auto v = values::template evaluate<facts::input, float_lanes, 1>(call, c, n, 0);
-          float* const to = out + c[1] * plane + left + c[last];
-          for (int i = 0; i < n; ++i) to[i * plane] = v[i];
-        });
+      for (index_t x = 0; x < in_w; x += float_lanes) {
+        const index_t pixels = std::min<index_t>(in_w - x, float_lanes);
+        for_lanes<float_lanes, 1>(c, channels,
+                                  [&](auto n) { turn_pixels(call, c, x, pixels, n, out + left + x, plane); });
+      }
     }
+  }
+  // So many pixels from x on, n channels of each from those of c on, as rows of as many planes.
+  static void turn_pixels(const kernel_call& call, coordinates c, index_t x, index_t pixels, auto n, float* row,
+                          index_t plane) {
+    square_block block;
+    for (int i = 0; i < float_lanes; ++i) {
+      c[last] = std::min<index_t>(x + i, x + pixels - 1);
+      block[i] = values::template evaluate<facts::input, float_lanes, 1>(call, c, n, 0);
+    }
+    transpose(block);
+    for (int i = 0; i < n; ++i)
+      if (pixels == float_lanes) block[i].store(row + (c[1] + i) * plane);
+      else block[i].store(row + (c[1] + i) * plane, pixels);
   }
   static void prepare_planes(const kernel_call& call, index_t first, index_t end) {
     const index_t height = facts::staged(call, nth<1>{}), width = facts::staged(call, nth<2>{});

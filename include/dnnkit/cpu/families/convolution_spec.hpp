@@ -197,7 +197,8 @@ class convolution_spec : public kernel_spec {
     const double all = elements_of(0), rows = all / extent;
     const double vectors = rows * (static_cast<double>(static_cast<std::int64_t>(extent) / facts.float_lanes) + 1);
     work.cycles += vectors * (tree_cost(*this, facts, axis, facts.float_lanes).value(input(0)) + facts.costs.store);
-    if (turned) work.scattered += all;
+    if (turned && along == 1) work.scattered += all;
+    else if (turned) work.cycles += 4 * vectors * facts.costs.simple;  // log2(lanes) exchanges each, in registers
     work.starts += facts.costs.phase + rows * facts.costs.row;
     work.staged = all * static_cast<double>(size_of(multiplied_as(anchor_type())));
   }
