@@ -18,7 +18,7 @@ done << 'COUNTS'
 31 fst
 87 gpt2
 73 sd_vae_decoder
-138 swin_t
+143 swin_t
 38 tinybert
 17 vgg16
 125 vit_b_16
