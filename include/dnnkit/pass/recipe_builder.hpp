@@ -10,6 +10,7 @@
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/op/slice.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/pass/operand_walk.hpp"
 #include "dnnkit/pass/recipe_sharing.hpp"
@@ -86,6 +87,7 @@ class recipe_builder : public operand_sink {
     l.setup = setup_[static_cast<std::size_t>(v)] != 0;
     l.external = g_.at(v).from == origin::input || is_output(g_, v);
     l.whole = m == index_maps::identity;
+    l.bordered = keeps_borders(m, layout);
     if (!layout.part.empty()) l.reach = store(reach_of(input));
     for (std::size_t i = 0; i < layout.before.size(); ++i) {
       l.before[i] = layout.before[i];
@@ -98,7 +100,7 @@ class recipe_builder : public operand_sink {
       return {};
     }
     l.rank = static_cast<std::uint8_t>(w.rank());
-    l.axes = store(w, l.whole ? &layout : nullptr);
+    l.axes = store(w, l.bordered ? &layout : nullptr);
     l.offset = local(w.offset);
     l.movement = store_movement(rest);
     p_.loads.push_back(l);
@@ -200,6 +202,20 @@ class recipe_builder : public operand_sink {
     for (std::size_t i = 0; i < s.size(); ++i)
       r.offset = g_.symbols.add(r.offset, g_.symbols.mul(r.dims[i][0].stride, l.before[i]));
     return r;
+  }
+
+  // Does the map leave the coordinates of axes with a border as they are, and only pick of the others? (One that turns
+  // an axis around is no strided view.)
+  constexpr bool keeps_borders(index_map m, const buffer_layout& l) {
+    for (; m != index_maps::identity; m = maps.rest(m)) {
+      const index_step& s = maps.step(m);
+      if (s.how != index_change::movement || !g_.is<op::slice>(g_.node_at(s.moved))) return false;
+      const node& n = g_.node_at(s.moved);
+      const shape &in = g_.at(g_.input_of(n, 0)).type.dims, &out = g_.at(n.output).type.dims;
+      for (std::size_t d = 0; d < in.size(); ++d)
+        if (l.before[d] + l.after[d] != 0 && !(in[d] == out[d])) return false;
+    }
+    return true;
   }
 
   // What strided views cannot express of an index map: from the coordinates that are read in to those of the view.

@@ -16,6 +16,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
+#include "dnnkit/op/slice.hpp"
 #include "dnnkit/pass/layout_costs.hpp"
 #include "dnnkit/pass/schedule.hpp"
 
@@ -112,6 +113,17 @@ template <class Target> class layout_selection {
         if (is_of(g_.input_of(g_.node_at(n), i))) return true;
     return false;
   }
+  // The value that v is some of the channels of, or v: where it lies decides where these do.
+  constexpr value_id all_channels_of(value_id v) const {
+    for (node_id p = g_.at(v).producer; p != none && g_.is<op::slice>(g_.node_at(p)); p = g_.at(v).producer) {
+      const value_id whole = g_.input_of(g_.node_at(p), 0);
+      const shape &of_part = g_.at(v).type.dims, &of_whole = g_.at(whole).type.dims;
+      for (std::size_t d = 0; d < of_whole.size(); ++d)
+        if (d != 1 && !(of_part[d] == of_whole[d])) return v;
+      v = whole;
+    }
+    return v;
+  }
   // A value whose order is ours to choose.
   constexpr bool is_free(value_id v) const {
     return v != none && g_.at(v).from == origin::node && g_.at(v).type.dims.size() >= 3 && !is_output(g_, v);
@@ -120,7 +132,7 @@ template <class Target> class layout_selection {
   constexpr void find_stretches(const fusion_plan& fusion) {
     for (const fusion_group& group : fusion.groups)
       if (!group.setup && group.anchor != none && wants_channels(g_, g_.node_at(group.anchor))) {
-        const value_id x = g_.input_of(g_.node_at(group.anchor), 0), y = group.outputs[0];
+        const value_id x = all_channels_of(g_.input_of(g_.node_at(group.anchor), 0)), y = group.outputs[0];
         if (is_free(x)) spatial_[index(x)] = 1;
         for (value_id o : group.outputs)
           if (is_free(o)) spatial_[index(o)] = 1;
@@ -208,7 +220,7 @@ template <class Target> class layout_selection {
   // Makes room for what a convolution reads beyond its input. Returns how much that is, on all sides together.
   constexpr std::int64_t add_halo(node_id reader, vector<buffer_layout>& layouts) const {
     const node& anchor = g_.node_at(reader);
-    const value_id x = g_.input_of(anchor, 0);
+    const value_id x = all_channels_of(g_.input_of(anchor, 0));
     if (!g_.is<op::conv>(anchor) || spatial_[index(x)] == 0) return 0;
     const shape& weight = g_.at(g_.input_of(anchor, 1)).type.dims;
     const window w = g_.as<op::conv>(anchor).over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2);
@@ -233,7 +245,7 @@ template <class Target> class layout_selection {
       if (group.anchor == none || group.setup || add_halo(group.anchor, layouts) == 0) continue;
       decision d{name_of_layout_selection, "halo", "a convolution reads it padded"};
       d.second = group.anchor;
-      d.value = g_.input_of(g_.node_at(group.anchor), 0);
+      d.value = all_channels_of(g_.input_of(g_.node_at(group.anchor), 0));
       notes_.add(d);
     }
   }

@@ -79,6 +79,7 @@ struct recipe_load {
   bool setup = false;     // a weight, a constant or computed from such: the same in every run
   bool external = false;  // the caller's memory
   bool whole = false;     // the buffer in its own coordinates, untransformed
+  bool bordered = false;  // that, or some of the elements along axes that have no border
   // the buffer's border in each of its dimensions
   std::array<std::uint8_t, max_rank> before{}, after{};
   // Of what an earlier stage has put into tile storage: which positions of the coordinates it is read in a tile needs,

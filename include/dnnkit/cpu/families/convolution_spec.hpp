@@ -105,7 +105,7 @@ class convolution_spec : public kernel_spec {
     for (std::size_t i = 0; i < axes; ++i)
       if (!is_cut(i + 2) && (stored.before[i + 2] < shape.pad_begin(i) || stored.after[i + 2] < shape.pad_end(i)))
         return false;
-    return stored.whole;
+    return stored.bordered;
   }
   constexpr bool stored_channels_last() const { return stored_along(1); }
   // Do the channels of an input that is brought into scratch memory lie next to each other, so that vectors of them are
