@@ -150,7 +150,7 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
   CHECK(is_caught<expand_composites, wrong_sign<expand_composites>>());
   CHECK(is_caught<default_rules, wrong_sign<default_rules>>());
   CHECK(is_caught<lower_transposed_convolution, wrong_sign<lower_transposed_convolution>>());
-  CHECK(is_caught<fold_into_convolution, wrong_sign<fold_into_convolution>>());
+  CHECK(is_caught<fold_scales, wrong_sign<fold_scales>>());
   CHECK(is_caught<separate_outputs, wrong_sign<separate_outputs>>());
 
   // What random graphs do not have: chains of so many views, groups of channels in one axis, recurrent layers,

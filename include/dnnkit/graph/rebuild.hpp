@@ -37,8 +37,8 @@ class rebuilt_inputs {
   constexpr std::size_t size() const { return count_; }
   constexpr value_id id(std::size_t i) const { return inputs_[i] == none ? none : image_[inputs_[i]]; }
   constexpr tensor operator[](std::size_t i) const { return inputs_[i] == none ? tensor{} : tensor{builder_, id(i)}; }
-  // What has the place of any value before the node.
-  constexpr value_id image_of(value_id v) const { return image_[v]; }
+  // What stands for value v of the old graph, which is no node's output or that of a node before this one.
+  constexpr tensor image_of(value_id v) const { return v == none ? tensor{} : tensor{builder_, image_[v]}; }
   constexpr vector<tensor> list() const {
     vector<tensor> tensors;
     for (std::size_t i = 0; i < count_; ++i) tensors.push_back((*this)[i]);

@@ -23,7 +23,7 @@
 #include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/expand_powers.hpp"
-#include "dnnkit/pass/fold_into_convolution.hpp"
+#include "dnnkit/pass/fold_scales.hpp"
 #include "dnnkit/pass/join_recurrent_outputs.hpp"
 #include "dnnkit/pass/join_stages.hpp"
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
@@ -204,7 +204,7 @@ using pipeline_with_rules =
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
              passes::unmerge_rows,                  // while normalisations stand beside their Reshapes
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
-             passes::fold_into_convolution,         // before fusion, which would keep the scales
+             passes::fold_scales,                   // before fusion, which would keep the scales
              passes::read_through,                  // while it sees what convolutions read, padded or not
              passes::break_long_views,              // behind whatever makes movement operators
              passes::separate_outputs,              // last of these: it also drops what no output depends on

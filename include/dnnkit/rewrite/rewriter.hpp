@@ -239,7 +239,7 @@ class rewriter {
           if (i == none) return tensor{};
           const place& p = *chosen.items[i];
           replacement r(b.value(), *p.r, p.found, n);
-          return tensor{&b, r.build([&](value_id v) { return inputs.image_of(v); })};
+          return tensor{&b, r.build([&](value_id v) { return inputs.image_of(v).id(); })};
         },
         [&](const node& n, const graph& now, std::size_t first) {
           const place& p = *chosen.items[place_of.items[facts.number_of(n)]];
