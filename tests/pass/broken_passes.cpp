@@ -173,6 +173,20 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
   CHECK_FALSE(differs(groups, all{}));
   CHECK(differs(groups, dk::replaced<all, unmerge_rows, wrong_sign<unmerge_rows>>{}));
 
+  const auto branch = [](dk::builder& b, dk::tensor of, const char* name, std::int64_t window, const dk::op::conv& c) {
+    return dk::conv(of, b.weight(name, {3, 4, window, window}), c);
+  };
+  dk::builder siblings;
+  x = siblings.input("x", dk::f32, {1, 4, 5, 5});
+  siblings.output("y", dk::softmax(branch(siblings, x, "a", 1, {})) + dk::softmax(branch(siblings, x, "b", 1, {})));
+  CHECK_FALSE(differs(siblings, all{}));
+  CHECK(differs(siblings, dk::replaced<all, merge_siblings, wrong_sign<merge_siblings>>{}));
+  dk::builder sums;
+  x = sums.input("x", dk::f32, {1, 4, 5, 5});
+  sums.output("y", branch(sums, x, "a", 1, {}) + branch(sums, x, "b", 3, {.pads = {1, 1, 1, 1}}));
+  CHECK_FALSE(differs(sums, all{}));
+  CHECK(differs(sums, dk::replaced<all, sum_convolutions, wrong_sign<sum_convolutions>>{}));
+
   dk::builder layers;
   const dk::tensor steps = layers.input("x", dk::f32, {3, 1, 2});
   const dk::tensor w = layers.weight("w", {1, 8, 2}), r = layers.weight("r", {1, 8, 2});

@@ -28,6 +28,7 @@
 #include "dnnkit/pass/join_stages.hpp"
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
 #include "dnnkit/pass/make_plan.hpp"
+#include "dnnkit/pass/merge_siblings.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
 #include "dnnkit/pass/products_of_vectors.hpp"
 #include "dnnkit/pass/propagate_values.hpp"
@@ -37,6 +38,7 @@
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
 #include "dnnkit/pass/share_reductions.hpp"
+#include "dnnkit/pass/sum_convolutions.hpp"
 #include "dnnkit/pass/unmerge_rows.hpp"
 #include "dnnkit/pass/write_log.hpp"
 
@@ -205,6 +207,8 @@ using pipeline_with_rules =
              passes::unmerge_rows,                  // while normalisations stand beside their Reshapes
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
              passes::fold_scales,                   // before fusion, which would keep the scales
+             passes::sum_convolutions,              // behind scales, which would keep their sum apart
+             passes::merge_siblings,                // behind scales, which would keep products apart
              passes::read_through,                  // while it sees what convolutions read, padded or not
              passes::break_long_views,              // behind whatever makes movement operators
              passes::separate_outputs,              // last of these: it also drops what no output depends on
