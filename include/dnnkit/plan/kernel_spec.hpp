@@ -120,6 +120,17 @@ class kernel_spec {
     return plan::stride_along(*plan_, l, d);
   }
 
+  // The operands that any stage loads or stores: one more than the largest of their numbers.
+  constexpr std::size_t operands() const {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < stages(); ++i) {
+      const kernel_spec one = stage(i);
+      for (std::size_t l = 0; l < one.loads(); ++l) n = one.load(l).operand < n ? n : one.load(l).operand + 1u;
+      for (std::size_t o = 0; o < one.outputs(); ++o) n = one.output(o).operand < n ? n : one.output(o).operand + 1u;
+    }
+    return n;
+  }
+
   // --- values
   constexpr dtype type_of(operand_ref r) const {
     switch (r.from) {
