@@ -38,6 +38,7 @@
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
 #include "dnnkit/pass/share_reductions.hpp"
+#include "dnnkit/pass/slice_gathers.hpp"
 #include "dnnkit/pass/sum_convolutions.hpp"
 #include "dnnkit/pass/unmerge_rows.hpp"
 #include "dnnkit/pass/write_log.hpp"
@@ -201,6 +202,7 @@ using pipeline_with_rules =
              passes::expand_composites,             // later passes see simple operators only
              passes::expand_powers,                 // which composites may have
              passes::products_of_vectors,           // which composites and quantised products may be
+             passes::slice_gathers,                 // which composites may have, and are movement from here on
              passes::share_reductions,              // which composites have each for itself
              passes::default_rules,                 // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
