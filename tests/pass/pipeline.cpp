@@ -91,14 +91,14 @@ static_assert(std::is_same_v<dk::replaced<three, expand_composites, as_maximum>,
 
 // What programs know of a list when they run.
 static_assert(dk::passes_of<three>[2].name == expand_composites::name && !dk::passes_of<three>[2].needed.empty());
-static_assert(dk::passes_of<three>[0].name == apply_laws::name && dk::passes_of<three>[0].needed.empty());
+static_assert(dk::passes_of<three>[0].name == share_reductions::name && dk::passes_of<three>[0].needed.empty());
 static_assert(dk::passes_of<dk::pipeline<>>.empty());
 
 }  // namespace
 
 TEST_CASE("passes left out of a run: the same as a list that lacks them, and the log names them") {
-  const std::vector<std::string_view> left_out{"plan fusion", "apply laws"};
-  using fewer = dk::without<dk::without<dk::default_pipeline, dk::passes::default_fusion<>>, apply_laws>;
+  const std::vector<std::string_view> left_out{"plan fusion", "apply rules"};
+  using fewer = dk::without<dk::without<dk::default_pipeline, dk::passes::default_fusion<>>, dk::passes::default_rules>;
   for (const std::uint64_t seed : harness::seeds(0, 300)) {
     CAPTURE(seed);
     const dk::graph g = graph_from(seed);
@@ -111,7 +111,7 @@ TEST_CASE("passes left out of a run: the same as a list that lacks them, and the
     std::vector<std::string_view> named;
     for (const dk::plan::decision& d : found.decisions)
       if (d.verdict == dk::plan::not_run) named.push_back(d.pass);
-    CHECK(named == std::vector<std::string_view>{"apply laws", "plan fusion"});
+    CHECK(named == std::vector<std::string_view>{"apply rules", "plan fusion"});
     CHECK(found.decisions.size() == expected.decisions.size() + 2);
   }
 }
