@@ -89,7 +89,7 @@ template <class Size> struct behind_movement {  // Pad, Concat, Gather, Resize, 
   }
 };
 
-// Mirrored, repeated and larger pictures that convolutions read where they lie, in channels that fill vectors or do not.
+// Mirrored, repeated and larger pictures that convolutions read where they lie; channels fill vectors, or do not.
 template <std::int64_t Channels> struct read_where_it_lies {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = g.input("x", f32, {2, 3, 7, 9});

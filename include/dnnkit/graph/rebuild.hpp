@@ -61,10 +61,10 @@ constexpr value_id copy_node(graph& result, const graph& old, node n, const rebu
 }
 }  // namespace detail
 
-// Calls rule(b, n, inputs) for each node n of `g` that is alive (alive[n] != 0; those read no others) in order, with its
-// inputs as tensors of the new graph in b. The tensor it returns, of the type of n's output, takes the place of that
-// output; tensor{} means: copy n. Nodes a rule builds are named after n. Then calls replaced(n, the new graph, how many
-// nodes that had before), when there was one.
+// Calls rule(b, n, inputs) for each node n of `g` that is alive (alive[n] != 0; those read no others) in order, with
+// its inputs as tensors of the new graph in b. The tensor it returns, of the type of n's output, takes the place of
+// that output; tensor{} means: copy n. Nodes a rule builds are named after n. Then calls replaced(n, the new graph,
+// how many nodes that had before), when there was one.
 template <class Rule>
 constexpr graph rebuild(const graph& g, const vector<std::uint8_t>& alive, Rule rule, auto replaced) {
   builder b;

@@ -5,9 +5,9 @@
 //
 // A chain of groups is joined where each but the last stores one value, which only the next one reads; where footprints
 // (pass/tile_reaches.hpp) say that positions of outer axes of the last group's iteration space need positions of that
-// value, unless a family wants all of it in one tile; and where some family of kernels carries the whole out and expects
-// to take less time than the kernels would take that are chosen for the groups one by one. Of chains that have groups in
-// common, and of families, the one that gains most is taken.
+// value, unless a family wants all of it in one tile; and where some family of kernels carries the whole out and
+// expects to take less time than the kernels would take that are chosen for the groups one by one. Of chains that have
+// groups in common, and of families, the one that gains most is taken.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Pass: what only chooses elements is index arithmetic (SmartMem, section 3.2.1), which the reader does, where that is a
-// kernel that goes over its operand once to bring it into a form of its own, or to copy it:
+// Pass: what only chooses elements is index arithmetic (SmartMem, section 3.2.1), which the reader does, where that is
+// a kernel that goes over its operand once to bring it into a form of its own, or to copy it:
 //   Resize(x), each element as often as a whole number says = Reshape(Expand(Reshape(x)))     before Conv and Concat
 //   Pad(x) with elements of x                               = RepeatedBorder(x)               before Conv
-//   Concat(x[a : n], x[0 : a]), a roll                      = RepeatedBorder(x)[a : n + a]    before what computes element
-//                                                             by element, too
+//   Concat(x[a : n], x[0 : a]), a roll                      = RepeatedBorder(x)[a : n + a]    before what computes
+//                                                             element by element, too
 // Other readers would take coordinates apart again and again, as several would; a product that brings its rows into a
 // form of its own takes longer for that than the two copies do. Besides, movement that moves nothing,
 // x[0 : n] = x, goes, which would keep what follows it out of the kernel before it. Takes a graph without composites;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Finding a pattern in a graph, modulo the commutativity of operators and the associativity of those that commute, too:
-// a chain of them, x * y * z in whatever brackets, is a list of operands, of which those of the pattern are picked; what
-// is left over at the root stays beside the replacement, and what is left over below it becomes part of a variable.
-// (DNNFusion, section 3.4.2: matching within parts of the graph that consist of such operators.)
+// a chain of them, x * y * z in whatever brackets, is a list of operands, of which those of the pattern are picked;
+// what is left over at the root stays beside the replacement, and what is left over below it becomes part of a
+// variable. (DNNFusion, section 3.4.2: matching within parts of the graph that consist of such operators.)
 #pragma once
 
 #include <bit>
@@ -11,6 +11,7 @@
 
 #include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/builder.hpp"
 #include "dnnkit/rewrite/facts.hpp"
 #include "dnnkit/rewrite/rule.hpp"
 
@@ -116,8 +117,7 @@ class matcher {
   }
   // A constant may have been moved.
   constexpr bool is_number(value_id v, double x) const {
-    for (const node* n = facts_.producer_of(v); n != nullptr && n->op->kind == form::movement; n = facts_.producer_of(v))
-      v = g_.input_of(*n, 0);
+    v = unmoved(g_, v);
     const value& at = g_.at(v);
     if (at.from != origin::constant || !is_floating(at.type.type)) return false;
     for (std::size_t i = 0; i < at.data.count; ++i)

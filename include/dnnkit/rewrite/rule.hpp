@@ -2,7 +2,7 @@
 // Rules of rewriting, as data: what is replaced by what, under which conditions, and what that does to the elements.
 //   rule(a * c + b * c == (a + b) * c, reassociates)
 //   rule(dk::reduce_max(dk::relu(a))[p] == dk::relu(dk::reduce_max(a)[p]), exact)
-//   rule(dk::reduce_sum(a * c)[p] == dk::reduce_sum(a)[p] * dk::reduce_mean(c)[p], when(constant_along(c, p)), reassociates)
+//   rule(dk::reduce_sum(a * c)[p] == dk::reduce_sum(a)[p] * c, when(constant_along(c, p)), reassociates)
 // A rule is applied where it lowers the work of the graph (rewrite/work.hpp), so that rewriting ends.
 // (DNNFusion, section 3.4.2 and Table 3.4.)
 #pragma once

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The measure that every rewriting lowers: cycles of a small vector unit that the operators of a graph take, with what
-// each reads and writes, as if it had a kernel of its own. Movement operators are views, and take none. Setup takes none; extents that are not known count as
-// typical ones. (DNNFusion, section 3.4.2, measures floating-point operations; a division is dearer than a product.)
+// each reads and writes, as if it had a kernel of its own. Movement operators are views, and take none. Setup takes
+// none; extents that are not known count as typical ones. (DNNFusion, section 3.4.2, measures floating-point
+// operations; a division is dearer than a product.)
 #pragma once
 
 #include <cstddef>

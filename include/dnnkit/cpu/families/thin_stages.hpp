@@ -3,10 +3,10 @@
 // excites channels (Hu et al., Squeeze-and-Excitation Networks, section 3), and heads of classifiers. What stages hand
 // to each other stays in the first cache.
 //
-// All workers share the stages, in two phases. Of a reduction and one product, or of two products, the first is computed
-// in one and the second in the other. Of a reduction and two products, a unit of the first phase reduces a block of a
-// row and multiplies it by its part of the first weights; in the second phase each worker adds these sums, which are few,
-// and goes on to the columns of the second product.
+// All workers share the stages, in two phases. Of a reduction and one product, or of two products, the first is
+// computed in one and the second in the other. Of a reduction and two products, a unit of the first phase reduces a
+// block of a row and multiplies it by its part of the first weights; in the second phase each worker adds these sums,
+// which are few, and goes on to the columns of the second product.
 #pragma once
 
 #include <algorithm>
