@@ -19,7 +19,7 @@
 #include "dnnkit/graph/verify.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/reference/evaluator.hpp"
-#include "dnnkit/rewrite/rewriter.hpp"
+#include "dnnkit/pass/rewriter.hpp"
 #include "tests/support/harness.hpp"
 #include "tests/support/random_source.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "dnnkit/pass/decision_log.hpp"
-#include "dnnkit/rewrite/rewriter.hpp"
+#include "dnnkit/pass/rewriter.hpp"
 #include "dnnkit/rewrite/rules.hpp"
 
 namespace dnnkit::passes {

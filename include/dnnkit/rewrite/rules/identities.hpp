@@ -3,8 +3,6 @@
 #pragma once
 
 #include "dnnkit/op/elementwise.hpp"
-#include "dnnkit/op/softmax.hpp"
-#include "dnnkit/rewrite/conditions.hpp"
 #include "dnnkit/rewrite/rule.hpp"
 
 namespace dnnkit::rewrite::rules {
@@ -37,11 +35,7 @@ inline constexpr auto identities = rules_of(law::identity,
     rule(round(floor(a))  == floor(a),   exact),
     rule(round(ceil(a))   == ceil(a),    exact),
     rule(max(a, zero)       == relu(a),    exact),
-    rule(relu(max(a, zero))  == relu(a),    exact),
-    rule(softmax(a + c)[p]      == softmax(a)[p],     when(constant_along(c, p)), reassociates),
-    rule(softmax(a - c)[p]      == softmax(a)[p],     when(constant_along(c, p)), reassociates),
-    rule(log_softmax(a + c)[p]  == log_softmax(a)[p], when(constant_along(c, p)), reassociates),
-    rule(log_softmax(a - c)[p]  == log_softmax(a)[p], when(constant_along(c, p)), reassociates));
+    rule(relu(max(a, zero))  == relu(a),    exact));
 
 inline constexpr auto inverses = rules_of(law::inverse,
     rule(-(-a)                      == a,                    exact),
