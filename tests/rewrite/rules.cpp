@@ -18,8 +18,8 @@
 
 #include "dnnkit/graph/verify.hpp"
 #include "dnnkit/op/builtin.hpp"
-#include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/pass/rewriter.hpp"
+#include "dnnkit/reference/evaluator.hpp"
 #include "tests/support/harness.hpp"
 #include "tests/support/random_source.hpp"
 

@@ -220,8 +220,9 @@ template <class Target> class layout_selection {
   // Makes room for what a convolution reads beyond its input. Returns how much that is, on all sides together.
   constexpr std::int64_t add_halo(node_id reader, vector<buffer_layout>& layouts) const {
     const node& anchor = g_.node_at(reader);
+    if (!g_.is<op::conv>(anchor)) return 0;  // others may have no operand 0
     const value_id x = all_channels_of(g_.input_of(anchor, 0));
-    if (!g_.is<op::conv>(anchor) || spatial_[index(x)] == 0) return 0;
+    if (spatial_[index(x)] == 0) return 0;
     const shape& weight = g_.at(g_.input_of(anchor, 1)).type.dims;
     const window w = g_.as<op::conv>(anchor).over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2);
     buffer_layout& l = layouts[index(x)];
