@@ -394,6 +394,25 @@ TEST_CASE("of families that would join a chain, the one that gains most does") {
   CHECK(is_cut(scheduled<one_tile<8>, anything<2, 1>>(g)));  // the other would not
 }
 
+TEST_CASE("of two groups that are not joined the log says once why, however many chains begin with them") {
+  const auto said = [](const dk::schedule& s) {  // pairs of anchors, each as often as it is noted
+    std::vector<std::pair<dk::node_id, dk::node_id>> list;
+    for (const dk::plan::decision& d : s.log.decisions)
+      if (d.pass == dk::passes::join_stages::name) list.emplace_back(d.first, d.second);
+    return list;
+  };
+  const dk::graph g = attention({}, only_softmax);  // chains of two and of three begin with the first product
+  const auto check = [&]<class... Families>(dk::family_list<Families...>) {
+    const auto list = said(dk::default_pipeline::run_logged(g, dk::family_list<Families...>::table));
+    REQUIRE(list.size() == 2);
+    CHECK(list[0] != list[1]);
+  };
+  check(dk::family_list<anything<2, 1, false>>{});
+  check(dk::family_list<anything<2, 1, false>, one_tile<8>>{});
+  check(dk::family_list<pairs<4>>{});
+  check(dk::family_list<anything<2, 1>>{});
+}
+
 TEST_CASE("plans of random graphs whose groups are joined wherever tiles allow it compute what the graphs do") {
   std::size_t joined = 0;
   const auto check = [&]<class Family>(const dk::graph& g, std::uint64_t seed, Family) {

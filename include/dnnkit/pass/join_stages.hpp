@@ -171,7 +171,8 @@ class stage_joining {
       considered_.items[best].is_taken = true;
     }
     if (s_.logged)
-      for (std::size_t i = 0; i < considered_.count; ++i) note(considered_.items[i]);
+      for (std::size_t i = 0; i < considered_.count; ++i)
+        if (considered_.items[i].is_taken || speaks_for_others(i)) note(considered_.items[i]);
     for (considered_chain& c : considered_)
       if (c.is_taken) joins_.push_back(static_cast<considered_chain&&>(c));
   }
@@ -379,11 +380,22 @@ class stage_joining {
 
   // --- what comes of it
   // What is said of a chain that is not taken is said of its first two stages: without the first, it is a chain of its
-  // own, which was considered as well.
+  // own, which was considered as well. Of all chains that begin with two stages that are not joined, one is spoken of:
+  // the one that would gain most; of equal gains the first, which has no other stages.
+  constexpr bool speaks_for_others(std::size_t i) const {
+    const considered_chain& c = considered_.items[i];
+    const std::size_t first = c.groups.items[0], second = c.groups.items[1];
+    if (are_joined(first, second)) return false;
+    for (std::size_t k = 0; k < considered_.count; ++k) {
+      const considered_chain& other = considered_.items[k];
+      if (other.groups.items[0] != first || other.groups.items[1] != second) continue;
+      if (other.made.gain() > c.made.gain() || (k < i && !(other.made.gain() < c.made.gain()))) return false;
+    }
+    return true;
+  }
   constexpr void note(const considered_chain& c) {
     const joint& j = c.made;
     const bool is_taken = c.is_taken;
-    if (!is_taken && are_joined(c.groups.items[0], c.groups.items[1])) return;
     std::string_view reason = j.refused;
     if (is_taken && is_one_tile(j)) reason = "what one hands to the other stays with the kernel";
     else if (is_taken) reason = "what one hands to the other stays with the worker, tile by tile";
