@@ -299,14 +299,15 @@ mkdir -p chosen
 npy chosen/out_0.npy "1, 3" 1 2 3
 says 1 "NonZero 'chosen': the extents of its output depend" "$tool" compare "$selecting" --input x=chosen.npy --reference chosen --executor plan
 
-# A product of bytes, its output as bytes (q) and dequantised (y, scale 0.006). ONNX Runtime rounds two of them
-# to the other side: one step, which is none unless somebody wants to know.
+# A product of bytes, its output as bytes (q) and dequantised (y, scale 0.006). No sum lies between two
+# steps, so that ONNX Runtime, too, has 134 160 168 109, however scales are multiplied. The last is one step from that: none
+# unless somebody wants to know.
 base64 -d >bytes_q.onnx <<<CAgSADq3AgofCgF4CgJzeAoCengSAnhxIg5RdWFudGl6ZUxpbmVhcgoiCgJ4cQoCc3gKAnp4EgJ4ZCIQRGVxdWFudGl6ZUxpbmVhcgohCgF3CgJzdwoCencSAndkIhBEZXF1YW50aXplTGluZWFyChMKAnhkCgJ3ZBIBbSIGTWF0TXVsCh4KAW0KAnN5CgJ6eBIBcSIOUXVhbnRpemVMaW5lYXISAWcqDBABQgJzeEoEzczMPSoMEAFCAnN3SgSPwvU8KgwQAUICc3lKBKabxDsqCRACQgJ6eEoBgCoJEANCAnp3SgEAKisICAgEEANCAXdKIAID/AMAAAH+BPz+/wH//fz8/P0E/QEC/v7//gT9BAMDWhMKAXgSDgoMCAESCAoCCAEKAggIYhMKAXESDgoMCAISCAoCCAEKAggEQgQKABAR
 base64 -d >bytes_y.onnx <<<CAgSADrZAgofCgF4CgJzeAoCengSAnhxIg5RdWFudGl6ZUxpbmVhcgoiCgJ4cQoCc3gKAnp4EgJ4ZCIQRGVxdWFudGl6ZUxpbmVhcgohCgF3CgJzdwoCencSAndkIhBEZXF1YW50aXplTGluZWFyChMKAnhkCgJ3ZBIBbSIGTWF0TXVsCh4KAW0KAnN5CgJ6eBIBcSIOUXVhbnRpemVMaW5lYXIKIAoBcQoCc3kKAnp4EgF5IhBEZXF1YW50aXplTGluZWFyEgFnKgwQAUICc3hKBM3MzD0qDBABQgJzd0oEj8L1PCoMEAFCAnN5SgSmm8Q7KgkQAkICenhKAYAqCRADQgJ6d0oBACorCAgIBBADQgF3SiACA/wDAAAB/gT8/v8B//38/Pz9BP0BAv7+//4E/QQDA1oTCgF4Eg4KDAgBEggKAggBCgIICGITCgF5Eg4KDAgBEggKAggBCgIIBEIECgAQEQ==
-npy bytes.npy "1, 8" -0.5 0.6 -0.7 -0.4 -0.8 -0.8 -0.5 0.3
+npy bytes.npy "1, 8" -0.4 0.6 -0.8 -0.4 -0.8 -0.6 -0.6 0.2
 rm -rf bytes_q bytes_y && mkdir bytes_q bytes_y
-npy_u8 bytes_q/q.npy "1, 4" 136 157 168 112
-npy bytes_y/y.npy "1, 4" 0.048 0.174 0.24 -0.096
+npy_u8 bytes_q/q.npy "1, 4" 134 160 168 108
+npy bytes_y/y.npy "1, 4" 0.036 0.192 0.24 -0.12
 for output in q y; do
   compare="$tool compare bytes_$output.onnx --input x=bytes.npy --reference bytes_$output"
   for executor in graph plan; do
@@ -316,8 +317,8 @@ for output in q y; do
   says 1 "the model is quantised,--executor plan compares what built programs compute" $compare --steps 0
   says 0 "1 compared" "$tool" compare bytes_$output.onnx --input x=bytes.npy --executor plan
 done
-npy_u8 bytes_q/q.npy "1, 4" 136 157 168 115
-npy bytes_y/y.npy "1, 4" 0.048 0.174 0.24 -0.078
+npy_u8 bytes_q/q.npy "1, 4" 134 160 168 111
+npy bytes_y/y.npy "1, 4" 0.036 0.192 0.24 -0.102
 for output in q y; do
   compare="$tool compare bytes_$output.onnx --input x=bytes.npy --reference bytes_$output"
   says 1 "the first that deviates,, 2 steps,the model is quantised" $compare
@@ -326,7 +327,7 @@ for output in q y; do
   says 0 "worst 2 steps, tolerance 2 steps" $compare --steps 2
 done
 rm bytes_y/y.npy
-npy_u8 bytes_y/q.npy "1, 4" 136 157 167 113  # a tensor between, which a plan does not have
+npy_u8 bytes_y/q.npy "1, 4" 134 160 168 109  # a tensor between, which a plan does not have
 says 0 "1 compared,worst 0 steps" "$tool" compare bytes_y.onnx --input x=bytes.npy --reference bytes_y
 says 2 "holds no file named after an output of the model" "$tool" compare bytes_y.onnx --input x=bytes.npy --reference bytes_y --executor plan
 

@@ -235,7 +235,7 @@ TEST_CASE("extents that symbols decide") {
 
 TEST_CASE("the log says so") {
   dk::builder b;
-  b.output("y", dk::matmul(b.input("x", dk::f32, {2, 3}), b.weight("w", {3, 2})) * 2.0);
+  b.output("y", dk::matmul(b.input("x", dk::f32, {2, 3}), b.weight("w", {3, 2})) * b.weight("s", {2}));
   bool said = false;
   for (const dk::plan::decision& d : dk::default_pipeline::run_logged(b.value()).plan.decisions)
     said = said || d.pass == dk::passes::fold_scales::name;
