@@ -82,7 +82,7 @@ class scale_folding {
     for (std::size_t side = 0; side < (commutes ? 2u : 1u); ++side) {
       const value_id x = input(side), t = input(1 - side);
       if (facts_.is_setup(now, x) || !facts_.is_setup(now, t)) continue;
-      shape s = now.at(x).type.dims;
+      const shape& s = now.at(x).type.dims;
       const shape& of_t = now.at(t).type.dims;
       bool grows = of_t.size() > s.size();
       for (std::size_t d = 0; d < of_t.size() && !grows; ++d)
@@ -250,7 +250,7 @@ class scale_folding {
     return {&b, now.add_node(n, type)};
   }
   static constexpr tensor in_one_axis(builder& b, tensor t) {
-    return t.rank() == 0 ? t : reshaped(t, {element_count(b.value().symbols, t.dims())});
+    return t.rank() < 2 ? t : reshaped(t, {element_count(b.value().symbols, t.dims())});
   }
 
   // --- in front of a product
@@ -297,6 +297,7 @@ class scale_folding {
   }
 
   constexpr tensor with_scaled_input(builder& b, const node& n, const rebuilt_inputs& inputs) {
+    if (scale_of(b.value(), inputs.id(0)).f.how == adjustment::none) return {};
     weighted_product whole(b, g_, n, [&](std::size_t i) { return inputs[i]; });
     if (!whole.convolves && whole.weight.rank() != 2) return {};
     bool any = false;

@@ -55,15 +55,16 @@ class sibling_merging {
 
   // The rule for rebuild(), of the same graph.
   constexpr tensor replaced(builder& b, const node& n, const rebuilt_inputs& inputs) {
-    for (family& f : families_)
-      for (std::size_t i = 0; i < f.members.count; ++i) {
-        if (f.members.items[i].result != n.output) continue;
-        if (!f.merged.present()) f.merged = merged(b, f, inputs);
-        notes_.add({name, "merged", "its operand is multiplied by other weights as well, and one kernel does both"}, g_,
-                   g_.node_at(f.members.items[i].product), b.value(),
-                   b.value().node_at(b.value().at(f.merged.id()).producer));
-        return part(b, f, i);
-      }
+    if (family_of_.items[n.output] == none) return {};
+    family& f = families_.items[family_of_.items[n.output]];
+    for (std::size_t i = 0; i < f.members.count; ++i) {
+      if (f.members.items[i].result != n.output) continue;
+      if (!f.merged.present()) f.merged = merged(b, f, inputs);
+      notes_.add({name, "merged", "its operand is multiplied by other weights as well, and one kernel does both"}, g_,
+                 g_.node_at(f.members.items[i].product), b.value(),
+                 b.value().node_at(b.value().at(f.merged.id()).producer));
+      return part(b, f, i);
+    }
     return {};
   }
 
@@ -98,15 +99,22 @@ class sibling_merging {
       else candidates.push_back(p);
     }
     for (const product_with_tail& p : candidates) {
-      std::size_t f = 0;
-      while (f < families_.count && !are_siblings(families_.items[f].members.items[0], p)) ++f;
-      if (f == families_.count) families_.push_back({});
-      families_.items[f].members.push_back(p);
+      std::size_t f = families_.count;  // siblings are near each other
+      while (f > 0 && !are_siblings(families_.items[f - 1].members.items[0], p)) --f;
+      if (f == 0) {
+        families_.push_back({});
+        f = families_.count;
+      }
+      families_.items[f - 1].members.push_back(p);
     }
     vector<family> several;
-    for (const family& f : families_)
-      if (f.members.count > 1) several.push_back(f);
-    families_ = several;
+    for (family& f : families_)
+      if (f.members.count > 1) several.push_back(static_cast<family&&>(f));
+    families_ = static_cast<vector<family>&&>(several);
+    family_of_.resize(g_.values.count, none);
+    for (std::size_t f = 0; f < families_.count; ++f)
+      for (const product_with_tail& p : families_.items[f].members)
+        family_of_.items[p.result] = static_cast<std::int32_t>(f);
   }
   constexpr bool has_sibling(node_id k) const {
     const node& n = g_.node_at(k);
@@ -311,6 +319,7 @@ class sibling_merging {
   value_users users_;
   guard_sets guards_;
   vector<family> families_;
+  vector<std::int32_t> family_of_;  // by value: the family whose member it is the result of; none
 };
 
 // The same graph, what depends on weights and constants alone before everything else.

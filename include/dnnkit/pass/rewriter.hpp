@@ -88,7 +88,7 @@ class rewriter {
   // `g`, which the facts are of, has room for trials, and is as it was afterwards.
   static constexpr vector<place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules) {
     vector<place> places;
-    const vector<std::uint64_t> below = bits_below(g);
+    const vector<std::uint64_t> near = bits_below(g, 2), below = bits_below(g, pattern_depth);
     matcher m(facts);
     for (std::size_t k = 0; k < g.nodes.count; ++k) {
       const node n = g.nodes.items[k];
@@ -100,15 +100,17 @@ class rewriter {
       const bool has_laws = type == f32 || type == f64 || type == dtype::boolean;
       place best;
       for (const rule* r : rules.items[list].rules)
-        if ((r->operators & ~below.items[k]) == 0 && (has_laws || r->from == law::idempotent))
+        if ((r->near & ~near.items[k]) == 0 && (r->operators & ~below.items[k]) == 0 &&
+            (has_laws || r->from == law::idempotent))
           try_rule(m, facts, g, *r, n, best);
       if (best.r != nullptr) places.push_back(static_cast<place&&>(best));
     }
     return places;
   }
-  // The operators of each node and of what it is computed of, as deep as patterns are; a chain is one level.
-  static constexpr vector<std::uint64_t> bits_below(const graph& g) {
-    constexpr int depth = 7;
+  static constexpr int pattern_depth = 7;
+
+  // The operators of each node and of what it is computed of, so many levels; a chain is one.
+  static constexpr vector<std::uint64_t> bits_below(const graph& g, int depth) {
     vector<std::uint64_t> bits(g.nodes.count, 0);
     for (std::size_t k = 0; k < g.nodes.count; ++k) bits.items[k] = bit_of(*g.nodes.items[k].op);
     for (int level = 1; level < depth; ++level) {

@@ -125,10 +125,25 @@ struct sum_convolutions {
   static constexpr std::string_view name = detail::convolution_sums::name;
 
   static constexpr graph run(graph g, decision_notes notes = {}) {
-    if (!has_operator<op::conv>(g) || !has_operator<op::add>(g)) return g;
+    if (!has_operator<op::add>(g) || !may_have_sums(g)) return g;
     detail::convolution_sums sums(g, notes);
     return rebuild(
         g, [&](builder& b, const node& n, const rebuilt_inputs& inputs) { return sums.replaced(b, n, inputs); });
+  }
+
+ private:
+  // Do two convolutions read one tensor?
+  static constexpr bool may_have_sums(const graph& g) {
+    const vector<std::uint8_t> alive = live_nodes(g);
+    vector<std::uint8_t> is_convolved(g.values.count, 0);
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const node& n = g.nodes.items[k];
+      if (alive.items[k] == 0 || n.op->id != id_of<op::conv>) continue;
+      std::uint8_t& seen = is_convolved.items[g.input_of(n, 0)];
+      if (seen != 0) return true;
+      seen = 1;
+    }
+    return false;
   }
 };
 

@@ -189,11 +189,11 @@ class matcher {
   }
 
   constexpr void match_chain(std::uint8_t index, const node& n, std::size_t k) {
+    if (!continues(n, 0) && !continues(n, 1)) return;
     chain c;
     c.root = facts_.number_of(n);
     const std::size_t nodes_before = now_.nodes.count;
-    if (collect_operands(c, n) && collect_terms(c, index) && c.operands.count > 2 &&
-        c.operands.count >= c.terms.count) {
+    if (collect_operands(c, n) && collect_terms(c, index) && c.operands.count >= c.terms.count) {
       const auto number = static_cast<std::uint8_t>(chains_.count);
       const std::size_t before = goals_.count;
       chains_.push_back(c);
@@ -204,15 +204,21 @@ class matcher {
     }
     now_.nodes.resize(nodes_before);
   }
+  // Is operand i of n computed by another operator like it, for n alone?
+  constexpr bool continues(const node& n, std::size_t i) const {
+    const value_id v = g_.input_of(n, i);
+    const node* const inner = facts_.producer_of(v);
+    return inner != nullptr && inner->op->id == n.op->id && facts_.has_one_reader(v) && !facts_.is_setup(v);
+  }
   // What the chain of operators like n, of which none but n is read by others, is computed of.
   constexpr bool collect_operands(chain& c, const node& n) {
     for (std::size_t i = 0; i < 2; ++i) {
       const value_id v = g_.input_of(n, i);
-      const node* const inner = facts_.producer_of(v);
-      if (inner != nullptr && inner->op->id == n.op->id && facts_.has_one_reader(v) && !facts_.is_setup(v)) {
+      if (continues(n, i)) {
+        const node& inner = *facts_.producer_of(v);
         if (now_.nodes.count == now_.nodes.capacity()) return false;
-        now_.nodes.push_back(facts_.number_of(*inner));
-        if (!collect_operands(c, *inner)) return false;
+        now_.nodes.push_back(facts_.number_of(inner));
+        if (!collect_operands(c, inner)) return false;
       } else {
         if (c.operands.count == c.operands.capacity()) return false;
         c.operands.push_back(v);

@@ -81,6 +81,25 @@ constexpr std::uint64_t bits_of(const pattern& p) {
   return bits;
 }
 
+// Of its root and of the operands of that, where a chain of one operator is one with all its operands.
+constexpr std::uint64_t bits_near_root(const pattern& p) {
+  const term& root = p.root();
+  if (root.is != term::what::operation) return 0;
+  vector<std::uint8_t> chain{p.root_index()};
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < chain.count; ++i) {
+    const term& t = p.terms.items[chain.items[i]];
+    bits |= bit_of(*t.op);
+    for (std::size_t k = 0; k < t.inputs; ++k) {
+      const term& input = p.terms.items[t.input[k]];
+      if (input.is != term::what::operation) continue;
+      if (has(t.op->properties.laws, algebra::associative) && input.op->id == t.op->id) chain.push_back(t.input[k]);
+      else bits |= bit_of(*input.op);
+    }
+  }
+  return bits;
+}
+
 // left == right, of which a rule replaces the left side by the right one.
 struct equation {
   pattern left, right;
@@ -92,12 +111,12 @@ struct rule {
   condition needs{};
   licence_terms allowed{};
   law from{};
-  std::uint64_t operators = 0;  // of the left side, as bits (bit_of)
+  std::uint64_t operators = 0, near = 0;  // of the left side, and of its root and that's operands, as bits (bit_of)
 
   constexpr rule() = default;
   constexpr rule(const equation& e, licence_terms l) : rule(e, condition{}, l) {}
   constexpr rule(const equation& e, const condition& c, licence_terms l)
-      : left(e.left), right(e.right), needs(c), allowed(l), operators(bits_of(e.left)) {}
+      : left(e.left), right(e.right), needs(c), allowed(l), operators(bits_of(e.left)), near(bits_near_root(e.left)) {}
 };
 constexpr const condition& when(const condition& c) { return c; }
 
