@@ -108,9 +108,20 @@ template <class... Passes> struct pipeline {
     return run<Target>(
         static_cast<graph&&>(g), [](std::string_view, const schedule&) {}, families);
   }
+  // Passes named in `left_out` do not run: what without<> says of a pipeline, said of a run.
+  template <class Target = targets::portable>
+  [[nodiscard]] static constexpr schedule run(graph g, const family_table& families,
+                                              std::span<const std::string_view> left_out) {
+    schedule s;
+    s.g = static_cast<graph&&>(g);
+    s.g.settle();
+    s.families = families;
+    (detail::run_pass<Passes, Target>(s, left_out), ...);
+    s.plan.error = s.g.error;
+    return s;
+  }
   // The same with every decision written down: the schedule's log is that of the passes, the plan's all that printers
-  // say of it (plan/decision.hpp). Passes named in `left_out` do not run: what without<> says of a pipeline, said of a
-  // run.
+  // say of it (plan/decision.hpp).
   template <class Target = targets::portable>
   [[nodiscard]] static constexpr schedule run_logged(graph g, const family_table& families = {},
                                                      std::span<const std::string_view> left_out = {}) {
