@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // OPTIONS: -O1
-// Each pass of the default pipeline on random graphs: alone, that is beside those without which there are graphs that no
-// plan is made of; left out of all; and all together. The plan executor runs each plan, the reference evaluator the
-// graph; DNNKIT_SEEDS=5000 takes some three minutes.
+// Each pass of the default pipeline on random graphs: alone, that is beside those that a plan cannot be made without;
+// left out of all; and all together. The plan executor runs each plan, the reference evaluator the graph;
+// DNNKIT_SEEDS=5000 takes some three minutes.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 // Several operators at a time, as networks have them, which are what some passes are made for: random graphs of single
 // operators hardly ever hold them.
 //
-// Scales of bytes are powers of two, so that products and sums of what they stand for are exact, and rounding them gives
-// the same bytes however they are computed.
+// Scales of bytes are powers of two, so that products and sums of what they stand for are exact, and rounding them
+// gives the same bytes however they are computed.
 #pragma once
 
 #include <cstddef>
