@@ -229,7 +229,8 @@ template <class A, class B> [[nodiscard]] plan_differences compare_plans(std::in
   detail::comparable_network a(first, bindings), b(second, bindings);
   const plan_differences d = detail::compare(a, b);
   detail::json_writer json;
-  const auto add = [&](std::string_view title, const std::vector<plan_differences::difference>& list, auto write) {
+  const auto write_list = [&](std::string_view title, const std::vector<plan_differences::difference>& list,
+                              auto write) {
     json.key(title);
     json.array([&] {
       for (const plan_differences::difference& x : list)
@@ -251,9 +252,9 @@ template <class A, class B> [[nodiscard]] plan_differences compare_plans(std::in
     json.object([&] { a.write_figures(json); });
     json.key("second");
     json.object([&] { b.write_figures(json); });
-    add("kernels", d.kernels, [&](const std::string& text) { json.value(text == "-" ? 0 : std::stoull(text)); });
-    add("fusion", d.fusion, write_text);
-    add("layouts", d.layouts, write_text);
+    write_list("kernels", d.kernels, [&](const std::string& text) { json.value(text == "-" ? 0 : std::stoull(text)); });
+    write_list("fusion", d.fusion, write_text);
+    write_list("layouts", d.layouts, write_text);
   });
   return json.take() + "\n";
 }

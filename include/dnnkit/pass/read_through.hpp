@@ -27,6 +27,7 @@
 #include "dnnkit/op/resize.hpp"
 #include "dnnkit/op/slice.hpp"
 #include "dnnkit/pass/decision_log.hpp"
+#include "dnnkit/pass/layout_tables.hpp"
 
 namespace dnnkit::passes {
 
@@ -182,6 +183,7 @@ struct read_through {
     std::size_t readers = 0;
     for (node_id u : users[v]) {
       const node& reader = g.node_at(u);
+      if (!is_eliminated_before(g.node_at(g.at(v).producer), reader)) return false;
       if (reader.op->kind == form::movement) {
         if (!is_read_as_roll(g, users, reader.output)) return false;
         continue;  // the halves that are joined again
@@ -192,10 +194,17 @@ struct read_through {
     return readers <= 1;
   }
 
+  // Does SmartMem's Table 5 eliminate n where `reader` reads it?
+  static constexpr bool is_eliminated_before(const node& n, const node& reader) {
+    const auto first = plan::layout_class_of(*n.op), second = plan::layout_class_of(*reader.op);
+    return first && second && plan::is_eliminated_before(*first, *second);
+  }
+
   // Has n one reader, one of those that go over their operand once, perhaps behind a border that is read through?
   static constexpr bool is_read_once(graph& g, const value_users& users, const node& n) {
     if (users[n.output].size() != 1 || is_output(g, n.output)) return false;
     const node& reader = g.node_at(*users[n.output].begin());
+    if (!is_eliminated_before(n, reader)) return false;
     if (g.is<op::conv>(reader)) return g.input_of(reader, 0) == n.output && g.input_of(reader, 1) != n.output;
     if (g.is<op::pad>(n)) return false;
     return g.is<op::concat>(reader) || (is_border(g, reader) && is_read_once(g, users, reader));

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
@@ -18,6 +19,7 @@
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/op/slice.hpp"
 #include "dnnkit/pass/layout_costs.hpp"
+#include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/schedule.hpp"
 
 namespace dnnkit {
@@ -131,7 +133,8 @@ template <class Target> class layout_selection {
 
   constexpr void find_stretches(const fusion_plan& fusion) {
     for (const fusion_group& group : fusion.groups)
-      if (!group.setup && group.anchor != none && wants_channels(g_, g_.node_at(group.anchor))) {
+      if (!group.setup && group.anchor != none && is_searched(g_, group) &&
+          wants_channels(g_, g_.node_at(group.anchor))) {
         const value_id x = all_channels_of(g_.input_of(g_.node_at(group.anchor), 0)), y = group.outputs[0];
         if (is_free(x)) spatial_[index(x)] = 1;
         for (value_id o : group.outputs)
@@ -167,6 +170,19 @@ template <class Target> class layout_selection {
       return false;
     const footprint f = g_.footprint_of(anchor, 0);
     return f.axes.size() > 1 && f.axes[0] == needs::same(0) && f.axes[1] == needs::same(1);
+  }
+  // Does SmartMem's Table 6 have the layouts of the kernel's operands and results searched: is its class, that of its
+  // operators one after the other, ILD & Variable?
+  static constexpr bool is_searched(const graph& g, const fusion_group& group) {
+    std::optional<layout_class> so_far;
+    for (node_id n : group.nodes) {
+      const std::optional<layout_class> next = plan::layout_class_of(*g.node_at(n).op);
+      if (so_far && next) {
+        const plan::layout_pair& pair = plan::about_layouts(*so_far, *next);
+        so_far = pair.result ? pair.result : next;
+      } else if (next) so_far = next;
+    }
+    return so_far == layout_class::ild_variable;
   }
   static constexpr bool wants_channels(const graph& g, const node& anchor) {
     const std::size_t rank = g.at(anchor.output).type.dims.size();

@@ -10,6 +10,7 @@
 #include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/plan/plan_memory.hpp"
@@ -56,6 +57,7 @@ class log_writer {
     number_kernels();
     note_left_out();
     note_memory();
+    note_movers();
     add_kernels();
     add_values();
     add_nodes();
@@ -66,6 +68,7 @@ class log_writer {
   }
 
  private:
+  static constexpr std::string_view mover_log = "make plan", only_moves = "only moves elements";
   constexpr bool is_movement(node_id n) const { return g_.nodes.items[n].op->kind == form::movement; }
   constexpr slice_of numbers_from(std::size_t first) const {
     return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(p_.numbers.count - first)};
@@ -294,6 +297,56 @@ class log_writer {
           {"make plan", "one arena", "values that are not alive together share memory"},
           {{"arena", "bytes", static_cast<double>(p_.arena_bytes)}, {"each value for itself", "bytes", apart}});
   }
+  // SmartMem's Table 5 eliminates what has a fixed output layout, whatever stands beside it. Why a kernel that does
+  // nothing else is there all the same.
+  constexpr void note_movers() {
+    for (const fusion_group* group : kernels_) {
+      if (group->goes_on) continue;
+      node_id last = none;
+      for (node_id n : group->nodes)
+        if (const node x = g_.nodes.items[n]; !is_eliminated(*x.op) || !(g_.flops_of(x) == dim(0))) {
+          last = none;
+          break;
+        } else {
+          last = last == none || is_movement(last) ? n : last;
+        }
+      if (last == none) continue;
+      decision d = group->setup ? decision{mover_log, only_moves, "it runs once",
+                                           "when the session is made, of what is known by then"}
+                                : why_kept(last);
+      d.second = last;
+      d.value = group->outputs[0];
+      s_.notes().add(d);
+    }
+  }
+  constexpr decision why_kept(node_id n) {
+    const node x = g_.nodes.items[n];
+    if (is_movement(n)) {
+      if (g_.at(root_of(n)).from != origin::node)
+        return {mover_log, only_moves, "no kernel computes what it moves",
+                "it is an output of the network, or a condition, of what is read from memory"};
+      return {mover_log, only_moves, "the kernel before cannot store it so",
+              "the log says why of the edge between the two"};
+    }
+    for (std::size_t i = 0; i < x.inputs.count; ++i)
+      if (g_.input_of(x, i) != none)
+        for (const axis_reach& a : g_.footprint_of(x, i).axes)
+          if (a.how == reach::indirect)
+            return {mover_log, only_moves, "indices pick its elements", "strides do not say where they lie"};
+    if (x.inputs.count > 1)
+      return {mover_log, only_moves, "it joins several parts",
+              "a view has elements of one tensor, and the kernels before it store their results elsewhere"};
+    return {mover_log, only_moves, "no view has its elements",
+            "some positions have none of the operand's, or several have one, in an order that strides do not say"};
+  }
+  // The value that movement operator n, and those before it, move.
+  constexpr value_id root_of(node_id n) const {
+    value_id v = g_.input_of(g_.nodes.items[n], 0);
+    while (g_.at(v).producer != none && is_movement(g_.at(v).producer))
+      v = g_.input_of(g_.nodes.items[g_.at(v).producer], 0);
+    return v;
+  }
+
   constexpr void add_decisions() {
     const auto characters = static_cast<std::uint32_t>(p_.characters.count);
     p_.characters.append(s_.log.characters.begin(), s_.log.characters.end());
