@@ -103,7 +103,7 @@ class rewriter {
         if ((r->near & ~near.items[k]) == 0 && (r->operators & ~below.items[k]) == 0 &&
             (has_laws || r->from == law::idempotent))
           try_rule(m, facts, g, *r, n, best);
-      if (best.r != nullptr) places.push_back(static_cast<place&&>(best));
+      if (best.saving() > 0) places.push_back(static_cast<place&&>(best));
     }
     return places;
   }
@@ -131,11 +131,11 @@ class rewriter {
   static constexpr void try_rule(matcher& m, const graph_facts& facts, graph& g, const rule& r, const node& n,
                                  place& best) {
     for (const match& found : m.find(r, n)) {
-      if (r.needs.holds != nullptr && !r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
+      if (!r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
       place p{&r, found, {}, 0, 0};
       find_gone(facts, g, p);
       if (!weigh(facts, g, p, n)) continue;
-      if (p.saving() > 0 && (best.r == nullptr || p.saving() > best.saving())) best = static_cast<place&&>(p);
+      if (p.saving() > best.saving()) best = static_cast<place&&>(p);
     }
   }
 

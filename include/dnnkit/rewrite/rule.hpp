@@ -62,9 +62,11 @@ struct binding {
   }
 };
 
+constexpr bool always(const binding&, std::uint8_t, std::uint8_t) { return true; }
+
 // What must hold of a match besides: of two of its variables, or of one and a slot.
 struct condition {
-  bool (*holds)(const binding&, std::uint8_t first, std::uint8_t second) = nullptr;
+  bool (*holds)(const binding&, std::uint8_t first, std::uint8_t second) = always;
   std::uint8_t first = 0, second = 0;
   enum class about : std::uint8_t { nothing, variable, slot } first_is{}, second_is{};
   std::string_view text;  // between their names
