@@ -37,21 +37,32 @@ std::string_view pass_to_leave_out(const std::string& name) {
 
 }  // namespace
 
+void add_left_out_option(cxxopts::Options& options) {
+  options.add_options()(
+      "without", "a pass to leave out, by the name that the log has for it, such as 'join stages' or join-stages",
+      cxxopts::value<std::vector<std::string>>());
+}
+
+std::vector<std::string_view> left_out_of(const cxxopts::ParseResult& arguments) {
+  std::vector<std::string_view> left_out;
+  if (arguments.count("without") != 0)
+    for (const std::string& name : arguments["without"].as<std::vector<std::string>>())
+      left_out.push_back(pass_to_leave_out(name));
+  return left_out;
+}
+
 void add_plan_options(cxxopts::Options& options) {
   options.add_options()("isa",
                         "the instruction set to plan for, by default this machine's: sse2, avx2, avx512, "
                         "avx512_vnni, avx512_amx or neon",
-                        cxxopts::value<std::string>())(
-      "without", "a pass to leave out, by the name that the log has for it, such as 'join stages' or join-stages",
-      cxxopts::value<std::vector<std::string>>());
+                        cxxopts::value<std::string>());
+  add_left_out_option(options);
 }
 
 plan_options plan_options_of(const cxxopts::ParseResult& arguments) {
   plan_options options;
   if (arguments.count("isa") != 0) options.isa = set_named(arguments["isa"].as<std::string>()).name;
-  if (arguments.count("without") != 0)
-    for (const std::string& name : arguments["without"].as<std::vector<std::string>>())
-      options.left_out.push_back(pass_to_leave_out(name));
+  options.left_out = left_out_of(arguments);
   return options;
 }
 

@@ -16,7 +16,12 @@ struct plan_options {
   std::vector<std::string_view> left_out;  // names of passes of the default pipeline
 };
 
-// --isa NAME and --without PASS, as often as given.
+// --without PASS, as often as given, and the passes that it names. Raises dnnkit::error for a name that is no pass's,
+// and for passes that cannot be left out.
+void add_left_out_option(cxxopts::Options& options);
+std::vector<std::string_view> left_out_of(const cxxopts::ParseResult& arguments);
+
+// That and --isa NAME.
 void add_plan_options(cxxopts::Options& options);
 // Raises dnnkit::error where they name no instruction set, or no pass that can be left out.
 plan_options plan_options_of(const cxxopts::ParseResult& arguments);

@@ -98,7 +98,7 @@ for wrong in "sse9" "avx2,avx512" ""; do says 2 "--isa: ,instruction set" "$tool
 ! grep -q "input x" said.txt || fail "explain prints before it looks at --isa: $(cat said.txt)"
 says 2 "--isa: ,instruction set" "$tool" explain --counts --isa sse9 "$small"
 # Plans without some of the passes.
-for command in explain dot compare-plans; do
+for command in explain dot compare-plans "generate -o unused" "build -o unused"; do
   for wrong in "frob" "" "join stages,plan fusion"; do
     says 2 "--without: is no pass,expected one of propagate values,plan fusion,join stages,choose kernels" "$tool" $command "$small" --without "$wrong"
   done
@@ -109,6 +109,7 @@ for command in explain dot compare-plans; do
 done
 says 0 "passes left out,plan fusion, select layouts" "$tool" explain "$small" --without plan-fusion --without select_layouts --without "join stages"
 says 0 "digraph" "$tool" dot "$small" --without plan-fusion
+[ ! -e unused ] && [ ! -e unused.source ] || fail "files were written for passes that cannot be left out"
 says 0 "totals" "$tool" explain --json "$small" --isa avx2 --without "plan fusion"
 json "$small" '"@{$t->{passes_left_out}}" eq "plan fusion" && $t->{kernels} == @run && @run == 5'
 says 0 "first: all passes,second: without plan fusion,bytes of intermediates written,expected time,Conv 'conv': - | 1" "$tool" compare-plans "$small" --without plan_fusion
@@ -341,6 +342,8 @@ grep -q "5 operators, 4 weights (260 bytes)" written/small.hpp || fail "the size
 grep -q "struct small {" written/small.hpp || fail "small.hpp has no model"
 grep -q "small_weights()" written/small_weights.hpp || fail "small_weights.hpp has no function"
 grep -q "run_program" written/main.cpp || fail "main.cpp is no program"
+says 0 "without/small.hpp" "$tool" generate "$small" -o without --without join_stages
+grep -q 'pipeline = dnnkit::without_called<dnnkit::default_pipeline, "join stages">;' without/small.hpp || fail "small.hpp has all passes"
 
 # A model is called after its file, by the tool as by dnnkit_add_onnx.
 for name in My-net.v2 ResNet50 log class 3d-UNet __x__ a__B "aB cDe" 世界 "über" "(-)" gets.v1 \
@@ -392,8 +395,12 @@ says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O
 says 0 "" ./program_in_parts --input x=x.npy --output built_in_parts
 holds built_in_parts/y.npy $wanted
 touch program_in_parts.source/notes
-says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2
+# The same without some of the passes: as many kernels as explain says, an operator each.
+says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2 --without "plan fusion" --without join-stages
 [ "$(ls program_in_parts.source)" = notes ] || fail "build leaves, besides what is not its own: $(ls program_in_parts.source)"
+says 0 "5 kernels" ./program_in_parts --help
+says 0 "" ./program_in_parts --input x=x.npy --output built_without_passes
+holds built_without_passes/y.npy $wanted
 
 # A state that goes from run to run: a sum, and minus it; three runs, and one that goes on from a sum.
 sum=$2/running_sum.onnx

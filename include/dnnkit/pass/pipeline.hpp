@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dnnkit/core/text.hpp"
 #include "dnnkit/cost/target.hpp"
 #include "dnnkit/pass/apply_rules.hpp"
 #include "dnnkit/pass/break_long_views.hpp"
@@ -154,6 +155,9 @@ template <class... Passes, class Keep> struct filtered<pipeline<Passes...>, Keep
       decltype((pipeline<>{} + ... + std::conditional_t<Keep::template keeps<Passes>, pipeline<Passes>, pipeline<>>{}));
 };
 template <class Pass> struct all_but { template <class P> static constexpr bool keeps = !std::is_same_v<P, Pass>; };
+template <fixed_string... Names> struct all_but_called {
+  template <class P> static constexpr bool keeps = ((P::name != Names.view()) && ...);
+};
 struct graph_passes {
   template <class P> static constexpr bool keeps = graph_pass<P>;
 };
@@ -173,6 +177,13 @@ template <class Pipeline> struct listed;
 template <class... Passes> struct listed<pipeline<Passes...>> {
   static constexpr std::array<pass_facts, sizeof...(Passes)> passes{pass_facts{Passes::name, why_needed<Passes>()}...};
 };
+constexpr bool is_called(std::span<const pass_facts> passes, std::string_view name) {
+  for (const pass_facts& pass : passes)
+    if (pass.name == name) return true;
+  return false;
+}
+template <class Pipeline, fixed_string... Names>
+inline constexpr bool has_passes_called = (is_called(listed<Pipeline>::passes, Names.view()) && ...);
 template <class Pipeline, class Pass> struct contained;
 template <class... Passes, class Pass>
 struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v<Passes, Pass> || ...)> {};
@@ -192,6 +203,11 @@ using without = typename detail::filtered<Pipeline, detail::all_but<Pass>>::type
 template <class Pipeline, class Old, class... New>
 requires has_pass<Pipeline, Old>
 using replaced = typename detail::exchanged<Pipeline, Old, New...>::type;
+
+// The list without passes that are said by their names, as logs have them; each must be that of one.
+template <class Pipeline, fixed_string... Names>
+requires detail::has_passes_called<Pipeline, Names...>
+using without_called = typename detail::filtered<Pipeline, detail::all_but_called<Names...>>::type;
 
 // Its passes from graph to graph, and those behind them.
 template <class Pipeline> using rewriting_of = typename detail::filtered<Pipeline, detail::graph_passes>::type;
