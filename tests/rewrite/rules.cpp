@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,11 @@ constexpr std::size_t count_of(law from) {
 static_assert(count_of(law::associative) >= 45);
 static_assert(count_of(law::distributive) >= 38);
 static_assert(count_of(law::commutative) >= 66);
+
+std::string text_of_page(const std::string& page) {
+  std::ifstream file(DNNKIT_ASSETS "/../../" + page);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
 
 // A graph of a rule's left side.
 class left_side {
@@ -203,9 +209,36 @@ TEST_CASE("every rule applies to its left side, and keeps what it means") {
   });
 }
 
+TEST_CASE("docs/rewriting.md counts the rules by law and licence") {
+  const std::string text = text_of_page("docs/rewriting.md");
+  constexpr std::array laws{law::associative, law::distributive, law::commutative, law::identity,
+                            law::inverse,     law::idempotent,   law::recognition};
+  constexpr std::array names{"associative", "distributive", "commutative", "identities",
+                             "inverses",    "idempotent",   "recognitions"};
+  constexpr std::array licences{licence::exact, licence::reassociates, licence::approximates};
+  std::array<std::size_t, 4> all{};
+  std::string table;
+  const auto row = [&](const std::string& name, const std::array<std::size_t, 4>& counts) {
+    const std::string line = "| " + name + " | " + std::to_string(counts[0]) + " | " + std::to_string(counts[1]) +
+                             " | " + std::to_string(counts[2]) + " | " + std::to_string(counts[3]) + " |";
+    CHECK_MESSAGE(text.find("\n" + line + "\n") != std::string::npos, line);
+    table += line + "\n";
+  };
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    std::array<std::size_t, 4> counts{};
+    for (std::size_t j = 0; j < licences.size(); ++j) counts[3] += counts[j] = count_of(laws[i], licences[j]);
+    for (std::size_t j = 0; j < counts.size(); ++j) all[j] += counts[j];
+    row(names[i], counts);
+  }
+  row("all", all);
+  CHECK(all[3] == rw::rules::all.size());
+  MESSAGE("| law | exact | reassociates | approximates | together |\n" << table);
+  for (const std::string page : {"README.md", "docs/papers.md"})
+    CHECK_MESSAGE(text_of_page(page).find(std::to_string(all[3])) != std::string::npos, page);
+}
+
 TEST_CASE("docs/rewriting.md lists every rule") {
-  std::ifstream file(DNNKIT_ASSETS "/../../docs/rewriting.md");
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text = text_of_page("docs/rewriting.md");
   std::size_t listed = 0;
   for (std::size_t at = 0; (at = text.find("\n- `", at)) != std::string::npos; ++at) ++listed;
   CHECK(listed == rw::rules::all.size());
