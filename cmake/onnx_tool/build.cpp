@@ -17,6 +17,7 @@
 #include "cmake/onnx_tool/compiler.hpp"
 #include "cmake/onnx_tool/instruction_sets.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "cmake/onnx_tool/plan_options.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/kernel_parts.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
@@ -37,8 +38,7 @@ struct group_of_units {
 
 // Kernels are compiled apart from the program around them, which needs less optimisation, unless there are so many that
 // its compiler would be done long before the others.
-onnx::kernel_units units_that_pay(const dnnkit::graph& g, std::size_t jobs, bool with_program) {
-  const dnnkit::plan::plan_draft plan = cpu::planned(g);
+onnx::kernel_units units_that_pay(const plan::plan_draft& plan, std::size_t jobs, bool with_program) {
   const std::size_t cost = cpu::compile_cost(view_of(plan));
   if (with_program && onnx::session_takes_kernels(cost, jobs))
     return {1 + onnx::kernel_units_that_pay(cost, jobs - 1), 0};
@@ -68,11 +68,11 @@ void remove_sources(const path& folder, const std::string& name, const std::vect
 // The sources of the program, and the names of its units.
 std::vector<group_of_units> write_sources(const dnnkit::graph& g, const path& file, const path& folder,
                                           onnx::kernel_units units, const std::vector<std::string>& isas,
-                                          onnx::linked_data linked,
-                                          const std::vector<onnx::feedback_names>& feedbacks) {
+                                          onnx::linked_data linked, const std::vector<onnx::feedback_names>& feedbacks,
+                                          const std::vector<std::string_view>& left_out) {
   const std::string name = onnx::model_name(file);
   std::filesystem::create_directories(folder);
-  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, units, isas, feedbacks));
+  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, units, isas, feedbacks, left_out));
   onnx::write_if_changed(folder / fmt::format("{}.cpp", name_of_program), onnx::program_source(name, file, linked));
   std::vector<group_of_units> groups{{{}, {std::string(name_of_program)}}};
   const auto write = [&](group_of_units& group, std::size_t first) {
@@ -108,8 +108,7 @@ std::array<command_line, 2> commands_to_close(const std::vector<std::string>& co
 
 // Names the kernels that run element by element; throws refused where they are expected to take more of the time than
 // --most-scalar allows.
-void name_scalar_kernels(const model& m, const cxxopts::ParseResult& arguments) {
-  const plan::plan_draft plan = cpu::logged_plan(m.imported.graph);
+void name_scalar_kernels(const plan::plan_draft& plan, const cxxopts::ParseResult& arguments) {
   const std::vector<scalar_kernels> list = scalar_kernels_of(view_of(plan));
   const std::string text(printable(describe(list), line_feeds::kept));
   if (arguments.count("most-scalar") != 0) {
@@ -154,6 +153,7 @@ int build(int argc, char** argv) {
                         cxxopts::value<double>());
   options.add_options()(
       "keep-source", "leave what is compiled, and its objects, in PROGRAM.source, as is done where the compiler fails");
+  add_left_out_option(options);
   add_feedback_option(options);
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
@@ -171,6 +171,7 @@ int build(int argc, char** argv) {
       arguments->count("kernel-parts")
           ? onnx::kernel_parts_of("--kernel-parts", (*arguments)["kernel-parts"].as<std::string>())
           : 0;
+  const std::vector<std::string_view> left_out = left_out_of(*arguments);
   model m = load_compilable(*arguments, inputs_of(*arguments));
   refuse_to_replace_read(*arguments, m, "--output", program);
   refuse_unreadable_weights(m);
@@ -181,12 +182,13 @@ int build(int argc, char** argv) {
         "the state has other extents behind each run, for which no program has memory; `dnnkit generate` writes the "
         "model, whose dnnkit::model_session has reserve()",
         fmt::format("--feedback {}={}", growing->output, growing->input));
-  name_scalar_kernels(m, *arguments);
-  const onnx::kernel_units units = parts > 0 ? onnx::kernel_units{parts} : units_that_pay(g, jobs, isas.empty());
+  const plan::plan_draft plan = logged_plan(m, {{}, left_out});
+  name_scalar_kernels(plan, *arguments);
+  const onnx::kernel_units units = parts > 0 ? onnx::kernel_units{parts} : units_that_pay(plan, jobs, isas.empty());
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
   const std::vector<group_of_units> groups =
-      write_sources(g, file, folder, units, isas, linked_data_of(*arguments), feedbacks);
+      write_sources(g, file, folder, units, isas, linked_data_of(*arguments), feedbacks, left_out);
 
   const path log = folder / "compiler.log";
   const std::vector<std::string> compiler = compiler_and_options(log);

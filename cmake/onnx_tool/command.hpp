@@ -26,6 +26,7 @@ int check(int argc, char** argv);
 int run(int argc, char** argv);
 int compare(int argc, char** argv);
 int explain(int argc, char** argv);
+int compare_plans(int argc, char** argv);
 int dot(int argc, char** argv);
 int generate(int argc, char** argv);
 int build(int argc, char** argv);

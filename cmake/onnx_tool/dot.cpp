@@ -7,6 +7,7 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "cmake/onnx_tool/plan_options.hpp"
 #include "dnnkit/core/printable.hpp"
 
 namespace dnnkit::tool {
@@ -14,12 +15,12 @@ namespace dnnkit::tool {
 int dot(int argc, char** argv) {
   cxxopts::Options options("dnnkit dot", "Prints a model's operators, grouped into kernels, as a Graphviz digraph.");
   add_input_option(options);
-  add_isa_option(options);
+  add_plan_options(options);
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
-  require_known_isa(*arguments);
+  const plan_options by = plan_options_of(*arguments);
   const model m = load_supported(*arguments, inputs_of(*arguments));
-  const plan::plan_draft plan = logged_plan(m, *arguments);
+  const plan::plan_draft plan = logged_plan(m, by);
   std::cout << printable(dnnkit::dot(view_of(plan)), line_feeds::kept);
   return 0;
 }

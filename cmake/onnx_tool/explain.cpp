@@ -14,6 +14,7 @@
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "cmake/onnx_tool/plan_options.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/walk.hpp"
 
@@ -70,7 +71,7 @@ int explain(int argc, char** argv) {
       "Prints the symbols and tensors of a model, its operators by kind before and after what computes shapes "
       "was computed, and the kernels that the passes make of them, with reasons.");
   add_input_option(options);
-  add_isa_option(options);
+  add_plan_options(options);
   options.add_options()("counts", "only the operators by kind")("tensors", "only the symbols and tensors")(
       "json", "kernels, decisions and totals as one JSON object");
   const auto arguments = parse(options, argc, argv);
@@ -78,11 +79,11 @@ int explain(int argc, char** argv) {
   for (const char* part : {"counts", "tensors"})
     if (arguments->count("json") != 0 && arguments->count(part) != 0)
       throw error("is a part of the text, which --json replaces", fmt::format("--{}", part));
-  require_known_isa(*arguments);  // before anything is printed
+  const plan_options by = plan_options_of(*arguments);  // before anything is printed
   const model m = load_supported(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("json") != 0) {
-    const plan::plan_draft plan = logged_plan(m, *arguments);
+    const plan::plan_draft plan = logged_plan(m, by);
     std::cout << explain_json(view_of(plan));
     return 0;
   }
@@ -93,7 +94,7 @@ int explain(int argc, char** argv) {
   }
   if (all || counts) print_kinds(*m.file, g);
   if (!all) return 0;
-  const plan::plan_draft plan = logged_plan(m, *arguments);
+  const plan::plan_draft plan = logged_plan(m, by);
   std::cout << printable(dnnkit::explain(view_of(plan)), line_feeds::kept);
   return 0;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +14,14 @@
 
 namespace dnnkit::tool {
 
-// The plan, with its log, that dnnkit::compile of a model with this graph makes for Target.
-template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g);
+using pass_names = std::span<const std::string_view>;
+// The plan, with its log, that dnnkit::compile of a model with this graph makes for Target, by all passes but those
+// left out.
+template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g, pass_names left_out);
 
 struct instruction_set {
   std::string_view name, flags;
-  plan::plan_draft (*logged_plan)(dnnkit::graph);
+  plan::plan_draft (*logged_plan)(dnnkit::graph, pass_names left_out);
 };
 template <class Target> inline constexpr instruction_set set_of{Target::name, Target::flags, &logged_plan_for<Target>};
 inline constexpr std::array instruction_sets{set_of<targets::sse2>,       set_of<targets::avx2>,

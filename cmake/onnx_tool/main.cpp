@@ -19,6 +19,7 @@ constexpr std::array commands{
     command{"run", "run a model in the interpreter", dnnkit::tool::run},
     command{"compare", "find the first node whose result deviates", dnnkit::tool::compare},
     command{"explain", "say what the passes make of a model, and why", dnnkit::tool::explain},
+    command{"compare-plans", "say what plans differ in, by all passes and without some", dnnkit::tool::compare_plans},
     command{"dot", "draw a model's kernels as Graphviz text", dnnkit::tool::dot},
     command{"generate", "write a model as C++ source", dnnkit::tool::generate},
     command{"build", "compile a model to a program", dnnkit::tool::build},
@@ -27,7 +28,7 @@ constexpr std::array commands{
 
 void usage(std::ostream& out) {
   out << "usage: dnnkit COMMAND [MODEL.onnx] [options]\n\n";
-  for (const command& c : commands) out << fmt::format("  {:<11}{}\n", c.name, c.summary);
+  for (const command& c : commands) out << fmt::format("  {:<15}{}\n", c.name, c.summary);
   out << "\n`dnnkit COMMAND --help` tells the options of one.\n";
 }
 

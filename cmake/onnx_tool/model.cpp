@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cmake/onnx_tool/instruction_sets.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/inspect/fitting_extents.hpp"
@@ -19,7 +18,6 @@
 #include "dnnkit/reference/evaluator.hpp"
 #include "dnnkit/reference/plan_executor.hpp"
 #include "dnnkit/reference/symbol_values.hpp"
-#include "dnnkit/source/layer_names.hpp"
 #include "dnnkit/weights/host_bytes.hpp"
 #include "dnnkit/weights/npy.hpp"
 #include "dnnkit/weights/replacing_file.hpp"
@@ -58,14 +56,16 @@ bool unread(const cxxopts::exceptions::incorrect_argument_type& e, std::string_v
 
 }  // namespace
 
-std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv) {
+std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv, models_taken models) {
   options.add_options()("model", "the model", cxxopts::value<std::string>())(
       "dim", "value of a symbolic dimension, NAME=NUMBER, or bounds, NAME=FIRST..LAST",
       cxxopts::value<std::vector<std::string>>())(
       "allow-linked-data", "read external data behind links out of the model's folder, and with several hard links")(
       "help", "this text");
-  options.parse_positional({"model"});
-  options.positional_help("MODEL.onnx");
+  const bool two = models == models_taken::one_or_two;
+  if (two) options.add_options()("other", "another model", cxxopts::value<std::string>());
+  options.parse_positional(two ? std::vector<std::string>{"model", "other"} : std::vector<std::string>{"model"});
+  options.positional_help(two ? "MODEL.onnx [OTHER.onnx]" : "MODEL.onnx");
   cxxopts::ParseResult arguments = [&] {
     try {
       return options.parse(argc, argv);
@@ -87,7 +87,8 @@ std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, c
   }
   if (!arguments.count("model")) throw error("no model was named", "command line", "MODEL.onnx");
   if (const std::vector<std::string>& more = arguments.unmatched(); !more.empty())
-    throw error("takes one model", "command line", {}, fmt::format("'{}' as well", more.front()));
+    throw error(two ? "takes one or two models" : "takes one model", "command line", {},
+                fmt::format("'{}' as well", more.front()));
   return arguments;
 }
 
@@ -184,8 +185,9 @@ void refuse_unreadable_weights(model& m) {
   if (problems.left_out > 0) all += fmt::format("\n  and {} more", problems.left_out);
   throw refused(error("weights cannot be read:" + all, m.file->name()));
 }
-model load(const cxxopts::ParseResult& arguments, const tensors& given, onnx::bound_inputs bound) {
-  model m{std::make_unique<onnx::file>(arguments["model"].as<std::string>(), linked_data_of(arguments)), {}};
+model load(const cxxopts::ParseResult& arguments, const tensors& given, onnx::bound_inputs bound,
+           const std::string& argument) {
+  model m{std::make_unique<onnx::file>(arguments[argument].as<std::string>(), linked_data_of(arguments)), {}};
   const onnx::import_options extents = extents_given(arguments);
   onnx::refuse_unknown_inputs(m.file->model(), "--input", given);
   onnx::refuse_other_types(m.file->model(), "--input", given);
@@ -193,8 +195,8 @@ model load(const cxxopts::ParseResult& arguments, const tensors& given, onnx::bo
   m.imported = onnx::import_with_inputs(*m.file, extents, given, bound);
   return m;
 }
-model load_supported(const cxxopts::ParseResult& arguments, const tensors& given) {
-  model m = load(arguments, given);
+model load_supported(const cxxopts::ParseResult& arguments, const tensors& given, const std::string& argument) {
+  model m = load(arguments, given, onnx::bound_inputs::deciding, argument);
   refuse_unsupported(m);
   std::cerr << onnx::describe_open_inputs(m.imported.graph, "--input", given);
   return m;
@@ -221,22 +223,6 @@ void refuse_uncompilable(const model& m) {
   if (const std::string reason = cpu::reason_not_to_compile(m.imported.graph); !reason.empty())
     throw refused(error(reason, m.file->name()));
 }
-void add_isa_option(cxxopts::Options& options) {
-  options.add_options()("isa",
-                        "the instruction set to plan for, by default this machine's: sse2, avx2, avx512, "
-                        "avx512_vnni, avx512_amx or neon",
-                        cxxopts::value<std::string>());
-}
-void require_known_isa(const cxxopts::ParseResult& arguments) {
-  if (arguments.count("isa") != 0) static_cast<void>(set_named(arguments["isa"].as<std::string>()));
-}
-plan::plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments) {
-  plan::plan_draft (*logged)(dnnkit::graph) = [](dnnkit::graph g) { return cpu::logged_plan(std::move(g)); };
-  if (arguments.count("isa") != 0) logged = set_named(arguments["isa"].as<std::string>()).logged_plan;
-  refuse_uncompilable(m);  // with the names that the file has
-  return logged(with_names_of_layers(m.imported.graph));
-}
-
 dnnkit::graph rewritten(const dnnkit::graph& g) { return cpu::rewritten(g); }
 
 namespace {

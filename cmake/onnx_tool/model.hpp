@@ -2,6 +2,7 @@
 // A model as the commands use it: read, imported, run.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -28,9 +29,11 @@ namespace dnnkit::tool {
 
 using tensors = onnx::input_values;
 
-// The options of a command: `options` with MODEL, --dim, --allow-linked-data and --help added, parsed. Nothing when the
-// help was asked for, which is then printed.
-std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv);
+// The options of a command: `options` with MODEL, for some OTHER besides, --dim, --allow-linked-data and --help added,
+// parsed. Nothing when the help was asked for, which is then printed.
+enum class models_taken : std::uint8_t { one, one_or_two };
+std::optional<cxxopts::ParseResult> parse(cxxopts::Options& options, int argc, char** argv,
+                                          models_taken models = models_taken::one);
 onnx::linked_data linked_data_of(const cxxopts::ParseResult& arguments);
 
 // --input NAME=FILE.npy, as often as given.
@@ -39,16 +42,17 @@ tensors inputs_of(const cxxopts::ParseResult& arguments);
 // --feedback OUTPUT=INPUT, as often as given, of a model that has such an output and input.
 void add_feedback_option(cxxopts::Options& options);
 std::vector<onnx::feedback_names> feedbacks_of(const cxxopts::ParseResult& arguments, const dnnkit::graph& g);
-// The file --dim L=37 ... and MODEL name. Inputs that decide shapes or branches take their values from `given`; a name
-// there that no input has raises dnnkit::error.
+// The file that --dim L=37 ... and MODEL, or another argument, name. Inputs that decide shapes or branches take their
+// values from `given`; a name there that no input has raises dnnkit::error.
 struct model {
   std::unique_ptr<onnx::file> file;
   onnx::import_result imported;
 };
 model load(const cxxopts::ParseResult& arguments, const tensors& given = {},
-           onnx::bound_inputs bound = onnx::bound_inputs::deciding);
+           onnx::bound_inputs bound = onnx::bound_inputs::deciding, const std::string& argument = "model");
 // The same; raises `refused` with all problems when there are any.
-model load_supported(const cxxopts::ParseResult& arguments, const tensors& given = {});
+model load_supported(const cxxopts::ParseResult& arguments, const tensors& given = {},
+                     const std::string& argument = "model");
 // The same; raises `refused` with the reason where dnnkit::compile makes no plan of the model.
 model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given = {});
 
@@ -61,14 +65,6 @@ void refuse_uncompilable(const model& m);
 onnx::import_problems unreadable_weights(model& m);
 // Raises `refused` with them where there are any.
 void refuse_unreadable_weights(model& m);
-
-// --isa NAME, for commands that show a plan.
-void add_isa_option(cxxopts::Options& options);
-// Raises dnnkit::error where it names no instruction set.
-void require_known_isa(const cxxopts::ParseResult& arguments);
-// Its plan and log for this machine's instruction set or the one that --isa names, with layers called as built programs
-// call them. Throws refused if compile<> would not accept it.
-plan::plan_draft logged_plan(const model& m, const cxxopts::ParseResult& arguments);
 
 // The same for one run. The import takes extents for equal that must broadcast, and for at least 1, and some operators
 // need extents that are known: where those of the inputs given are not so, or the model is not supported for any

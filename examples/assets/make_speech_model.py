@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trains the speech detector of example 08 and writes it and the recording that the example listens to.
+"""Trains the speech detector of example 09 and writes it and the recording that the example listens to.
 
     apt-get install espeak-ng
     pip install numpy onnx onnxruntime

@@ -137,6 +137,19 @@ template <class Model, class Make> constexpr auto say_problem() {
   else return say_what_is_no_constant<Model, Make>();
 }
 
+template <class Model> struct target_of { using type = targets::native; };
+template <class Model>
+requires requires { typename Model::target; }
+struct target_of<Model> {
+  using type = typename Model::target;
+};
+template <class Model> struct pipeline_of { using type = default_pipeline; };
+template <class Model>
+requires requires { typename Model::pipeline; }
+struct pipeline_of<Model> {
+  using type = typename Model::pipeline;
+};
+
 }  // namespace detail
 
 // The graph as the model builds it: for printing, for the reference evaluator.
@@ -146,26 +159,19 @@ template <class Model> [[nodiscard]] constexpr graph graph_of() {
 
 // The graph behind the rewriting passes, whose nodes the plan's steps number; at run time too the one the compiler
 // made.
-template <class Model, class Pipeline = default_pipeline> constexpr graph rewritten_graph_of() {
+template <class Model, class Pipeline = typename detail::pipeline_of<Model>::type>
+constexpr graph rewritten_graph_of() {
   using make = detail::rewrite_graph_of<Model, Pipeline>;
   if (std::is_constant_evaluated()) return make{}();
   return frozen_graph<make>::thaw();
 }
 
-namespace detail {
-template <class Model> struct target_of { using type = targets::native; };
-template <class Model>
-requires requires { typename Model::target; }
-struct target_of<Model> {
-  using type = typename Model::target;
-};
-}  // namespace detail
-
 // Model: a type with `static constexpr void build(dnnkit::builder&)`, and members `ops` naming its op_set when it uses
-// operators that are not the library's, `families` naming its list of kernel families when it has others, and `target`
-// when it is not for that of the unit's flags. All passes run when this type is completed; a wrong model is a compile
-// error that names the operator and what disagrees.
-template <class Model, class Target = typename detail::target_of<Model>::type, class Pipeline = default_pipeline>
+// operators that are not the library's, `families` naming its list of kernel families when it has others, `target` when
+// it is not for that of the unit's flags, and `pipeline` when other passes are to run than the default ones. All passes
+// run when this type is completed; a wrong model is a compile error that names the operator and what disagrees.
+template <class Model, class Target = typename detail::target_of<Model>::type,
+          class Pipeline = typename detail::pipeline_of<Model>::type>
 struct compile {
   static_assert(
       requires(builder & g) { Model::build(g); },

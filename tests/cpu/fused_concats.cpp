@@ -51,6 +51,22 @@ template <std::int64_t Channels> struct focus {
     g.output("y", stored(g, dk::relu(y) + g.weight("b", {4 * Channels, 1, 1}), "y", 32));
   }
 };
+// Windows of an image put together again, and then rolled: no strided view says where a row lies, but its channels
+// follow each other.
+template <std::int64_t Channels> struct rolled {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {6, 16, Channels});
+    const dk::tensor apart = dk::reshape(dk::relu(x), {1, 2, 3, 4, 4, Channels});
+    const dk::tensor image = dk::reshape(dk::transpose(apart, {.perm = {0, 1, 3, 2, 4, 5}}), {1, 8, 12, Channels});
+    const auto roll = [](dk::tensor t, std::int64_t axis, std::int64_t by) {
+      return dk::concat(
+          {dk::narrow(t, axis, t.size(axis).value() - by, by), dk::narrow(t, axis, 0, t.size(axis).value() - by)},
+          {.axis = axis});
+    };
+    g.output("y", roll(roll(image, 1, 3), 2, 5) * 2.0);
+    g.output("z", dk::concat({dk::narrow(image, 2, 3, 7), dk::narrow(image, 2, 1, 4)}, {.axis = 3 - 1}));
+  }
+};
 template <class Model> constexpr bool turns_blocks() {
   using net = dk::compile<Model>;
   for (const dk::kernel_choice& c : net::choices)
@@ -69,6 +85,10 @@ TEST_CASE("blocks that are turned in registers") {
     CHECK(turns_blocks<focus<3>>());
     CHECK(turns_blocks<focus<5>>());
   }
+}
+TEST_CASE("windows of an image, put together again and rolled") {
+  check_model<rolled<3>>("few channels");
+  check_model<rolled<37>>("vectors of channels");
 }
 TEST_CASE("matrices") { check_model<rows>("matrices"); }
 

@@ -89,6 +89,25 @@ template <class Size> struct behind_movement {  // Pad, Concat, Gather, Resize, 
   }
 };
 
+// Mirrored, repeated and larger pictures that convolutions read where they lie; channels fill vectors, or do not.
+template <std::int64_t Channels> struct read_where_it_lies {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {2, 3, 7, 9});
+    const dk::tensor a = dk::relu(convolution(g, x, "a", Channels, 3, {.pads = {1, 1, 1, 1}}));
+    const auto bordered = [](dk::tensor t, dk::pad_mode mode) {
+      return dk::pad(t, {.pads = {0, 0, 3, 2, 0, 0, 1, 9}, .mode = mode});
+    };
+    const auto larger = [](dk::tensor t) { return dk::resize(t, {.scales = {1, 1, 2, 3}}); };
+    g.output("mirrored", convolution(g, bordered(a, dk::pad_mode::reflect), "b", 20, 3));
+    g.output("edge", convolution(g, bordered(a, dk::pad_mode::edge), "c", 3, 3, {.pads = {1, 0, 0, 1}}));
+    g.output("wrapped", convolution(g, bordered(x, dk::pad_mode::wrap), "d", 6, 3, {.strides = {2, 2}}));
+    g.output("larger", convolution(g, larger(a), "e", 17, 3, {.pads = {1, 1, 1, 1}}));
+    g.output("both", convolution(g, bordered(larger(a), dk::pad_mode::reflect), "f", 2, 5));
+    g.output("in pairs", convolution(g, bordered(a, dk::pad_mode::edge), "h", Channels, 3, {.group = Channels}));
+    g.output("joined", convolution(g, dk::concat({larger(a), dk::exp(larger(a) * 0.5)}, {.axis = 1}), "i", 8, 1));
+  }
+};
+
 template <class Size> struct pools {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = dk::relu(convolution(g, Size::image(g, 3), "a", 20, 3, {.pads = {1, 1, 1, 1}}));
@@ -236,6 +255,10 @@ TEST_CASE("grouped and depthwise convolutions") {
 TEST_CASE("movement and sampling in front of convolutions") {
   check_model<behind_movement<sized<6, 7>>>("static");
   check_model<behind_movement<symbolic>>("symbolic");
+}
+TEST_CASE("what only chooses elements, in front of convolutions") {
+  check_model<read_where_it_lies<5>>("few channels");
+  check_model<read_where_it_lies<35>>("vectors of channels");
 }
 TEST_CASE("pools") {
   check_model<pools<sized<8, 7>>>("static");

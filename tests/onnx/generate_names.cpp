@@ -78,6 +78,18 @@ TEST_CASE("where kernels cost much, the session's unit has its share of them") {
   CHECK(!has({}, "kernel_part"));
 }
 
+TEST_CASE("passes that are left out are said in the model") {
+  dk::builder g;
+  g.output("y", dk::relu(g.input("x", dk::f32, {3})));
+  const std::vector<std::string_view> left_out{"apply rules", "join stages"};
+  CHECK(
+      dk::onnx::model_header(g.value(), "net", "net.onnx", {}, {}, {}, left_out)
+          .find(
+              "using pipeline = dnnkit::without_called<dnnkit::default_pipeline, \"apply rules\", \"join stages\">;") !=
+      std::string::npos);
+  CHECK(dk::onnx::model_header(g.value(), "net", "net.onnx").find("pipeline") == std::string::npos);
+}
+
 TEST_CASE("a model of hostile names is one struct") {
   for (const std::string& name : all_names) {
     CAPTURE(name);

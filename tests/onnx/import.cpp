@@ -54,6 +54,25 @@ TEST_CASE("constants in every form, and outputs that are inputs or constants") {
   CHECK(y[3].reals == std::vector<double>{7, 8});
 }
 
+TEST_CASE("a constant of equal numbers is one number, an initializer of such a weight") {
+  const auto imported = [](bool as_node, std::vector<float> elements) {
+    graph_of g;
+    g.input("x", f32, {3}).output("y");
+    const auto t = reals(as_node ? "" : "c", std::move(elements), {3});
+    if (as_node) g.node("Constant", {}, {"c"}, {stored("value", t)});
+    else g.initializer(t);
+    g.node("Mul", {"x", "c"}, {"y"});
+    const auto m = model_of(g);
+    const auto r = import(m);
+    REQUIRE(problems(r) == "");
+    const auto y = run(r, std::vector<host_tensor>{host_tensor({3}, {1, 2, 3})})[0].reals;
+    return std::pair(r.weights.size(), y);
+  };
+  CHECK(imported(true, {2, 2, 2}) == std::pair(std::size_t{0}, std::vector<double>{2, 4, 6}));
+  CHECK(imported(true, {2, 2, 3}) == std::pair(std::size_t{1}, std::vector<double>{2, 4, 9}));
+  CHECK(imported(false, {2, 2, 2}) == std::pair(std::size_t{1}, std::vector<double>{2, 4, 6}));
+}
+
 TEST_CASE("a Concat of one tensor is that tensor") {
   graph_of g;
   g.input("x", f32, {2}).output("y").node("Concat", {"x"}, {"h"}, {integer("axis", 0)}).node("Relu", {"h"}, {"y"});

@@ -148,9 +148,9 @@ using namespace dnnkit::passes;
 TEST_CASE("rewriting passes broken on purpose are caught") {
   CHECK(is_caught<propagate_values, wrong_sign<propagate_values>>());
   CHECK(is_caught<expand_composites, wrong_sign<expand_composites>>());
-  CHECK(is_caught<apply_laws, wrong_sign<apply_laws>>());
+  CHECK(is_caught<default_rules, wrong_sign<default_rules>>());
   CHECK(is_caught<lower_transposed_convolution, wrong_sign<lower_transposed_convolution>>());
-  CHECK(is_caught<fold_into_convolution, wrong_sign<fold_into_convolution>>());
+  CHECK(is_caught<fold_scales, wrong_sign<fold_scales>>());
   CHECK(is_caught<separate_outputs, wrong_sign<separate_outputs>>());
 
   // What random graphs do not have: chains of so many views, groups of channels in one axis, recurrent layers,
@@ -172,6 +172,20 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
   groups.output("y", dk::instance_normalization(merged, groups.weight("scale", {2}), groups.weight("bias", {2})));
   CHECK_FALSE(differs(groups, all{}));
   CHECK(differs(groups, dk::replaced<all, unmerge_rows, wrong_sign<unmerge_rows>>{}));
+
+  const auto branch = [](dk::builder& b, dk::tensor of, const char* name, std::int64_t window, const dk::op::conv& c) {
+    return dk::conv(of, b.weight(name, {3, 4, window, window}), c);
+  };
+  dk::builder siblings;
+  x = siblings.input("x", dk::f32, {1, 4, 5, 5});
+  siblings.output("y", dk::softmax(branch(siblings, x, "a", 1, {})) + dk::softmax(branch(siblings, x, "b", 1, {})));
+  CHECK_FALSE(differs(siblings, all{}));
+  CHECK(differs(siblings, dk::replaced<all, merge_siblings, wrong_sign<merge_siblings>>{}));
+  dk::builder sums;
+  x = sums.input("x", dk::f32, {1, 4, 5, 5});
+  sums.output("y", branch(sums, x, "a", 1, {}) + branch(sums, x, "b", 3, {.pads = {1, 1, 1, 1}}));
+  CHECK_FALSE(differs(sums, all{}));
+  CHECK(differs(sums, dk::replaced<all, sum_convolutions, wrong_sign<sum_convolutions>>{}));
 
   dk::builder layers;
   const dk::tensor steps = layers.input("x", dk::f32, {3, 1, 2});
@@ -228,7 +242,7 @@ TEST_CASE("passes in another order are right, or refused by name") {
     CHECK(refused_by(
               seed,
               dk::pipeline<select_layouts, fusion, fusion, join_stages, make_plan, make_plan, choose_kernels>{}) == "");
-    CHECK(refused_by(seed, dk::pipeline<fusion, apply_laws, make_plan>{}) == "the pass 'apply laws" + graphs);
+    CHECK(refused_by(seed, dk::pipeline<fusion, default_rules, make_plan>{}) == "the pass 'apply rules" + graphs);
     CHECK(refused_by(seed, dk::pipeline<make_plan, separate_outputs>{}) == "the pass 'separate outputs" + graphs);
     const std::string late = refused_by(seed, dk::pipeline<fusion, join_stages, select_layouts, make_plan>{});
     with_stages += late == "the pass 'select layouts" + stages;

@@ -135,6 +135,8 @@ auto one_of_each(std::int64_t n) {
     g.output("grouped", filtered(g, image, 64, "b", {.group = 4}));
     g.output("depthwise", filtered(g, image, 32, "c", {.group = 32}));
     g.output("first", filtered(g, few, 4, "d", {}));
+    const dk::tensor squeezed = dk::conv(dk::global_average_pool(image), g.weight("s", {4, 32, 1, 1}));
+    g.output("excited", dk::conv(dk::relu(squeezed), g.weight("t", {32, 4, 1, 1})));
     g.output("pooled", dk::average_pool(image, {.kernel_shape = {3, 3}}));
     g.output("integers", dk::matmul(g.input("i", dk::i32, {4 * n, 5}), g.input("j", dk::i32, {5, 6})));
     const auto heads = [&](const char* name) { return g.input(name, f32, {1, 2, 32 * n, 32}); };
@@ -239,12 +241,13 @@ TEST_CASE("every family that was asked is kept with its cost, or with why it doe
     random_graph(b, seed).build();
     const dk::schedule s = dk::default_pipeline::run(b.value(), dk::cpu::default_families.table);
     REQUIRE(s.g.error.str() == "");
-    REQUIRE(s.plan.choices.size() == s.plan.recipes.size());
-    for (std::size_t r = 0; r < s.plan.choices.size(); ++r) {
+    REQUIRE(s.plan.choices.size() == s.plan.recipes.size() + s.plan.stages.size());
+    const dk::plan_view plan = dk::plan::view_of(s.plan);
+    for (std::size_t r = 0; r < s.plan.recipes.size(); ++r) {
       const dk::kernel_choice& c = s.plan.choices[r];
       std::size_t asked = 0;
       for (const dk::kernel_family& f : dk::cpu::default_families.table)
-        asked += f.carries_out(s.plan.recipes[r].anchor);
+        asked += f.is_asked(dk::kernel_spec(plan, r), dk::targets::portable::facts);
       CHECK(dk::cpu::default_families.table[c.number].name == c.family);
       CHECK(c.alternatives.count + 1 == asked);
       CHECK(c.cost.cycles > 0);

@@ -53,6 +53,21 @@ struct rows_of_convolutions : anything<2, 0> {
     return {.positions = 2, .whole_axes = 0, .whole = {~(1U | 1U << 2U)}};
   }
 };
+// Wants all of a chain in one tile, whatever axes there are, where at most so many bytes are handed over.
+template <int Bytes = 1 << 30, int Cycles = 1> struct one_tile {
+  static constexpr std::string_view name = "one tile";
+  static constexpr bool carries_out(const dk::plan::operator_tag&) { return true; }
+  static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag>, const dk::cpu_facts&) {
+    return {.positions = 1, .most_bytes = Bytes, .one_tile = true};
+  }
+  static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts&) {
+    dk::kernel_choice c;
+    c.cost.cycles = spec.stages() == 1 ? 10 : Cycles;
+    for (std::size_t d = 0; d < spec.rank(); ++d)
+      if (spec.tile(d) != 0) return dk::no_match{"it is cut"};
+    return c;
+  }
+};
 struct single_kernels {
   static constexpr std::string_view name = "single kernels";
   static constexpr bool carries_out(const dk::plan::operator_tag&) { return true; }
@@ -160,6 +175,44 @@ TEST_CASE("masks, lengths that symbols say, and what is computed on either side 
   const dk::schedule s = scheduled<anything<2, 1>>(b.value());
   CHECK(stages_in(s) == counts{3});
   for (std::uint64_t seed = 0; seed < 5; ++seed) CHECK(error_of(b.value(), s, seed) == "");
+}
+
+TEST_CASE("a family may want all of a chain in one tile, also where no axis could be cut") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {1, 6, 3, 5});
+  dk::tensor s = dk::conv(dk::global_average_pool(x), b.weight("a", {4, 6, 1, 1}));
+  s = dk::conv(dk::relu(s), b.weight("b", ".w", {6, 4, 1, 1}), b.weight("b", ".b", {6}));
+  b.output("y", dk::sigmoid(s));
+  CHECK(stages_in(scheduled<anything<2, 1>>(b.value())).empty());
+  for (const dk::graph& g : {b.value(), attention({}, only_softmax)}) {
+    const dk::schedule all = scheduled<one_tile<>>(g);
+    CHECK(stages_in(all) == counts{3});
+    REQUIRE(all.plan.recipes.size() == 1);
+    for (std::int32_t n : dk::plan::plan_draft::part<std::int32_t>(all.plan.numbers, all.plan.recipes[0].tile))
+      CHECK(n == 0);
+    for (const dk::plan::buffer& v : all.plan.buffers) {
+      std::int64_t elements = 1;
+      for (dk::dim d : v.type.dims) elements *= d.value();
+      if (v.where == dk::plan::storage::tiles) CHECK(v.elements == dk::dim(elements));
+    }
+    CHECK(all.plan.arena_bytes == 0);
+    CHECK(error_of(g, all, 1) == "");
+  }
+}
+
+TEST_CASE("products with one weight, which is packed once for all of their kernels, are not joined in one tile") {
+  const auto joined = [](const char* first, const char* second) {
+    dk::builder b;
+    const dk::tensor x = b.input("x", dk::f32, {2, 6}), w = b.weight("w", {6, 6}), v = b.weight("v", {6, 6});
+    const auto named = [&](const char* name) { return *name == 'w' ? w : dk::transpose(v); };
+    b.output("y", dk::matmul(dk::relu(dk::matmul(x, named(first))), named(second)));
+    const dk::schedule s = scheduled<one_tile<>>(b.value());
+    CHECK(error_of(b.value(), s, 1) == "");
+    return stages_in(s);
+  };
+  CHECK(joined("w", "v") == counts{2});
+  CHECK(joined("w", "w").empty());
+  CHECK(joined("v", "v").empty());
 }
 
 TEST_CASE("a mask that is read twice at each of many levels is looked at once at each") {
@@ -321,6 +374,43 @@ TEST_CASE("what is handed over is joined only where it has as many bytes as the 
   constexpr int scores = 2 * 3 * 5 * 7 * 4;
   CHECK(stages_in(scheduled<pairs<4, scores>>(g)) == counts{2});
   CHECK(stages_in(scheduled<pairs<4, scores + 1>>(g)).empty());
+  CHECK(stages_in(scheduled<one_tile<scores>>(g)) == counts{3});
+  CHECK(stages_in(scheduled<one_tile<scores - 1>>(g)).empty());
+}
+
+TEST_CASE("of families that would join a chain, the one that gains most does") {
+  const dk::graph g = attention({}, only_softmax);
+  const auto is_cut = [&](const dk::schedule& s) {
+    CHECK(error_of(g, s, 1) == "");
+    REQUIRE(stages_in(s) == counts{3});
+    bool cut = false;
+    for (std::int32_t n : dk::plan::plan_draft::part<std::int32_t>(s.plan.numbers, s.plan.recipes[0].tile))
+      cut = cut || n != 0;
+    return cut;
+  };
+  CHECK(is_cut(scheduled<anything<2, 1>, one_tile<>>(g)));  // of equals, the first
+  CHECK(is_cut(scheduled<one_tile<1 << 30, 2>, anything<2, 1>>(g)));
+  CHECK(!is_cut(scheduled<one_tile<1 << 30, 0>, anything<2, 1>>(g)));
+  CHECK(is_cut(scheduled<one_tile<8>, anything<2, 1>>(g)));  // the other would not
+}
+
+TEST_CASE("of two groups that are not joined the log says once why, however many chains begin with them") {
+  const auto said = [](const dk::schedule& s) {  // pairs of anchors, each as often as it is noted
+    std::vector<std::pair<dk::node_id, dk::node_id>> list;
+    for (const dk::plan::decision& d : s.log.decisions)
+      if (d.pass == dk::passes::join_stages::name) list.emplace_back(d.first, d.second);
+    return list;
+  };
+  const dk::graph g = attention({}, only_softmax);  // chains of two and of three begin with the first product
+  const auto check = [&]<class... Families>(dk::family_list<Families...>) {
+    const auto list = said(dk::default_pipeline::run_logged(g, dk::family_list<Families...>::table));
+    REQUIRE(list.size() == 2);
+    CHECK(list[0] != list[1]);
+  };
+  check(dk::family_list<anything<2, 1, false>>{});
+  check(dk::family_list<anything<2, 1, false>, one_tile<8>>{});
+  check(dk::family_list<pairs<4>>{});
+  check(dk::family_list<anything<2, 1>>{});
 }
 
 TEST_CASE("plans of random graphs whose groups are joined wherever tiles allow it compute what the graphs do") {
@@ -337,6 +427,7 @@ TEST_CASE("plans of random graphs whose groups are joined wherever tiles allow i
     check(b.value(), seed, anything<1, 0>{});
     check(b.value(), seed, anything<2, 1>{});
     check(b.value(), seed, anything<3, 2>{});
+    check(b.value(), seed, one_tile<>{});
   }
   if (harness::seeds(1, 150).size() > 1) CHECK(joined > 20);
 }

@@ -82,19 +82,54 @@ static_assert(std::is_same_v<dk::rewriting_of<dk::pipeline<as_maximum>>, dk::pip
 static_assert(std::is_same_v<dk::planning_of<with_maximum>, dk::planning_of<dk::default_pipeline>>);
 
 // A pass behind another one, and in its place.
-using dk::passes::apply_laws, dk::passes::break_long_views, dk::passes::expand_composites;
-using three = dk::pipeline<apply_laws, break_long_views, expand_composites>;
+using dk::passes::share_reductions, dk::passes::break_long_views, dk::passes::expand_composites;
+using three = dk::pipeline<share_reductions, break_long_views, expand_composites>;
 static_assert(std::is_same_v<dk::replaced<three, break_long_views, break_long_views, as_maximum>,
-                             dk::pipeline<apply_laws, break_long_views, as_maximum, expand_composites>>);
+                             dk::pipeline<share_reductions, break_long_views, as_maximum, expand_composites>>);
 static_assert(std::is_same_v<dk::replaced<three, expand_composites, as_maximum>,
-                             dk::pipeline<apply_laws, break_long_views, as_maximum>>);
+                             dk::pipeline<share_reductions, break_long_views, as_maximum>>);
+
+// The same by names, of which each must be one's.
+static_assert(
+    std::is_same_v<dk::without_called<three, "break long views", "share reductions">, dk::pipeline<expand_composites>>);
+static_assert(std::is_same_v<dk::without_called<three>, three>);
+template <class Pipeline>
+concept has_long_views = requires {
+  typename dk::without_called<Pipeline, "break long views">;
+};
+static_assert(has_long_views<three> && !has_long_views<dk::pipeline<share_reductions>>);
+
+// What programs know of a list when they run.
+static_assert(dk::passes_of<three>[2].name == expand_composites::name && !dk::passes_of<three>[2].needed.empty());
+static_assert(dk::passes_of<three>[0].name == share_reductions::name && dk::passes_of<three>[0].needed.empty());
+static_assert(dk::passes_of<dk::pipeline<>>.empty());
 
 }  // namespace
+
+TEST_CASE("passes left out of a run: the same as a list that lacks them, and the log names them") {
+  const std::vector<std::string_view> left_out{"plan fusion", "apply rules"};
+  using fewer = dk::without<dk::without<dk::default_pipeline, dk::passes::default_fusion<>>, dk::passes::default_rules>;
+  for (const std::uint64_t seed : harness::seeds(0, 300)) {
+    CAPTURE(seed);
+    const dk::graph g = graph_from(seed);
+    const dk::plan::plan_draft found = dk::default_pipeline::run_logged(g, {}, left_out).plan,
+                               expected = fewer::run_logged(g).plan;
+    CHECK(found.error.str() == expected.error.str());
+    CHECK(found.steps.size() == expected.steps.size());
+    CHECK(found.recipes.size() == expected.recipes.size());
+    CHECK(found.arena_bytes == expected.arena_bytes);
+    std::vector<std::string_view> named;
+    for (const dk::plan::decision& d : found.decisions)
+      if (d.verdict == dk::plan::not_run) named.push_back(d.pass);
+    CHECK(named == std::vector<std::string_view>{"apply rules", "plan fusion"});
+    CHECK(found.decisions.size() == expected.decisions.size() + 2);
+  }
+}
 
 TEST_CASE("a pass from graph to graph that takes notes is one of the rewriting passes") {
   dk::builder b;
   b.output("y", dk::relu(b.input("x", dk::f32, {4})));
-  const dk::schedule s = dk::rewriting_of<with_maximum>::run_logged(b.value());
+  const dk::schedule s = dk::rewriting_of<dk::without<with_maximum, dk::passes::default_rules>>::run_logged(b.value());
   REQUIRE(s.g.nodes.size() == 1);
   CHECK(s.g.nodes[0].op->name == "Max");
   CHECK(s.log.decisions[0].pass == as_maximum::name);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -71,6 +72,25 @@ TEST_CASE("plans of random graphs compute what the graphs do, by all passes and 
   }
   if (seeds.size() > 1) CHECK(4 * stages >= seeds.size());
   MESSAGE(stages << " stages before the last of a kernel, " << seeds.size() << " graphs");
+}
+
+TEST_CASE("plans of random graphs compute what the graphs do, whichever passes a run leaves out that can be") {
+  std::vector<std::string_view> all;
+  for (const dk::pass_facts& pass : dk::passes_of<dk::default_pipeline>)
+    if (pass.needed.empty()) all.push_back(pass.name);
+  for (const std::uint64_t seed : harness::seeds(2, harness::is_sanitized ? 15 : 300)) {
+    dk::builder b;
+    random_graph(
+        b, seed,
+        {.least_operators = 2, .most_operators = 20, .symbols = seed % 2 == 1, .branches = true, .chains = true})
+        .build();
+    const dk::graph& g = b.value();
+    INFO("DNNKIT_SEED=" << seed << "\n" << harness::describe(g));
+    std::mt19937_64 random(seed);
+    std::vector<std::string_view> left_out = all;  // every fourth time all of them
+    if (seed % 4 != 0) std::erase_if(left_out, [&](std::string_view) { return random() % 2 == 0; });
+    CHECK(error_of_plan(g, dk::default_pipeline::run_logged(g, families, left_out).plan, seed) == "");
+  }
 }
 
 TEST_CASE("a graph that needs a pass which is left out is refused, and the pass named") {

@@ -33,7 +33,7 @@ struct model {
     const dk::tensor x = g.input("x", f32, {2, 3});
     const dk::tensor w = dk::exp(g.weight("w", {3, 5})) * g.constant({1, 2, 3}, {3, 1});  // computed once
     dk::tensor y = dk::matmul(x, w);
-    y = y + g.weight("b", {5}) + g.constant({0.5, -0.5}, {2, 1});
+    y = dk::relu(y + g.weight("b", {5})) + g.constant({0.5, -0.5}, {2, 1});
     g.output("y", y);
     g.output("chosen", dk::where(g.weight("m", {2, 3}, dk::boolean), g.input("i", dk::i64, {2, 3}),
                                  g.constant({-4}, {2, 3}, dk::i64)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library's families of kernels, of which that of rows (cpu/families/row_stages.hpp) joins all stages that it can
-// carry out, however little they hand over, in tiles of so many rows: its kernels then occur in small graphs, too.
+// The library's families of kernels, of which one joins all stages that it can carry out, whatever that gains: its
+// kernels then occur in small graphs, too. That of rows (cpu/families/row_stages.hpp) has tiles of so many of them.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,25 @@ template <std::int32_t Rows> struct eager_row_stages {
   }
   template <class Net, std::size_t R> struct kernel : dk::cpu::row_stages::template kernel<Net, R> {};
 };
+
+struct eager_thin_stages {
+  static constexpr std::string_view name = "eager thin stages";
+  static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag> anchors, const dk::cpu_facts& facts) {
+    return dk::cpu::thin_stages::joins(anchors, facts);
+  }
+  static constexpr dk::kernel_match stage(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
+    return dk::cpu::thin_stages::stage(spec, facts);
+  }
+  static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
+    const dk::kernel_match match = dk::cpu::thin_stages::match(spec, facts);
+    if (!match) return match;
+    dk::kernel_choice c = *match;
+    c.cost.cycles = 1;
+    return c;
+  }
+  template <class Net, std::size_t R> struct kernel : dk::cpu::thin_stages::template kernel<Net, R> {};
+};
+inline constexpr auto with_eager_thin_stages = dk::family_list<eager_thin_stages>{} + dk::cpu::default_families;
 
 template <std::int32_t Rows>
 inline constexpr auto with_eager_stages = dk::family_list<eager_row_stages<Rows>>{} + dk::cpu::default_families;

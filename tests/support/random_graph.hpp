@@ -8,15 +8,15 @@
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/graph/walk.hpp"
-#include "tests/support/random_anchors.hpp"
+#include "tests/support/random_idioms.hpp"
 #include "tests/support/random_source.hpp"
 
-class random_graph : random_anchors {
+class random_graph : random_idioms {
  public:
   constexpr random_graph(dnnkit::builder& b, std::uint64_t seed, random_options options = {})
       : random_graph(b, random_source(seed), options) {}
   constexpr random_graph(dnnkit::builder& b, random_source choices, random_options options = {})
-      : random_anchors(b, choices, options) {}
+      : random_idioms(b, choices, options) {}
 
   constexpr void build() {
     make_inputs();
@@ -24,6 +24,7 @@ class random_graph : random_anchors {
     for (int tries = 0; nodes() < wanted && tries < 200; ++tries) {
       if (options_.branches && r_.chance(8)) branch();
       if (options_.chains && r_.chance(20)) chain();
+      if (options_.idioms && r_.chance(30)) idiom();
       const std::size_t before = nodes();
       const auto family = r_.below(100);
       if (family < 14) unary();

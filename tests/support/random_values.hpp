@@ -21,6 +21,7 @@ struct random_options {
   bool symbols = false;   // some extents of inputs are symbols
   bool branches = false;  // some values are computed by one of two branches, which an input chooses
   bool chains = false;    // convolutions and pools read what others have just computed
+  bool idioms = false;    // what passes are made for occurs (tests/support/random_idioms.hpp)
 };
 
 class random_values {

@@ -90,7 +90,7 @@ template <class T> class vector {
     else shrink(n);
   }
   constexpr void resize(std::size_t n, const T& x) {
-    if (n > room) reserve(n);
+    if (n > room) reserve(n > 2 * count ? n : 2 * count);
     T* const to = items;
     for (std::size_t i = count; i < n; ++i)
       if constexpr (is_simple) to[i] = x;

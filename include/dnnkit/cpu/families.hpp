@@ -21,6 +21,7 @@
 #include "dnnkit/cpu/families/resize_lines.hpp"
 #include "dnnkit/cpu/families/row_passes.hpp"
 #include "dnnkit/cpu/families/row_stages.hpp"
+#include "dnnkit/cpu/families/thin_stages.hpp"
 #include "dnnkit/cpu/families/transposition.hpp"
 #include "dnnkit/cpu/families/whole_operator.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
@@ -30,8 +31,8 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 inline constexpr auto default_families =
     family_list<elementwise_map, transposition, conv_nhwc, conv_depthwise, conv_nchw, matrix_product,
                 byte_matrix_product, byte_convolution, byte_lookup, row_passes, arg_rows, pool_nhwc, pool_nchw,
-                concat_parts, attention_tiles, row_stages, recurrent_steps, byte_recurrent_steps, resize_lines,
-                by_point, whole_operator>{};
+                concat_parts, attention_tiles, row_stages, thin_stages, recurrent_steps, byte_recurrent_steps,
+                resize_lines, by_point, whole_operator>{};
 
 // Those of a model.
 template <class Model> constexpr auto families_of_model() {

@@ -2,7 +2,9 @@
 // What the compiler would make of a graph, found out by the same passes before it runs.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "dnnkit/cpu/families.hpp"
@@ -17,7 +19,7 @@ namespace ahead {
 template <class Pipeline, class Target> struct passes {
   static dnnkit::graph rewritten(dnnkit::graph g);
   static plan_draft planned(dnnkit::graph g);
-  static plan_draft logged(dnnkit::graph g);
+  static plan_draft logged(dnnkit::graph g, std::span<const std::string_view> left_out);
 };
 template <class Pipeline, class Target> dnnkit::graph passes<Pipeline, Target>::rewritten(dnnkit::graph g) {
   return rewriting_of<Pipeline>::run(std::move(g)).g;
@@ -25,8 +27,9 @@ template <class Pipeline, class Target> dnnkit::graph passes<Pipeline, Target>::
 template <class Pipeline, class Target> plan_draft passes<Pipeline, Target>::planned(dnnkit::graph g) {
   return Pipeline::template run<Target>(std::move(g), cpu::default_families.table).plan;
 }
-template <class Pipeline, class Target> plan_draft passes<Pipeline, Target>::logged(dnnkit::graph g) {
-  return Pipeline::template run_logged<Target>(std::move(g), cpu::default_families.table).plan;
+template <class Pipeline, class Target>
+plan_draft passes<Pipeline, Target>::logged(dnnkit::graph g, std::span<const std::string_view> left_out) {
+  return Pipeline::template run_logged<Target>(std::move(g), cpu::default_families.table, left_out).plan;
 }
 #ifdef DNNKIT_INSTANTIATED_ELSEWHERE  // a program of several files may compile the passes in one of them
 extern template struct passes<default_pipeline, targets::native>;
@@ -44,9 +47,10 @@ template <class Pipeline = default_pipeline, class Target = targets::native> pla
   return ahead::passes<Pipeline, Target>::planned(std::move(g));
 }
 
-// The same with its log, for printers (plan/decision.hpp).
-template <class Pipeline = default_pipeline, class Target = targets::native> plan_draft logged_plan(dnnkit::graph g) {
-  return ahead::passes<Pipeline, Target>::logged(std::move(g));
+// The same with its log, for printers (plan/decision.hpp), by all passes but those named in `left_out`.
+template <class Pipeline = default_pipeline, class Target = targets::native>
+plan_draft logged_plan(dnnkit::graph g, std::span<const std::string_view> left_out = {}) {
+  return ahead::passes<Pipeline, Target>::logged(std::move(g), left_out);
 }
 
 // Empty when dnnkit::compile of a model with this graph makes a plan; else the sentence of its error.

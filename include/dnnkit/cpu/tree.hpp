@@ -68,22 +68,40 @@ template <class Net, std::size_t R> struct tree {
     constexpr recipe_load l = access::template load<L>;
     return reinterpret_cast<const element<l.type>*>(call.operands[l.operand]);
   }
+  // The place of the element that load L reads at coordinates c, counted from its operand's first.
   template <std::size_t L, std::size_t Step = 0>
-  [[gnu::always_inline]] static computed<access::template load<L>.type> load_element(const kernel_call& call,
-                                                                                     const coordinates& c) {
+  [[gnu::always_inline]] static index_t element_place(const kernel_call& call, const coordinates& c) {
     constexpr recipe_load l = access::template load<L>;
     if constexpr (Step == l.movement.count) {
-      return pointer<L>(call)[view_address<Net, l.axes, l.offset>(call, c)];
+      return view_address<Net, l.axes, l.offset>(call, c);
     } else {
       constexpr movement_step m = Net::plan.movement[l.movement.first + Step];
       const movement_context<m.in_shape, m.out_shape> context{call};
       if constexpr (m.op.id == operator_id::none) {
-        return load_element<L, Step + 1>(call, broadcast_coordinates(context, 0, c));
+        return element_place<L, Step + 1>(call, broadcast_coordinates(context, 0, c));
       } else {
         using Op = typename find_operator<Net, m.op.id>::type;
         constexpr Op op = decode<Op>(Net::plan.attributes.data() + m.attributes.first);
-        return op.at(context, c, [&](const coordinates& in) { return load_element<L, Step + 1>(call, in); });
+        return op.at(context, c, [&](const coordinates& in) { return element_place<L, Step + 1>(call, in); });
       }
+    }
+  }
+  template <std::size_t L>
+  [[gnu::always_inline]] static computed<access::template load<L>.type> load_element(const kernel_call& call,
+                                                                                     const coordinates& c) {
+    return pointer<L>(call)[element_place<L>(call, c)];
+  }
+  // The same, where steps along axis Along are steps in memory: what movement operators make of the other coordinates
+  // is worked out for the first element along it, which compilers see to be the same for all vectors of a row.
+  template <std::size_t L, std::size_t Along>
+  [[gnu::always_inline]] static index_t place_along(const kernel_call& call, const coordinates& c) {
+    constexpr recipe_load l = access::template load<L>;
+    if constexpr (l.movement.count == 0) {
+      return element_place<L>(call, c);
+    } else {
+      coordinates first = c;
+      first[Along] = 0;
+      return element_place<L>(call, first) + c[Along] * extent_value<stride_along(Net::plan, l, Along).stride>(call);
     }
   }
   // Elements that lie next to each other, of which the first n are there; the others are zero.
@@ -112,18 +130,18 @@ template <class Net, std::size_t R> struct tree {
       return load_element<L>(call, c);
     } else {
       using vector = lanes<l.type, Lanes>;
-      constexpr lane_stride s = stride_along(Net::plan, l.axes, Along);
-      if constexpr (l.movement.count == 0 && s.single && s.stride == 0) {
+      constexpr lane_stride s = stride_along(Net::plan, l, Along);
+      if constexpr (s.single && s.stride == 0) {
         const auto x = load_element<L>(call, c);
         if constexpr (l.type == dtype::boolean) return mask_of<vector>(x);
         else return vector(x);
-      } else if constexpr (has_lanes(l.type) && l.movement.count == 0 && s.single && s.stride == 1) {
-        return load_next<vector>(pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c), n);
-      } else if constexpr (l.type == dtype::f32 && l.movement.count == 0 && s.single) {
-        const float* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
+      } else if constexpr (has_lanes(l.type) && s.single && s.stride == 1) {
+        return load_next<vector>(pointer<L>(call) + place_along<L, Along>(call, c), n);
+      } else if constexpr (l.type == dtype::f32 && s.single) {
+        const float* p = pointer<L>(call) + place_along<L, Along>(call, c);
         return vector::gather(p, extent_value<s.stride>(call), n);
-      } else if constexpr (l.movement.count == 0 && s.single) {
-        const auto* p = pointer<L>(call) + view_address<Net, l.axes, l.offset>(call, c);
+      } else if constexpr (s.single) {
+        const auto* p = pointer<L>(call) + place_along<L, Along>(call, c);
         const index_t step = extent_value<s.stride>(call);
         if constexpr (is_computed_in_f32(l.type)) {
           element<l.type> all[Lanes]{};

@@ -45,10 +45,10 @@ class tree_cost {
     return lanes_ * (of_vector > 4 * of_.simple ? of_.library / facts_.float_lanes : of_.evaluated / 4);
   }
   constexpr double load(const recipe_load& l) const {
-    const lane_stride s = spec_.stride_along(l.axes, along_);
+    const lane_stride s = spec_.stride_along(l, along_);
     const double place = of_.moved * static_cast<double>(l.movement.count) + divisions(l.axes) * of_.divided;
     if (lanes_ == 1) return of_.load + place;
-    const bool plain = l.movement.count == 0 && s.single;
+    const bool plain = s.single;
     if (plain && s.stride == 0) return of_.load + place;
     if (plain && s.stride == 1) return of_.load * registers_of(l.type) + place;
     if (plain && s.stride == 2 && l.type == dtype::f32) return 2 * of_.load + of_.simple + place;  // vec::every_other

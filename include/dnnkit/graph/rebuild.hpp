@@ -37,6 +37,8 @@ class rebuilt_inputs {
   constexpr std::size_t size() const { return count_; }
   constexpr value_id id(std::size_t i) const { return inputs_[i] == none ? none : image_[inputs_[i]]; }
   constexpr tensor operator[](std::size_t i) const { return inputs_[i] == none ? tensor{} : tensor{builder_, id(i)}; }
+  // What stands for value v of the old graph, which is no node's output or that of a node before this one.
+  constexpr tensor image_of(value_id v) const { return v == none ? tensor{} : tensor{builder_, image_[v]}; }
   constexpr vector<tensor> list() const {
     vector<tensor> tensors;
     for (std::size_t i = 0; i < count_; ++i) tensors.push_back((*this)[i]);
@@ -59,17 +61,18 @@ constexpr value_id copy_node(graph& result, const graph& old, node n, const rebu
 }
 }  // namespace detail
 
-// Calls rule(b, n, inputs) for each live node n of `g` in order, with its inputs as tensors of the new graph in b. The
-// tensor it returns, of the type of n's output, takes the place of that output; tensor{} means: copy n. Nodes a rule
-// builds are named after n. Then calls replaced(n, the new graph, how many nodes that had before), when there was one.
-template <class Rule> constexpr graph rebuild(const graph& g, Rule rule, auto replaced) {
+// Calls rule(b, n, inputs) for each node n of `g` that is alive (alive[n] != 0; those read no others) in order, with
+// its inputs as tensors of the new graph in b. The tensor it returns, of the type of n's output, takes the place of
+// that output; tensor{} means: copy n. Nodes a rule builds are named after n. Then calls replaced(n, the new graph,
+// how many nodes that had before), when there was one.
+template <class Rule>
+constexpr graph rebuild(const graph& g, const vector<std::uint8_t>& alive, Rule rule, auto replaced) {
   builder b;
   graph& result = b.value();
   detail::begin_rebuilt(result, g);
   vector<value_id> image(g.values.size(), none);
   for (std::size_t v = 0; v < g.values.count; ++v)
     if (g.values.items[v].from != origin::node) image.items[v] = result.add_value(g.values.items[v]);
-  const vector<std::uint8_t> alive = live_nodes(g);
   for (std::size_t k = 0; k < g.nodes.count; ++k) {
     if (alive.items[k] == 0) continue;
     const node& n = g.nodes.items[k];
@@ -84,6 +87,9 @@ template <class Rule> constexpr graph rebuild(const graph& g, Rule rule, auto re
   for (value_id v : g.outputs) result.outputs.push_back(image[v]);
   result.output_names = g.output_names;
   return static_cast<graph&&>(result);
+}
+template <class Rule> constexpr graph rebuild(const graph& g, Rule rule, auto replaced) {
+  return rebuild(g, live_nodes(g), rule, replaced);
 }
 template <class Rule> constexpr graph rebuild(const graph& g, Rule rule) {
   return rebuild(g, rule, [](const node&, const graph&, std::size_t) {});

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What differs between two compiled networks, such as one model with a rule of the user's and without: kernels, fused
-// edges, layouts, memory, work. Read off the logs of both; operators are the same where kind and name are.
+// Two compiled networks beside each other, such as one model with a pass or a rule of the user's and without:
+// operators, kernels, work, bytes, memory and time of both, and what differs: kernels, fused edges, layouts. Read off
+// the logs of both; operators are the same where kind and name are.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <map>
@@ -16,8 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "dnnkit/inspect/json_writer.hpp"
 #include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"
+#include "dnnkit/inspect/plan_figures.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit {
@@ -28,20 +31,33 @@ struct plan_differences {
   struct difference {
     std::string of, first, second;
     friend bool operator==(const difference&, const difference&) = default;
+    bool is_none() const { return first == second; }
   };
-  std::vector<difference> kernels;  // by their operators: how many compute just these
-  std::vector<difference> fusion;   // edges between operators
-  std::vector<difference> layouts;  // of stored values, by the operator that computes them
-  std::vector<difference> totals;   // kernels, arena, FLOPs
+  std::vector<difference> totals;    // the figures of both, those that are equal, too
+  std::vector<difference> families;  // kernels of a run by what carries them out, equal numbers, too
+  std::vector<difference> kernels;   // by their operators: how many compute just these
+  std::vector<difference> fusion;    // edges between operators
+  std::vector<difference> layouts;   // of stored values, by the operator that computes them
 
-  bool empty() const { return kernels.empty() && fusion.empty() && layouts.empty() && totals.empty(); }
-  // A paragraph for each of the lists that is not empty: "what: first | second" a line.
+  bool empty() const {
+    const auto all_equal = [](const std::vector<difference>& list) {
+      return std::all_of(list.begin(), list.end(), [](const difference& d) { return d.is_none(); });
+    };
+    return all_equal(totals) && all_equal(families) && kernels.empty() && fusion.empty() && layouts.empty();
+  }
+  // A table of the totals and families, then a paragraph for each of the other lists that is not empty:
+  // "what: first | second" a line.
   std::string str() const {
     std::string text;
-    for (const auto& [title, list] :
-         {std::pair("kernels", &kernels), {"fusion", &fusion}, {"layouts", &layouts}, {"totals", &totals}}) {
+    const auto row = [&](std::string_view of, std::string_view first, std::string_view second) {
+      fmt::format_to(std::back_inserter(text), "{:<31} {:<31} {}\n", of, first, second);
+    };
+    row("totals", "first", "second");
+    for (const difference& d : totals) row(d.of, d.first, d.second);
+    for (const difference& d : families) row("kernels of " + d.of, d.first, d.second);
+    for (const auto& [title, list] : {std::pair("kernels", &kernels), {"fusion", &fusion}, {"layouts", &layouts}}) {
       if (list->empty()) continue;
-      fmt::format_to(std::back_inserter(text), "{}\n", title);
+      fmt::format_to(std::back_inserter(text), "\n{}\n", title);
       for (const difference& d : *list)
         fmt::format_to(std::back_inserter(text), "  {}: {} | {}\n", d.of, d.first, d.second);
     }
@@ -64,14 +80,15 @@ class comparable_network {
       if (const std::size_t number = ++seen[name]; number > 1) name += fmt::format(" #{}", number);
       names_.push_back(std::move(name));
     }
+    figures_ = figures_of(net_);
   }
 
   table kernels() const {
     std::map<std::string, std::size_t> count;
     for (const auto& list : {net_.kernels(), net_.setup_kernels()})
       for (const logged_network::kernel& k : list) {
-        std::vector<std::string_view> operators;
-        for (node_id n : net_.operators_of(k)) operators.push_back(name_of_node(n));
+        std::vector<std::string> operators;
+        for (node_id n : net_.operators_of(k)) operators.push_back(describe(net_.plan(), net_.node_at(n)));
         ++count[fmt::format("{}{}", k.setup ? "setup: " : "", fmt::join(operators, ", "))];
       }
     table result;
@@ -98,34 +115,63 @@ class comparable_network {
     return result;
   }
 
-  table totals() {
-    dim flops = 0;
-    for (const step& s : net_.plan().steps) flops = net_.in_numbers().sum(flops, s.flops);
-    return {{"kernels", fmt::format("{}", net_.plan().steps.size())},
-            {"kernels to instantiate", fmt::format("{}", net_.plan().recipes.size())},
-            {"arena", net_.is_placed() ? grouped(net_.arena_bytes()) + " bytes" : "planned when symbols have values"},
-            {"FLOPs", net_.in_numbers().text(flops)}};
+  table families() const {
+    table result;
+    for (const auto& [family, n] : figures_.families) result.emplace(family, fmt::format("{}", n));
+    return result;
   }
+
+  // In an order of their own; the same rows of every network.
+  std::vector<std::pair<std::string, std::string>> totals() {
+    const sizes& in_numbers = net_.in_numbers();
+    const plan_figures& f = figures_;
+    return {{"operators as built", f.built ? grouped(f.built->operators) : "-"},
+            {"operators behind rewriting", fmt::format("{}", f.rewritten_operators)},
+            {"kernels", fmt::format("{}", f.kernels)},
+            {"kernels run once, at setup", fmt::format("{}", f.setup_kernels)},
+            {"kernels to instantiate", fmt::format("{}", f.distinct_kernels)},
+            {"FLOPs", in_numbers.text(f.flops)},
+            {"bytes of intermediates written", in_numbers.text(f.intermediates_written)},
+            {"bytes of intermediates read", in_numbers.text(f.intermediates_read)},
+            {"bytes of the arena", f.arena_bytes ? grouped(*f.arena_bytes) : "planned when symbols have values"},
+            {"expected time", f.microseconds ? fmt::format("{:.1f} us", *f.microseconds) : "-"}};
+  }
+  void write_figures(json_writer& json) { detail::write_figures(json, net_.in_numbers(), figures_); }
 
  private:
   const std::string& name_of_node(node_id n) const { return names_[static_cast<std::size_t>(n)]; }
 
   logged_network net_;
   std::vector<std::string> names_;  // of nodes; a number behind those of a name that has been
+  plan_figures figures_;
 };
 
-// What the tables have for different keys, and for equal keys differently.
+// What the tables have for each key, in the order of keys.
+inline std::vector<plan_differences::difference> beside(const comparable_network::table& first,
+                                                        const comparable_network::table& second) {
+  std::map<std::string, plan_differences::difference> rows;
+  for (const auto& [key, value] : first) rows[key] = {key, value, "-"};
+  for (const auto& [key, value] : second) {
+    const auto [row, is_new] = rows.try_emplace(key, plan_differences::difference{key, "-", value});
+    if (!is_new) row->second.second = value;
+  }
+  std::vector<plan_differences::difference> list;
+  for (auto& [key, row] : rows) list.push_back(std::move(row));
+  return list;
+}
+// Only what they have for different keys, and for equal keys differently: that of the first network in front.
 inline std::vector<plan_differences::difference> differences(const comparable_network::table& first,
                                                              const comparable_network::table& second) {
+  std::vector<plan_differences::difference> list = beside(first, second);
+  std::erase_if(list, [](const plan_differences::difference& d) { return d.is_none(); });
+  std::stable_partition(list.begin(), list.end(), [](const plan_differences::difference& d) { return d.first != "-"; });
+  return list;
+}
+inline std::vector<plan_differences::difference> beside(
+    const std::vector<std::pair<std::string, std::string>>& first,
+    const std::vector<std::pair<std::string, std::string>>& second) {
   std::vector<plan_differences::difference> list;
-  const auto in = [](const comparable_network::table& t, const std::string& key) {
-    const auto found = t.find(key);
-    return found == t.end() ? std::string("-") : found->second;
-  };
-  for (const auto& [key, value] : first)
-    if (const std::string other = in(second, key); other != value) list.push_back({key, value, other});
-  for (const auto& [key, value] : second)
-    if (!first.contains(key)) list.push_back({key, "-", value});
+  for (std::size_t i = 0; i < first.size(); ++i) list.push_back({first[i].first, first[i].second, second[i].second});
   return list;
 }
 
@@ -153,21 +199,68 @@ inline std::vector<plan_differences::difference> differences(
   return list;
 }
 
+inline plan_differences compare(comparable_network& a, comparable_network& b) {
+  return {beside(a.totals(), b.totals()), beside(a.families(), b.families()), differences(a.kernels(), b.kernels()),
+          differences(a.edges(), b.edges()), differences(a.layouts(), b.layouts())};
+}
+
 }  // namespace detail
 
-// What differs between two plans made with logs. FLOPs are expressions over the symbols, and nothing is said of memory
-// that is planned when these have values, unless they are given, the same to both. Throws dnnkit::error when a plan has
-// no log, and for a symbol that one of them does not have or that is left out.
+// Two plans made with logs beside each other. FLOPs and bytes are expressions over the symbols, and nothing is said of
+// memory that is planned when these have values, unless they are given, the same to both; the expected time is that of
+// one run on one core (cost/coefficients.hpp). Throws dnnkit::error when a plan has no log, and for a symbol that one
+// of them does not have or that is left out.
 [[nodiscard]] inline plan_differences compare_plans(const plan_view& first, const plan_view& second,
                                                     std::span<const binding> bindings = {}) {
   detail::comparable_network a(first, bindings), b(second, bindings);
-  return {detail::differences(a.kernels(), b.kernels()), detail::differences(a.edges(), b.edges()),
-          detail::differences(a.layouts(), b.layouts()), detail::differences(a.totals(), b.totals())};
+  return detail::compare(a, b);
 }
 
 // The same of A and B, each a dk::compile<...>: compare_plans<A, B>(), compare_plans<A, B>({{"N", 32}}).
 template <class A, class B> [[nodiscard]] plan_differences compare_plans(std::initializer_list<binding> bindings = {}) {
   return compare_plans(A::logged_plan(), B::logged_plan(), {bindings.begin(), bindings.size()});
+}
+
+// The same as one JSON object: `first` and `second`, each with the members that `totals` of explain_json has
+// (inspect/explain_json.hpp), then the lists `kernels`, `fusion` and `layouts` of what differs, each element with `of`,
+// `first` and `second`: numbers of kernels, texts, or null where it is not there.
+[[nodiscard]] inline std::string compare_plans_json(const plan_view& first, const plan_view& second,
+                                                    std::span<const binding> bindings = {}) {
+  detail::comparable_network a(first, bindings), b(second, bindings);
+  const plan_differences d = detail::compare(a, b);
+  detail::json_writer json;
+  const auto write_list = [&](std::string_view title, const std::vector<plan_differences::difference>& list,
+                              auto write) {
+    json.key(title);
+    json.array([&] {
+      for (const plan_differences::difference& x : list)
+        json.object([&] {
+          json.member("of", x.of);
+          for (const auto& [name, text] : {std::pair("first", &x.first), {"second", &x.second}}) {
+            json.key(name);
+            write(*text);
+          }
+        });
+    });
+  };
+  const auto write_text = [&](const std::string& text) {
+    if (text == "-") json.null();
+    else json.value(text);
+  };
+  json.object([&] {
+    json.key("first");
+    json.object([&] { a.write_figures(json); });
+    json.key("second");
+    json.object([&] { b.write_figures(json); });
+    write_list("kernels", d.kernels, [&](const std::string& text) { json.value(text == "-" ? 0 : std::stoull(text)); });
+    write_list("fusion", d.fusion, write_text);
+    write_list("layouts", d.layouts, write_text);
+  });
+  return json.take() + "\n";
+}
+
+template <class A, class B> [[nodiscard]] std::string compare_plans_json(std::initializer_list<binding> bindings = {}) {
+  return compare_plans_json(A::logged_plan(), B::logged_plan(), {bindings.begin(), bindings.size()});
 }
 
 }  // namespace dnnkit

@@ -20,6 +20,7 @@
 #include "dnnkit/fmt.hpp"
 #include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"
+#include "dnnkit/inspect/plan_figures.hpp"
 #include "dnnkit/inspect/scalar_kernels.hpp"
 #include "dnnkit/inspect/sizes.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
@@ -75,12 +76,6 @@ class explanation {
     for (std::int32_t b : net_.operands(k.runs, true)) add_operand("writes", b, true);
     line("cost", fmt::format("{} FLOPs, {} bytes read, {} bytes written", sizes_.text(k.runs.flops),
                              sizes_.text(k.log.bytes_read), sizes_.text(k.log.bytes_written)));
-    if (!k.setup) {
-      flops_ = sizes_.sum(flops_, k.runs.flops);
-      moved_ = sizes_.sum(moved_, sizes_.sum(k.log.bytes_read, k.log.bytes_written));
-      if (const kernel_choice* const choice = net_.choice_of(k); choice != nullptr)
-        microseconds_ += choice->cost.microseconds;
-    }
     for (const decision* d : net_.joins_about(k)) add_join(*d);
     for (const decision* d : net_.decisions_about(k)) add_decision(*d);
     out_ += "\n";
@@ -198,20 +193,23 @@ class explanation {
 
   // --- totals
   void add_totals() {
-    graph_totals built{};
-    if (!plan_.totals.empty()) built = plan_.totals[0];
+    const plan_figures f = figures_of(net_);
+    const graph_totals built = f.built.value_or(graph_totals{});
     total("totals", "graph as built", "compiled");
-    total("operators, kernels", std::to_string(built.operators), std::to_string(plan_.steps.size()));
-    total("FLOPs", sizes_.text(built.flops), sizes_.text(flops_));
-    total("bytes moved", sizes_.text(built.bytes_moved), sizes_.text(moved_));
-    if (!plan_.choices.empty())
+    if (!f.passes_left_out.empty()) total("passes left out", "", fmt::format("{}", fmt::join(f.passes_left_out, ", ")));
+    total("operators, kernels", std::to_string(built.operators), std::to_string(f.kernels));
+    total("FLOPs", sizes_.text(built.flops), sizes_.text(f.flops));
+    total("bytes moved", sizes_.text(built.bytes_moved), sizes_.text(f.bytes_moved));
+    if (f.microseconds)
       total("expected time", "",
-            fmt::format("{:.1f} us{}", microseconds_,
+            fmt::format("{:.1f} us{}", *f.microseconds,
                         plan_.is_static ? "" : fmt::format(", extents of symbols taken for {}", typical_extent)));
-    total("bytes of intermediates, arena", sizes_.text(built.bytes_of_intermediates),
-          net_.is_placed() ? grouped(net_.arena_bytes()) : "planned when the symbols have values");
-    total("kernels run once, at setup", "", std::to_string(plan_.setup_steps.size()));
-    total("kernels to instantiate", "", std::to_string(plan_.recipes.size()));
+    total("bytes of intermediates written", sizes_.text(built.bytes_of_intermediates),
+          sizes_.text(f.intermediates_written));
+    total("bytes of intermediates read", "", sizes_.text(f.intermediates_read));
+    total("bytes of the arena", "", f.arena_bytes ? grouped(*f.arena_bytes) : "planned when the symbols have values");
+    total("kernels run once, at setup", "", std::to_string(f.setup_kernels));
+    total("kernels to instantiate", "", std::to_string(f.distinct_kernels));
     out_ += describe(scalar_kernels_of(net_));
   }
   void total(std::string_view label, std::string_view built, std::string_view compiled) {
@@ -221,8 +219,6 @@ class explanation {
   logged_network& net_;
   const plan_view& plan_;
   sizes& sizes_;
-  dim flops_ = 0, moved_ = 0;
-  double microseconds_ = 0;
   std::vector<std::pair<std::string_view, std::string_view>> said_;  // reasons and what they mean
   std::string out_;
 };

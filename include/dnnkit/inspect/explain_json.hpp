@@ -19,6 +19,7 @@
 #include "dnnkit/inspect/json_writer.hpp"
 #include "dnnkit/inspect/logged_network.hpp"
 #include "dnnkit/inspect/names.hpp"
+#include "dnnkit/inspect/plan_figures.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 #include "dnnkit/plan/plan.hpp"
 
@@ -47,7 +48,7 @@ class json_explanation {
         for (const guarded_assumption& a : plan_.branch_assumptions) add_assumption(a.assumed, a.guards);
       });
       json_.key("totals");
-      json_.object([&] { add_totals(); });
+      json_.object([&] { write_figures(json_, sizes_, figures_of(net_)); });
     });
     return json_.take() + "\n";
   }
@@ -64,14 +65,7 @@ class json_explanation {
   }
   using kernel = logged_network::kernel;
 
-  // A number, an expression, or null.
-  void member(std::string_view name, dim d) {
-    json_.key(name);
-    d = sizes_.value(d);
-    if (d.is_known()) json_.value(d.value());
-    else if (d.is_unknown()) json_.null();
-    else json_.value(sizes_.text(d));
-  }
+  void member(std::string_view name, dim d) { detail::member(json_, sizes_, name, d); }
   void operators(std::string_view name, std::span<const node_id> nodes) {
     json_.key(name);
     json_.array([&] {
@@ -123,9 +117,6 @@ class json_explanation {
       if (choice == nullptr) json_.null();
       else json_.array([&] { add_alternatives(*choice); });
     });
-    if (k.setup) return;
-    flops_ = sizes_.sum(flops_, k.runs.flops);
-    if (choice != nullptr) microseconds_ += choice->cost.microseconds;
   }
 
   void add_stage(const logged_stage& s) {
@@ -256,31 +247,9 @@ class json_explanation {
     });
   }
 
-  // --- totals
-  void add_totals() {
-    const graph_totals* const built = plan_.totals.empty() ? nullptr : &plan_.totals[0];
-    json_.key("operators");
-    if (built == nullptr) json_.null();
-    else json_.value(built->operators);
-    json_.member("kernels", plan_.steps.size());
-    json_.member("setup_kernels", plan_.setup_steps.size());
-    json_.member("distinct_kernels", plan_.recipes.size());
-    json_.key("arena_bytes");
-    if (net_.is_placed()) json_.value(net_.arena_bytes());
-    else json_.null();
-    member("intermediate_bytes", built == nullptr ? dim::unknown() : built->bytes_of_intermediates);
-    json_.key("predicted_microseconds");
-    if (plan_.choices.empty()) json_.null();
-    else json_.value(microseconds_);
-    member("flops", flops_);
-    member("flops_as_built", built == nullptr ? dim::unknown() : built->flops);
-  }
-
   logged_network& net_;
   const plan_view& plan_;
   sizes& sizes_;
-  dim flops_ = 0;
-  double microseconds_ = 0;
   json_writer json_;
 };
 

@@ -129,18 +129,24 @@ inline std::size_t kernel_parts_of(std::string_view option, std::string_view tex
 
 // NAME.hpp: the struct NAME, ready for dnnkit::compile<NAME>; with several units of kernels, or the names of
 // instruction sets that the program chooses from, a program needs these units. With feedbacks, the model names them for
-// dnnkit::model_session.
+// dnnkit::model_session; with passes left out, by their names, its pipeline.
 // Includes all that it uses, and leaves no other name behind. Throws dnnkit::error when `name` cannot be that of a type
 // (generation::is_type_name), which the functions below take for granted. Whatever else comes from the model and its
 // path is text, of which nothing can become code.
 inline std::string model_header(const dnnkit::graph& g, const std::string& name, const std::filesystem::path& source,
                                 kernel_units units = {}, std::span<const std::string> isas = {},
-                                std::span<const feedback_names> feedbacks = {}) {
+                                std::span<const feedback_names> feedbacks = {},
+                                std::span<const std::string_view> left_out = {}) {
   std::string code = generation::generate_model(g, name), members;
   if (!isas.empty()) {
     members += "  using target = dnnkit::targets::one_of<";
     for (const std::string& isa : isas) members += (&isa == &isas[0] ? "" : ", ") + detail::target_called(isa);
     members += ">;  // see dnnkit/runtime/versions.hpp\n";
+  }
+  if (!left_out.empty()) {
+    members += "  using pipeline = dnnkit::without_called<dnnkit::default_pipeline";
+    for (std::string_view pass : left_out) members += ", " + generation::string_literal(pass);
+    members += ">;  // see dnnkit/pass/pipeline.hpp\n";
   }
   if (!feedbacks.empty()) {
     members += "  using feedbacks = dnnkit::feedback_list<";  // one a line, as there may be many

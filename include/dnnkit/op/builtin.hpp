@@ -129,6 +129,7 @@ inline constexpr auto builtin_ops = op_set<
     op::tile,
     op::concat,
     op::pad,
+    op::repeated_border,
     op::gather,
     op::resize,
     op::matmul,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A border around a tensor: ONNX's Pad, a guarded index map.
+// A border around a tensor: ONNX's Pad, a guarded index map; and the same of elements of the tensor itself, which is an
+// index map without a guard.
 #pragma once
 
 #include <algorithm>
@@ -90,14 +91,57 @@ struct pad {
         if constexpr (is_present<V>) return spread<T>(given(coordinates{}));
         else return spread<T>(value);
       }
-      i[d] = first + p;
-      if (inside) continue;
-      if (mode == pad_mode::wrap) i[d] = first + (p % n + n) % n;
-      else i[d] = first + (mode == pad_mode::reflect ? reflected(p, n) : p < 0 ? 0 : n - 1);
+      i[d] = first + (inside ? p : repeated(mode, p, n));
     }
     return x(i);
   }
+  // The position among n that p, outside of them, repeats.
+  static constexpr std::int64_t repeated(pad_mode mode, std::int64_t p, std::int64_t n) {
+    if (mode == pad_mode::wrap) return (p % n + n) % n;
+    return mode == pad_mode::reflect ? reflected(p, n) : p < 0 ? 0 : n - 1;
+  }
   static constexpr dim flops(const inference&) { return 0; }
+};
+
+// Pad with elements of the input (mode: not constant), of which every axis that grows has some: passes put it where
+// such a Pad was, since its elements can be read where they lie.
+struct repeated_border {
+  int_list pads = {};
+  pad_mode mode = pad_mode::reflect;
+
+  static constexpr std::string_view name = "RepeatedBorder";
+  static constexpr form kind = form::movement;
+  static constexpr traits properties = pad::properties;
+  static constexpr void attributes(auto& self, auto&& visit) {
+    visit("pads", self.pads);
+    visit("mode", self.mode);
+  }
+
+  constexpr void infer(inference& c) const {
+    const std::size_t rank = c.rank(0);
+    if (!c.require(mode != pad_mode::constant, "a border of a constant is Pad's")) return;
+    if (!c.require(pads.size() == 2 * rank, "pads must name two numbers for each axis")) return;
+    for (std::size_t d = 0; d < rank; ++d)
+      if (!c.require(pads[d] >= 0 && pads[d + rank] >= 0, "pads must not be negative") ||
+          !c.require(pads[d] + pads[d + rank] == 0 || c.table().range(c.in(0)[d]).min > 0,
+                     "there may be no element to repeat"))
+        return;
+    pad{pads, mode}.infer(c);
+  }
+  constexpr footprint reads(const inference& c, std::size_t input) const { return pad{pads, mode}.reads(c, input); }
+  constexpr bool forward(const movement&, view&) const {
+    for (std::int64_t n : pads)
+      if (n != 0) return false;
+    return true;
+  }
+  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
+    coordinates i{};
+    for (std::size_t d = 0; d < c.rank(0); ++d) {
+      const std::int64_t n = c.in(0, d), p = o[d] - pads[d];
+      i[d] = p >= 0 && p < n ? p : pad::repeated(mode, p, n);
+    }
+    return x(i);
+  }
 };
 
 }  // namespace op

@@ -19,6 +19,12 @@
 
 namespace dnnkit {
 
+// What functions of operators may be applied to besides tensors (rewrite/pattern.hpp).
+template <class P>
+concept pattern_of_operators = requires {
+  P::is_pattern;
+};
+
 namespace detail {
 // What the first of these that is there belongs to; any may be an optional input left out.
 template <graph_tensor T> constexpr auto& owner_of(const T* inputs, std::size_t count) {
@@ -59,6 +65,15 @@ template <operator_type Op> struct function {
   template <graph_tensor T, std::same_as<T> Last>
   constexpr T operator()(T a, T b, T c, T d, Last e, const Op& attributes = {}, place caller = place::current()) const {
     return detail::owner_of({a, b, c, d, e}).apply(attributes, {a, b, c, d, e}, caller);
+  }
+
+  // Patterns of rewriting rules.
+  template <pattern_of_operators P, std::same_as<P>... More>
+  constexpr P operator()(const P& first, const More&... more) const {
+    return P::apply(Op{}, first, more...);
+  }
+  template <pattern_of_operators P> constexpr P operator()(const P& x, const Op& attributes) const {
+    return P::apply(attributes, x);
   }
 
   // Values that stand by themselves, not in braces.

@@ -12,6 +12,7 @@ namespace dnnkit::passes {
 
 struct check_extents {
   static constexpr std::string_view name = "check extents";
+  static constexpr std::string_view needed = "a plan has no room for extents that elements decide";
 
   static constexpr void run(schedule& s) {
     graph& g = s.g;

@@ -19,6 +19,7 @@ namespace dnnkit::passes {
 
 struct choose_kernels {
   static constexpr std::string_view name = "choose kernels";
+  static constexpr std::string_view needed = "a plan without kernels cannot run";
 
   template <class Target> static constexpr void run(schedule& s) {
     if constexpr (requires { Target::facts; })

@@ -50,6 +50,21 @@ class decision_notes {
     end(d.result);
     add(d);
   }
+  // The same by a rule, which says what it compared.
+  constexpr void add_rewriting(decision d, const graph& old, const node& n, const graph& now, std::size_t first,
+                               std::string_view rule, std::initializer_list<compared_cost> compared) const {
+    if (!wanted()) return;
+    d.operators = called(old, n);
+    d.result = graph::end_of(log_->characters, 0);
+    for (std::size_t k = first; k < now.nodes.count; ++k) {
+      if (k != first) say(", ");
+      say(now.nodes.items[k].op->name);
+    }
+    say(" by ");
+    say(rule);
+    end(d.result);
+    add(d, compared);
+  }
   // ... or by what node `into` of `now` computes.
   constexpr void add(decision d, const graph& old, const node& n, const graph& now, const node& into) const {
     if (!wanted()) return;

@@ -13,6 +13,7 @@ namespace dnnkit::passes {
 
 struct expand_composites {
   static constexpr std::string_view name = "expand composites";
+  static constexpr std::string_view needed = "no kernel is made of an operator that is said in terms of others";
 
   static constexpr graph run(graph g, decision_notes notes = {}) {
     while (has_composite(g))

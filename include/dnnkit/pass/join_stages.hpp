@@ -5,9 +5,9 @@
 //
 // A chain of groups is joined where each but the last stores one value, which only the next one reads; where footprints
 // (pass/tile_reaches.hpp) say that positions of outer axes of the last group's iteration space need positions of that
-// value; and where some family of kernels carries the whole out and expects to take less time than the kernels would
-// take that are chosen for the groups one by one. Of chains that have groups in common, the one that gains most is
-// taken.
+// value, unless a family wants all of it in one tile; and where some family of kernels carries the whole out and
+// expects to take less time than the kernels would take that are chosen for the groups one by one. Of chains that have
+// groups in common, and of families, the one that gains most is taken.
 #pragma once
 
 #include <cstddef>
@@ -47,6 +47,7 @@ class stage_joining {
         setup_(setup_values(g_)),
         kernel_of_(g_.values.size(), none),
         readers_(g_.values.size(), 0),
+        reads_(g_.values.size(), 0),
         taken_(s.fusion.groups.count, 0),
         guards_(g_),
         equality_(g_, stored_, setup_, s.layouts),
@@ -59,6 +60,8 @@ class stage_joining {
         kernel_of_.items[v] = static_cast<std::int32_t>(k);
       }
     for (std::size_t k = 0; k < groups_.count; ++k) find_loads(groups_.items[k]);
+    for (value_id v : g_.operands)
+      if (v != none) ++reads_.items[v];
     for (std::size_t k = 0; k < groups_.count; ++k)
       if (is_free(k)) grow({k});
     take_best();
@@ -144,11 +147,14 @@ class stage_joining {
   constexpr void consider(const chain& c) {
     vector<operator_tag> anchors;
     for (std::size_t k : c) anchors.push_back(*g_.node_at(groups_.items[k].anchor).op);
-    for (const kernel_family& f : families_)
-      if (const tile_wish wish = f.joins({anchors.items, anchors.count}, facts_); wish.positions != 0) {
-        considered_.push_back({c, made_of(c, wish, f), false});
-        return;
-      }
+    considered_chain best;
+    for (const kernel_family& f : families_) {
+      const tile_wish wish = f.joins({anchors.items, anchors.count}, facts_);
+      if (wish.positions == 0) continue;
+      joint made = made_of(c, wish, f);
+      if (best.groups.empty() || made.gain() > best.made.gain()) best = {c, static_cast<joint&&>(made), false};
+    }
+    if (!best.groups.empty()) considered_.push_back(static_cast<considered_chain&&>(best));
   }
   // Those that gain most first; of equal gains the first, which has the fewest stages.
   constexpr void take_best() {
@@ -165,7 +171,8 @@ class stage_joining {
       considered_.items[best].is_taken = true;
     }
     if (s_.logged)
-      for (std::size_t i = 0; i < considered_.count; ++i) note(considered_.items[i]);
+      for (std::size_t i = 0; i < considered_.count; ++i)
+        if (considered_.items[i].is_taken || speaks_for_others(i)) note(considered_.items[i]);
     for (considered_chain& c : considered_)
       if (c.is_taken) joins_.push_back(static_cast<considered_chain&&>(c));
   }
@@ -185,6 +192,7 @@ class stage_joining {
   // --- tiles
   // Costs, and the size of tiles, are those of recipes made on trial, once for all chains alike.
   struct known_joint {
+    const kernel_family* family;
     vector<fusion_group> groups;  // as they are without a tile
     std::int32_t positions;
     double cycles, apart;
@@ -199,11 +207,13 @@ class stage_joining {
   }
   constexpr joint made_of(const chain& c, const tile_wish& wish, const kernel_family& family) {
     joint j = stages_of(c);
-    if (hands_over_less(j, wish.least_bytes)) {
-      j.refused = "what the one hands to the other stays in the cache as a whole";
-      return j;
+    for (value_id v : j.between) {
+      if (bytes_of(v) < wish.least_bytes) j.refused = "what the one hands to the other stays in the cache as a whole";
+      if (bytes_of(v) > wish.most_bytes) j.refused = "what the one hands to the other is too much for the first cache";
     }
-    const std::size_t k = known_equal(j.stages);
+    if (wish.one_tile && shares_weights(c)) j.refused = "weights that other kernels read, too, would be packed twice";
+    if (!j.refused.empty()) return j;
+    const std::size_t k = known_equal(family, j.stages);
     if (k == known_.count) known_.push_back(tried_out(c, j, wish, family));
     else if (known_.items[k].refused.empty()) find_tile(j, wish, known_.items[k].positions);
     j.cycles = known_.items[k].cycles;
@@ -211,20 +221,32 @@ class stage_joining {
     j.refused = known_.items[k].refused;
     return j;
   }
-  constexpr std::size_t known_equal(const vector<fusion_group>& groups) {
+  constexpr std::size_t known_equal(const kernel_family& family, const vector<fusion_group>& groups) {
     std::size_t k = 0;
-    while (k < known_.count && !(known_.items[k].groups.count == groups.count &&
+    while (k < known_.count && !(known_.items[k].family == &family && known_.items[k].groups.count == groups.count &&
                                  equality_.are_equal(known_.items[k].groups.items, groups.items, groups.count)))
       ++k;
     return k;
   }
-  constexpr bool hands_over_less(const joint& j, double least) const {
-    for (value_id v : j.between) {
-      auto bytes = static_cast<double>(size_of(g_.at(v).type.type));
-      for (dim d : g_.at(v).type.dims) bytes *= static_cast<double>(d.is_known() ? d.value() : typical_extent);
-      if (bytes < least) return true;
+  // Is what an anchor reads besides its first input, and no run computes, read by anything else as well?
+  constexpr bool shares_weights(const chain& c) const {
+    for (std::size_t k : c) {
+      const node& anchor = g_.node_at(groups_.items[k].anchor);
+      for (std::size_t i = 1; i < anchor.inputs.count; ++i) {
+        value_id v = g_.input_of(anchor, i);
+        if (v == none || setup_.items[v] == 0) continue;
+        while (reads_.items[v] == 1 && g_.at(v).producer != none &&
+               g_.node_at(g_.at(v).producer).op->kind == form::movement)
+          v = g_.input_of(g_.node_at(g_.at(v).producer), 0);
+        if (reads_.items[v] > 1) return true;
+      }
     }
     return false;
+  }
+  constexpr double bytes_of(value_id v) const {
+    auto bytes = static_cast<double>(size_of(g_.at(v).type.type));
+    for (dim d : g_.at(v).type.dims) bytes *= static_cast<double>(d.is_known() ? d.value() : typical_extent);
+    return bytes;
   }
 
   // What ask(specification) says of the stages as one kernel; nothing where there is no such recipe, which is then the
@@ -245,7 +267,7 @@ class stage_joining {
   }
 
   constexpr known_joint tried_out(const chain& c, joint& j, const tile_wish& wish, const kernel_family& family) {
-    known_joint found{j.stages, wish.positions, 0, 0, {}};
+    known_joint found{&family, j.stages, wish.positions, 0, 0, {}};
     if (!find_tile(j, wish, wish.positions)) {
       found.refused = "what passes between them is needed as a whole, or is rearranged across the tiles";
       return found;
@@ -267,24 +289,28 @@ class stage_joining {
   constexpr bool find_tile(joint& j, const tile_wish& wish, std::int32_t positions) {
     fusion_group& last = j.stages.items[j.stages.count - 1];
     const shape& space = g_.at(g_.node_at(last.anchor).output).type.dims;
-    for (std::size_t d = 0; d < space.size(); ++d) last.reach.push_back({static_cast<std::int8_t>(d)});
+    for (std::size_t d = 0; d < space.size(); ++d)
+      last.reach.push_back(wish.one_tile ? tile_reach{} : tile_reach{static_cast<std::int8_t>(d)});
     vector<vector<tile_reach>> handed;
     if (!find_reaches(j, handed)) return false;
     // the outer axes of which all that lies between them has positions, as the last stage stores them
     const buffer_layout& stored_as = s_.layouts.items[last.outputs.items[0]];
     std::size_t innermost = space.size();
     last.tile.resize(space.size(), 0);
-    for (std::size_t level = 0; level + wish.whole_axes < space.size(); ++level) {
+    for (std::size_t level = 0; level + wish.whole_axes < space.size() && !wish.one_tile; ++level) {
       const std::size_t d = stored_as.order.size() == space.size() ? stored_as.order[level] : level;
       if (decides(d, j.stages.items[0].reach, wish.whole) || !is_followed(handed, d)) continue;
       last.tile.items[d] = 1;
       if (!(space[d] == dim(1))) innermost = d;
     }
-    if (innermost == space.size()) return false;
-    const dim extent = space[innermost];
-    last.tile.items[innermost] = !extent.is_known() || extent.value() >= positions ? positions
-                                 : extent.value() > 0 ? static_cast<std::int32_t>(extent.value())
-                                                      : 1;
+    if (innermost < space.size()) {
+      const dim extent = space[innermost];
+      last.tile.items[innermost] = !extent.is_known() || extent.value() >= positions ? positions
+                                   : extent.value() > 0 ? static_cast<std::int32_t>(extent.value())
+                                                        : 1;
+    } else if (!wish.one_tile) {
+      return false;
+    }
     for (fusion_group& stage : j.stages) keep_cut(stage.reach, last.tile);
     for (std::size_t i = 0; i < handed.count; ++i) {
       keep_cut(handed.items[i], last.tile);
@@ -354,14 +380,26 @@ class stage_joining {
 
   // --- what comes of it
   // What is said of a chain that is not taken is said of its first two stages: without the first, it is a chain of its
-  // own, which was considered as well.
+  // own, which was considered as well. Of all chains that begin with two stages that are not joined, one is spoken of:
+  // the one that would gain most; of equal gains the first, which has no other stages.
+  constexpr bool speaks_for_others(std::size_t i) const {
+    const considered_chain& c = considered_.items[i];
+    const std::size_t first = c.groups.items[0], second = c.groups.items[1];
+    if (are_joined(first, second)) return false;
+    for (std::size_t k = 0; k < considered_.count; ++k) {
+      const considered_chain& other = considered_.items[k];
+      if (other.groups.items[0] != first || other.groups.items[1] != second) continue;
+      if (other.made.gain() > c.made.gain() || (k < i && !(other.made.gain() < c.made.gain()))) return false;
+    }
+    return true;
+  }
   constexpr void note(const considered_chain& c) {
     const joint& j = c.made;
     const bool is_taken = c.is_taken;
-    if (!is_taken && are_joined(c.groups.items[0], c.groups.items[1])) return;
-    const std::string_view reason = is_taken ? "what one hands to the other stays with the worker, tile by tile"
-                                    : j.refused.empty() ? "other stages gain more"
-                                                        : j.refused;
+    std::string_view reason = j.refused;
+    if (is_taken && is_one_tile(j)) reason = "what one hands to the other stays with the kernel";
+    else if (is_taken) reason = "what one hands to the other stays with the worker, tile by tile";
+    else if (reason.empty()) reason = "other stages gain more";
     for (std::size_t i = 0; i + 1 < (is_taken ? c.groups.count : 2); ++i) {
       decision d{name_of_joining, is_taken ? "stages of one kernel" : "kernels of their own", reason};
       d.first = j.stages.items[i].anchor;
@@ -372,6 +410,12 @@ class stage_joining {
       else if (j.apart > 0) s_.notes().add(d, {{"one by one", "cycles", j.apart}});
       else s_.notes().add(d);
     }
+  }
+
+  static constexpr bool is_one_tile(const joint& j) {
+    for (std::int32_t positions : j.stages.back().tile)
+      if (positions != 0) return false;
+    return true;
   }
 
   // Stages run where the last of them did: nobody else waits for what the others compute.
@@ -404,6 +448,7 @@ class stage_joining {
   vector<std::uint8_t> stored_, setup_;
   vector<std::int32_t> kernel_of_;  // of values: the group that stores it
   vector<std::uint32_t> readers_;   // of values: groups that read it
+  vector<std::uint32_t> reads_;     // of values: inputs of nodes
   vector<std::uint8_t> taken_;      // groups that are a stage already
   guard_sets guards_;
   structural_equality equality_;

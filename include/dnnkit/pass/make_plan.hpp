@@ -318,6 +318,7 @@ namespace passes {
 
 struct make_plan {
   static constexpr std::string_view name = "make plan";
+  static constexpr std::string_view needed = "it makes the plan";
 
   static constexpr void run(schedule& s) {
     if (s.g.error = detail::missing_pass(s.g); !s.is_right()) return;

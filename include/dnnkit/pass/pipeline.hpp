@@ -3,36 +3,44 @@
 //   static constexpr graph run(graph)                  from graph to graph; may take decision_notes besides
 //   static constexpr void run(schedule&)
 //   template <class Target> static constexpr void run(schedule&)     for what depends on the target (cost/target.hpp)
+// and, where there are graphs of which no plan is made without it, one more text, `needed`: why.
 // The default pipeline is the list below, with the reason for each place; the compiler, the tool, tests and fuzzers run
 // it, and nothing else calls a pass.
 #pragma once
 
+#include <array>
 #include <concepts>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "dnnkit/core/text.hpp"
 #include "dnnkit/cost/target.hpp"
-#include "dnnkit/pass/apply_laws.hpp"
+#include "dnnkit/pass/apply_rules.hpp"
 #include "dnnkit/pass/break_long_views.hpp"
 #include "dnnkit/pass/byte_functions.hpp"
 #include "dnnkit/pass/check_extents.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/expand_powers.hpp"
-#include "dnnkit/pass/fold_into_convolution.hpp"
+#include "dnnkit/pass/fold_scales.hpp"
 #include "dnnkit/pass/join_recurrent_outputs.hpp"
 #include "dnnkit/pass/join_stages.hpp"
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
 #include "dnnkit/pass/make_plan.hpp"
+#include "dnnkit/pass/merge_siblings.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
 #include "dnnkit/pass/products_of_vectors.hpp"
 #include "dnnkit/pass/propagate_values.hpp"
 #include "dnnkit/pass/quantised_products.hpp"
+#include "dnnkit/pass/read_through.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
 #include "dnnkit/pass/share_reductions.hpp"
+#include "dnnkit/pass/slice_gathers.hpp"
+#include "dnnkit/pass/sum_convolutions.hpp"
 #include "dnnkit/pass/unmerge_rows.hpp"
 #include "dnnkit/pass/write_log.hpp"
 
@@ -74,6 +82,13 @@ template <class Pass, class Target> constexpr void run_pass(schedule& s) {
   if constexpr (graph_pass<Pass>) s.g.settle();  // whatever it has assumed
 }
 
+// The same, unless its name is in the list, which the log then says.
+template <class Pass, class Target> constexpr void run_pass(schedule& s, std::span<const std::string_view> left_out) {
+  for (std::string_view name : left_out)
+    if (name == Pass::name) return s.notes().add({Pass::name, plan::not_run, "the pass was left out"});
+  run_pass<Pass, Target>(s);
+}
+
 }  // namespace detail
 
 template <class... Passes> struct pipeline {
@@ -94,20 +109,39 @@ template <class... Passes> struct pipeline {
     return run<Target>(
         static_cast<graph&&>(g), [](std::string_view, const schedule&) {}, families);
   }
+  // Passes named in `left_out` do not run: what without<> says of a pipeline, said of a run.
+  template <class Target = targets::portable>
+  [[nodiscard]] static constexpr schedule run(graph g, const family_table& families,
+                                              std::span<const std::string_view> left_out) {
+    schedule s;
+    s.g = static_cast<graph&&>(g);
+    s.g.settle();
+    s.families = families;
+    (detail::run_pass<Passes, Target>(s, left_out), ...);
+    s.plan.error = s.g.error;
+    return s;
+  }
   // The same with every decision written down: the schedule's log is that of the passes, the plan's all that printers
   // say of it (plan/decision.hpp).
   template <class Target = targets::portable>
-  [[nodiscard]] static constexpr schedule run_logged(graph g, const family_table& families = {}) {
+  [[nodiscard]] static constexpr schedule run_logged(graph g, const family_table& families = {},
+                                                     std::span<const std::string_view> left_out = {}) {
     schedule s;
     s.logged = true;
     g.settle();
     s.g = g;
     s.families = families;
-    (detail::run_pass<Passes, Target>(s), ...);
+    (detail::run_pass<Passes, Target>(s, left_out), ...);
     s.plan.error = s.g.error;
     if (s.is_right() && !s.plan.buffers.empty()) detail::log_writer(s, static_cast<graph&&>(g)).run();
     return s;
   }
+};
+
+// What is said of a pass to programs that choose some when they run.
+struct pass_facts {
+  std::string_view name;
+  std::string_view needed;  // why there are graphs of which no plan is made without it; empty when there are none
 };
 
 template <class... A, class... B> constexpr pipeline<A..., B...> operator+(pipeline<A...>, pipeline<B...>) {
@@ -121,6 +155,9 @@ template <class... Passes, class Keep> struct filtered<pipeline<Passes...>, Keep
       decltype((pipeline<>{} + ... + std::conditional_t<Keep::template keeps<Passes>, pipeline<Passes>, pipeline<>>{}));
 };
 template <class Pass> struct all_but { template <class P> static constexpr bool keeps = !std::is_same_v<P, Pass>; };
+template <fixed_string... Names> struct all_but_called {
+  template <class P> static constexpr bool keeps = ((P::name != Names.view()) && ...);
+};
 struct graph_passes {
   template <class P> static constexpr bool keeps = graph_pass<P>;
 };
@@ -132,6 +169,21 @@ template <class... Passes, class Old, class... New> struct exchanged<pipeline<Pa
   using type = decltype((pipeline<>{} + ... +
                          std::conditional_t<std::is_same_v<Passes, Old>, pipeline<New...>, pipeline<Passes>>{}));
 };
+template <class Pass> constexpr std::string_view why_needed() {
+  if constexpr (requires { Pass::needed; }) return Pass::needed;
+  else return {};
+}
+template <class Pipeline> struct listed;
+template <class... Passes> struct listed<pipeline<Passes...>> {
+  static constexpr std::array<pass_facts, sizeof...(Passes)> passes{pass_facts{Passes::name, why_needed<Passes>()}...};
+};
+constexpr bool is_called(std::span<const pass_facts> passes, std::string_view name) {
+  for (const pass_facts& pass : passes)
+    if (pass.name == name) return true;
+  return false;
+}
+template <class Pipeline, fixed_string... Names>
+inline constexpr bool has_passes_called = (is_called(listed<Pipeline>::passes, Names.view()) && ...);
 template <class Pipeline, class Pass> struct contained;
 template <class... Passes, class Pass>
 struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v<Passes, Pass> || ...)> {};
@@ -139,6 +191,9 @@ struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v
 
 // Is Pass in the list?
 template <class Pipeline, class Pass> inline constexpr bool has_pass = detail::contained<Pipeline, Pass>::value;
+
+// The passes of a list in their order.
+template <class Pipeline> inline constexpr const auto& passes_of = detail::listed<Pipeline>::passes;
 
 // The list without one of its passes, and with others in the place of one: replaced<list, pass, pass, mine> puts one
 // behind it.
@@ -149,11 +204,18 @@ template <class Pipeline, class Old, class... New>
 requires has_pass<Pipeline, Old>
 using replaced = typename detail::exchanged<Pipeline, Old, New...>::type;
 
+// The list without passes that are said by their names, as logs have them; each must be that of one.
+template <class Pipeline, fixed_string... Names>
+requires detail::has_passes_called<Pipeline, Names...>
+using without_called = typename detail::filtered<Pipeline, detail::all_but_called<Names...>>::type;
+
 // Its passes from graph to graph, and those behind them.
 template <class Pipeline> using rewriting_of = typename detail::filtered<Pipeline, detail::graph_passes>::type;
 template <class Pipeline> using planning_of = typename detail::filtered<Pipeline, detail::schedule_passes>::type;
 
 namespace passes {
+// Rewriting as the default pipeline has it.
+using default_rules = apply_rules<rewrite::rules::all>;
 // Fusion as the default pipeline has it, with further rules.
 template <class... Rules> using default_fusion = plan_fusion<profile_rule, bytes_rule, Rules...>;
 }  // namespace passes
@@ -167,12 +229,16 @@ using pipeline_with_rules =
              passes::expand_composites,             // later passes see simple operators only
              passes::expand_powers,                 // which composites may have
              passes::products_of_vectors,           // which composites and quantised products may be
+             passes::slice_gathers,                 // which composites may have, and are movement from here on
              passes::share_reductions,              // which composites have each for itself
-             passes::apply_laws,                    // so that none of them sees what is computed twice
+             passes::default_rules,                 // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
              passes::unmerge_rows,                  // while normalisations stand beside their Reshapes
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
-             passes::fold_into_convolution,         // before fusion, which would keep the scales
+             passes::fold_scales,                   // before fusion, which would keep the scales
+             passes::sum_convolutions,              // behind scales, which would keep their sum apart
+             passes::merge_siblings,                // behind scales, which would keep products apart
+             passes::read_through,                  // while it sees what convolutions read, padded or not
              passes::break_long_views,              // behind whatever makes movement operators
              passes::separate_outputs,              // last of these: it also drops what no output depends on
              passes::check_extents,                 // a plan has no room for extents that elements decide

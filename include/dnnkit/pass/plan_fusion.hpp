@@ -15,6 +15,7 @@
 #include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/fusion_rules.hpp"
+#include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
 #include "dnnkit/pass/schedule.hpp"
 
@@ -45,7 +46,11 @@ template <class... Rules> struct plan_fusion {
       : g_(g), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)), notes_(notes) {}
 
   constexpr bool is_setup(node_id n) const { return setup_.items[g_.nodes.items[n].output] != 0; }
-  constexpr bool is_movement(node_id n) const { return g_.nodes.items[n].op->kind == form::movement; }
+  // Is it an operator that SmartMem's Table 5 eliminates, by a view of its input?
+  constexpr bool is_movement(node_id n) const {
+    const op_info& op = *g_.nodes.items[n].op;
+    return op.kind == form::movement && is_eliminated(op);
+  }
   constexpr bool is_anchor(node_id n) const { return fusion_blocks::is_anchor(g_.nodes.items[n]); }
   constexpr bool is_free(node_id n) const { return alive_.items[n] != 0 && blocks_.group_of(n) == none; }
 

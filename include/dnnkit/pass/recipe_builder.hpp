@@ -10,6 +10,7 @@
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/op/slice.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
 #include "dnnkit/pass/operand_walk.hpp"
 #include "dnnkit/pass/recipe_sharing.hpp"
@@ -86,6 +87,7 @@ class recipe_builder : public operand_sink {
     l.setup = setup_[static_cast<std::size_t>(v)] != 0;
     l.external = g_.at(v).from == origin::input || is_output(g_, v);
     l.whole = m == index_maps::identity;
+    l.bordered = keeps_borders(m, layout);
     if (!layout.part.empty()) l.reach = store(reach_of(input));
     for (std::size_t i = 0; i < layout.before.size(); ++i) {
       l.before[i] = layout.before[i];
@@ -98,7 +100,7 @@ class recipe_builder : public operand_sink {
       return {};
     }
     l.rank = static_cast<std::uint8_t>(w.rank());
-    l.axes = store(w, l.whole ? &layout : nullptr);
+    l.axes = store(w, l.bordered ? &layout : nullptr);
     l.offset = local(w.offset);
     l.movement = store_movement(rest);
     p_.loads.push_back(l);
@@ -202,18 +204,36 @@ class recipe_builder : public operand_sink {
     return r;
   }
 
+  // Does the map leave the coordinates of axes with a border as they are, and only pick of the others? (One that turns
+  // an axis around is no strided view.)
+  constexpr bool keeps_borders(index_map m, const buffer_layout& l) {
+    for (; m != index_maps::identity; m = maps.rest(m)) {
+      const index_step& s = maps.step(m);
+      if (s.how != index_change::movement || !g_.is<op::slice>(g_.node_at(s.moved))) return false;
+      const node& n = g_.node_at(s.moved);
+      const shape &in = g_.at(g_.input_of(n, 0)).type.dims, &out = g_.at(n.output).type.dims;
+      for (std::size_t d = 0; d < in.size(); ++d)
+        if (l.before[d] + l.after[d] != 0 && !(in[d] == out[d])) return false;
+    }
+    return true;
+  }
+
   // What strided views cannot express of an index map: from the coordinates that are read in to those of the view.
   constexpr slice_of store_movement(index_map m) {
     vector<movement_step> steps;  // the last first
     for (; m != index_maps::identity; m = maps.rest(m)) {
       const index_step& s = maps.step(m);
       if (s.how == index_change::broadcast) {
-        steps.push_back({{}, {}, store(g_.at(s.from).type.dims), store(g_.at(s.to).type.dims)});
+        const shape &from = g_.at(s.from).type.dims, &to = g_.at(s.to).type.dims;
+        steps.push_back({{}, {}, store(from), store(to)});
+        for (std::size_t d = 0; d < from.size(); ++d)
+          if (const std::size_t o = d + to.size() - from.size(); from[d] == to[o])
+            steps.back().follows[o] = static_cast<std::int8_t>(d);
         continue;
       }
       const node& n = g_.node_at(s.moved);
-      steps.push_back(
-          {*n.op, store_attributes(n), store(g_.at(g_.input_of(n, 0)).type.dims), store(g_.at(n.output).type.dims)});
+      steps.push_back({*n.op, store_attributes(n), store(g_.at(g_.input_of(n, 0)).type.dims),
+                       store(g_.at(n.output).type.dims), axes_followed(g_, n)});
     }
     const slice_of r{count(p_.movement), count(steps)};
     for (; !steps.empty(); steps.pop_back()) p_.movement.push_back(steps.back());

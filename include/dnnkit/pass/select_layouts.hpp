@@ -11,12 +11,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
+#include "dnnkit/op/slice.hpp"
 #include "dnnkit/pass/layout_costs.hpp"
+#include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/schedule.hpp"
 
 namespace dnnkit {
@@ -112,6 +115,17 @@ template <class Target> class layout_selection {
         if (is_of(g_.input_of(g_.node_at(n), i))) return true;
     return false;
   }
+  // The value that v is some of the channels of, or v: where it lies decides where these do.
+  constexpr value_id all_channels_of(value_id v) const {
+    for (node_id p = g_.at(v).producer; p != none && g_.is<op::slice>(g_.node_at(p)); p = g_.at(v).producer) {
+      const value_id whole = g_.input_of(g_.node_at(p), 0);
+      const shape &of_part = g_.at(v).type.dims, &of_whole = g_.at(whole).type.dims;
+      for (std::size_t d = 0; d < of_whole.size(); ++d)
+        if (d != 1 && !(of_part[d] == of_whole[d])) return v;
+      v = whole;
+    }
+    return v;
+  }
   // A value whose order is ours to choose.
   constexpr bool is_free(value_id v) const {
     return v != none && g_.at(v).from == origin::node && g_.at(v).type.dims.size() >= 3 && !is_output(g_, v);
@@ -119,8 +133,9 @@ template <class Target> class layout_selection {
 
   constexpr void find_stretches(const fusion_plan& fusion) {
     for (const fusion_group& group : fusion.groups)
-      if (!group.setup && group.anchor != none && wants_channels(g_, g_.node_at(group.anchor))) {
-        const value_id x = g_.input_of(g_.node_at(group.anchor), 0), y = group.outputs[0];
+      if (!group.setup && group.anchor != none && is_searched(g_, group) &&
+          wants_channels(g_, g_.node_at(group.anchor))) {
+        const value_id x = all_channels_of(g_.input_of(g_.node_at(group.anchor), 0)), y = group.outputs[0];
         if (is_free(x)) spatial_[index(x)] = 1;
         for (value_id o : group.outputs)
           if (is_free(o)) spatial_[index(o)] = 1;
@@ -155,6 +170,19 @@ template <class Target> class layout_selection {
       return false;
     const footprint f = g_.footprint_of(anchor, 0);
     return f.axes.size() > 1 && f.axes[0] == needs::same(0) && f.axes[1] == needs::same(1);
+  }
+  // Does SmartMem's Table 6 have the layouts of the kernel's operands and results searched: is its class, that of its
+  // operators one after the other, ILD & Variable?
+  static constexpr bool is_searched(const graph& g, const fusion_group& group) {
+    std::optional<layout_class> so_far;
+    for (node_id n : group.nodes) {
+      const std::optional<layout_class> next = plan::layout_class_of(*g.node_at(n).op);
+      if (so_far && next) {
+        const plan::layout_pair& pair = plan::about_layouts(*so_far, *next);
+        so_far = pair.result ? pair.result : next;
+      } else if (next) so_far = next;
+    }
+    return so_far == layout_class::ild_variable;
   }
   static constexpr bool wants_channels(const graph& g, const node& anchor) {
     const std::size_t rank = g.at(anchor.output).type.dims.size();
@@ -208,8 +236,9 @@ template <class Target> class layout_selection {
   // Makes room for what a convolution reads beyond its input. Returns how much that is, on all sides together.
   constexpr std::int64_t add_halo(node_id reader, vector<buffer_layout>& layouts) const {
     const node& anchor = g_.node_at(reader);
-    const value_id x = g_.input_of(anchor, 0);
-    if (!g_.is<op::conv>(anchor) || spatial_[index(x)] == 0) return 0;
+    if (!g_.is<op::conv>(anchor)) return 0;  // others may have no operand 0
+    const value_id x = all_channels_of(g_.input_of(anchor, 0));
+    if (spatial_[index(x)] == 0) return 0;
     const shape& weight = g_.at(g_.input_of(anchor, 1)).type.dims;
     const window w = g_.as<op::conv>(anchor).over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2);
     buffer_layout& l = layouts[index(x)];
@@ -233,7 +262,7 @@ template <class Target> class layout_selection {
       if (group.anchor == none || group.setup || add_halo(group.anchor, layouts) == 0) continue;
       decision d{name_of_layout_selection, "halo", "a convolution reads it padded"};
       d.second = group.anchor;
-      d.value = g_.input_of(g_.node_at(group.anchor), 0);
+      d.value = all_channels_of(g_.input_of(g_.node_at(group.anchor), 0));
       notes_.add(d);
     }
   }

@@ -17,6 +17,7 @@ namespace dnnkit::passes {
 
 struct separate_outputs {
   static constexpr std::string_view name = "separate outputs";
+  static constexpr std::string_view needed = "each output of a plan is stored by a kernel of its own";
 
   static constexpr graph run(graph g, decision_notes notes = {}) {
     if (has_dead_nodes(g)) g = rebuild(g, [](builder&, const node&, const rebuilt_inputs&) { return tensor{}; });

@@ -4,6 +4,7 @@
 // an axis that a tile cuts stays one axis.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -62,6 +63,34 @@ constexpr std::optional<vector<tile_reach>> reaches_through(graph& g, const node
       ++i;
     if (i == in.size() || !(after.offset == dim(0))) return std::nullopt;
     r.items[i] = output.items[d];
+  }
+  return r;
+}
+
+// Of each axis of a movement operator's output, the axis of its input along which a step there is a step, while nothing
+// else changes; -1 where there is none: where the axis is made of several, or repeats, leaves out or turns round
+// positions.
+constexpr std::array<std::int8_t, max_rank> axes_followed(graph& g, const node& n) {
+  std::array<std::int8_t, max_rank> r{};
+  r.fill(-1);
+  const shape in = g.at(g.input_of(n, 0)).type.dims, out = g.at(n.output).type.dims;
+  view_algebra algebra(g.symbols);
+  const view before = algebra.row_major(in);
+  view after = before;
+  if (n.op->forward && n.op->forward(g.attributes_of(n), {algebra, in, out}, after)) {
+    const bool is_part = n.op->properties.map == mapping::one_to_one;  // else blocks of an axis begin at multiples
+    const auto holds = [&](dim all, dim some) {
+      return all.is_known() && some.is_known() && some.value() > 1 && some.value() <= all.value() &&
+             (is_part || all.value() % some.value() == 0);
+    };
+    for (std::size_t d = 0; d < out.size(); ++d)
+      for (std::size_t i = 0; i < in.size() && after.dims[d].size() == 1; ++i)
+        if (holds(in[i], out[d]) && before.dims[i][0].stride == after.dims[d][0].stride)
+          r[d] = static_cast<std::int8_t>(i);
+  } else {
+    const footprint f = g.footprint_of(n, 0);
+    for (std::size_t i = 0; i < f.axes.size(); ++i)
+      if (f.axes[i].how == reach::same) r[f.axes[i].of] = static_cast<std::int8_t>(i);
   }
   return r;
 }

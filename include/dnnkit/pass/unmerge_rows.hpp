@@ -15,11 +15,10 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/rebuild.hpp"
 #include "dnnkit/graph/walk.hpp"
-#include "dnnkit/op/cast.hpp"
-#include "dnnkit/op/expand.hpp"
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/normalization.hpp"
 #include "dnnkit/pass/decision_log.hpp"
+#include "dnnkit/pass/operand_along.hpp"
 #include "dnnkit/tensor/atoms.hpp"
 
 namespace dnnkit::passes {
@@ -120,36 +119,11 @@ struct unmerge_rows {
       const value_id x = g.input_of(n, i);
       if (x == none) operands.push_back(none);
       else if (same_shape(g.at(x).type.dims, t.dims())) operands.push_back(reshaped(b, {&b, x}, s).id());
-      else operands.push_back(along(b, {&b, x}, t.dims(), s).id());
+      else operands.push_back(detail::operand_along(b, {&b, x}, t.dims(), s).id());
     }
     n.inputs = graph::end_of(g.operands, operands.size());
     g.operands.append(operands.begin(), operands.end());
     return {&b, g.add_node(n, type)};
-  }
-
-  // w, which broadcasts to `common`, so that it broadcasts in the same way to s, of as many elements. Where an axis of
-  // s is made of an axis that w has and of one that it has not, it is repeated.
-  static constexpr tensor along(builder& b, tensor w, const shape& common, const shape& s) {
-    const atoms parts = atoms_of(b.value().symbols, common, s);
-    const shape dims = w.dims();
-    shape split, repeated, merged;
-    bool repeats = false;
-    const auto has = [&](std::size_t i) {
-      const std::size_t missing = common.size() - dims.size();
-      return parts.from[i] >= missing && dims[parts.from[i] - missing] != dim(1);
-    };
-    for (std::size_t d = 0; d < s.size(); ++d) merged.push_back(1);
-    for (std::size_t i = 0; i < parts.sizes.size(); ++i)
-      if (has(i)) merged[parts.to[i]] = s[parts.to[i]];
-    for (std::size_t i = 0; i < parts.sizes.size(); ++i) {
-      split.push_back(has(i) ? parts.sizes[i] : dim(1));
-      repeated.push_back(merged[parts.to[i]] == dim(1) ? dim(1) : parts.sizes[i]);
-      repeats = repeats || split[i] != repeated[i];
-    }
-    w = b.apply(op::reshape{split}, {w});
-    if (!repeats) return b.apply(op::reshape{merged}, {w});
-    w = b.apply(op::reshape{merged}, {b.apply(op::expand{repeated}, {w})});
-    return b.apply(op::cast{w.type()}, {w});  // stored before the network runs, so that kernels find it in one stride
   }
 };
 

@@ -10,6 +10,7 @@
 #include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/plan/plan_memory.hpp"
@@ -56,6 +57,7 @@ class log_writer {
     number_kernels();
     note_left_out();
     note_memory();
+    note_movers();
     add_kernels();
     add_values();
     add_nodes();
@@ -66,6 +68,7 @@ class log_writer {
   }
 
  private:
+  static constexpr std::string_view mover_log = "make plan", only_moves = "only moves elements";
   constexpr bool is_movement(node_id n) const { return g_.nodes.items[n].op->kind == form::movement; }
   constexpr slice_of numbers_from(std::size_t first) const {
     return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(p_.numbers.count - first)};
@@ -104,14 +107,17 @@ class log_writer {
       for (bool goes_on = true; goes_on; ++stage) {
         goes_on = stage->goes_on;
         add_stage(*stage, number);
-        row.bytes_read = g_.symbols.add(row.bytes_read, bytes_read(*stage, number));
+        add_bytes_read(*stage, number, row);
         for (node_id n : stage->nodes) place_.items[n] = none;
         if (goes_on) continue;
         const std::size_t first = p_.numbers.count;
         p_.numbers.append(stage->outputs.begin(), stage->outputs.end());
         row.outputs = numbers_from(first);
-        for (value_id v : stage->outputs)
-          row.bytes_written = g_.symbols.add(row.bytes_written, bytes_of(g_.at(v).type));
+        for (value_id v : stage->outputs) {
+          const dim bytes = bytes_of(g_.at(v).type);
+          row.bytes_written = g_.symbols.add(row.bytes_written, bytes);
+          if (is_intermediate(v)) row.intermediates_written = g_.symbols.add(row.intermediates_written, bytes);
+        }
       }
       row.stages.count = static_cast<std::uint32_t>(p_.log_stages.count) - row.stages.first;
       p_.log_kernels.push_back(row);
@@ -169,7 +175,7 @@ class log_writer {
   }
 
   // Of each stored value that a group reads: see elements_read. What lies in tile storage does not count.
-  constexpr dim bytes_read(const fusion_group& group, std::int32_t kernel) {
+  constexpr void add_bytes_read(const fusion_group& group, std::int32_t kernel, logged_kernel& row) {
     touched_.clear();
     for (node_id n : group.nodes)  // movement operators are looked through by those that read them
       if (const node x = g_.nodes.items[n]; !is_movement(n))
@@ -177,13 +183,18 @@ class log_writer {
           if (const value_id v = g_.input_of(x, i); v != none) read(v, elements_read(g_, x, i), kernel);
     for (value_id v : group.outputs)
       if (is_movement(g_.at(v).producer)) read(v, element_count(g_.symbols, g_.at(v).type.dims), kernel);
-    dim bytes = 0;
     for (value_id v : touched_) {
       const auto size = static_cast<std::int64_t>(size_of(g_.at(v).type.type));
-      bytes = g_.symbols.add(bytes, g_.symbols.mul(needed_.items[v], dim(size)));
+      const dim bytes = g_.symbols.mul(needed_.items[v], dim(size));
+      row.bytes_read = g_.symbols.add(row.bytes_read, bytes);
+      if (is_intermediate(v)) row.intermediates_read = g_.symbols.add(row.intermediates_read, bytes);
       needed_.items[v] = 0;
     }
-    return bytes;
+  }
+  // Does a kernel of a run store it for others alone?
+  constexpr bool is_intermediate(value_id v) const {
+    const std::int32_t b = s_.log.buffer_of.items[v];
+    return b != none && p_.buffers.items[b].where == storage::arena;
   }
   // `needed` elements of v, also through movement operators.
   constexpr void read(value_id v, dim needed, std::int32_t kernel) {
@@ -286,6 +297,56 @@ class log_writer {
           {"make plan", "one arena", "values that are not alive together share memory"},
           {{"arena", "bytes", static_cast<double>(p_.arena_bytes)}, {"each value for itself", "bytes", apart}});
   }
+  // SmartMem's Table 5 eliminates what has a fixed output layout, whatever stands beside it. Why a kernel that does
+  // nothing else is there all the same.
+  constexpr void note_movers() {
+    for (const fusion_group* group : kernels_) {
+      if (group->goes_on) continue;
+      node_id last = none;
+      for (node_id n : group->nodes)
+        if (const node x = g_.nodes.items[n]; !is_eliminated(*x.op) || !(g_.flops_of(x) == dim(0))) {
+          last = none;
+          break;
+        } else {
+          last = last == none || is_movement(last) ? n : last;
+        }
+      if (last == none) continue;
+      decision d = group->setup ? decision{mover_log, only_moves, "it runs once",
+                                           "when the session is made, of what is known by then"}
+                                : why_kept(last);
+      d.second = last;
+      d.value = group->outputs[0];
+      s_.notes().add(d);
+    }
+  }
+  constexpr decision why_kept(node_id n) {
+    const node x = g_.nodes.items[n];
+    if (is_movement(n)) {
+      if (g_.at(root_of(n)).from != origin::node)
+        return {mover_log, only_moves, "no kernel computes what it moves",
+                "it is an output of the network, or a condition, of what is read from memory"};
+      return {mover_log, only_moves, "the kernel before cannot store it so",
+              "the log says why of the edge between the two"};
+    }
+    for (std::size_t i = 0; i < x.inputs.count; ++i)
+      if (g_.input_of(x, i) != none)
+        for (const axis_reach& a : g_.footprint_of(x, i).axes)
+          if (a.how == reach::indirect)
+            return {mover_log, only_moves, "indices pick its elements", "strides do not say where they lie"};
+    if (x.inputs.count > 1)
+      return {mover_log, only_moves, "it joins several parts",
+              "a view has elements of one tensor, and the kernels before it store their results elsewhere"};
+    return {mover_log, only_moves, "no view has its elements",
+            "some positions have none of the operand's, or several have one, in an order that strides do not say"};
+  }
+  // The value that movement operator n, and those before it, move.
+  constexpr value_id root_of(node_id n) const {
+    value_id v = g_.input_of(g_.nodes.items[n], 0);
+    while (g_.at(v).producer != none && is_movement(g_.at(v).producer))
+      v = g_.input_of(g_.nodes.items[g_.at(v).producer], 0);
+    return v;
+  }
+
   constexpr void add_decisions() {
     const auto characters = static_cast<std::uint32_t>(p_.characters.count);
     p_.characters.append(s_.log.characters.begin(), s_.log.characters.end());

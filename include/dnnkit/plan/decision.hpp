@@ -20,6 +20,9 @@ struct compared_cost {
   double amount = 0;
 };
 
+// The verdict on a pass that was left out of a run (pass/pipeline.hpp).
+inline constexpr std::string_view not_run = "not run";
+
 // One decision of a pass: about an edge of the graph (`second` reads the output of `first`, also through movement
 // operators), about a value, or about operators that a rewriting pass replaced, which only their names are left of.
 struct decision {
@@ -67,6 +70,7 @@ struct logged_kernel {
   slice_of stages;                        // in their order
   slice_of outputs;                       // numbers: the values it stores
   dim bytes_read = 0, bytes_written = 0;  // each element once; of one that indices pick from, as many as are picked
+  dim intermediates_read = 0, intermediates_written = 0;  // those of them in the arena, in bytes
 };
 
 // The graph as it was built: live operators, and what one run of it would take if each had a kernel of its own.

@@ -69,6 +69,8 @@ struct tile_wish {
   std::uint8_t whole_axes = 1;  // so many axes that the last stage stores innermost are never cut,
   axis_set whole = {};          // nor are those that decide which positions of these axes of the first stage are needed
   double least_bytes = 0;       // what is handed over has at least so many: of less there is nothing to gain
+  double most_bytes = 1e300;    // and at most so many
+  bool one_tile = false;        // a tile is all of it, whatever axes there are: stages run once, one after the other
 };
 
 // A family as a value.

@@ -30,6 +30,17 @@ constexpr lane_stride stride_along(const plan_view& plan, slice_of axes, std::si
   return s;
 }
 
+// The same of a load, whose coordinates movement operators change before its view is asked: not single where a step of
+// coordinate d is none of a single coordinate of the view.
+constexpr lane_stride stride_along(const plan_view& plan, const recipe_load& l, std::size_t d) {
+  for (std::uint32_t k = 0; k < l.movement.count; ++k) {
+    const std::int8_t next = plan.movement[l.movement.first + k].follows[d];
+    if (next < 0) return {};
+    d = static_cast<std::size_t>(next);
+  }
+  return stride_along(plan, l.axes, d);
+}
+
 // What unknown extents count as in costs and choices.
 inline constexpr std::int64_t typical_extent = 64;
 constexpr std::int64_t known_or_typical(local_extent e) {
@@ -105,6 +116,20 @@ class kernel_spec {
     return plan_->refs_of(node(node_ref.index).inputs);
   }
   constexpr lane_stride stride_along(slice_of axes, std::size_t d) const { return plan::stride_along(*plan_, axes, d); }
+  constexpr lane_stride stride_along(const recipe_load& l, std::size_t d) const {
+    return plan::stride_along(*plan_, l, d);
+  }
+
+  // The operands that any stage loads or stores: one more than the largest of their numbers.
+  constexpr std::size_t operands() const {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < stages(); ++i) {
+      const kernel_spec one = stage(i);
+      for (std::size_t l = 0; l < one.loads(); ++l) n = one.load(l).operand < n ? n : one.load(l).operand + 1u;
+      for (std::size_t o = 0; o < one.outputs(); ++o) n = one.output(o).operand < n ? n : one.output(o).operand + 1u;
+    }
+    return n;
+  }
 
   // --- values
   constexpr dtype type_of(operand_ref r) const {

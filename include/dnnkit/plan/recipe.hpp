@@ -48,7 +48,11 @@ struct movement_step {
   operator_tag op;
   slice_of attributes;
   local_shape in_shape, out_shape;
+  // Of each axis of the output, the axis of the input along which a step there is a step, while nothing else changes;
+  // -1 where there is none.
+  std::array<std::int8_t, max_rank> follows{-1, -1, -1, -1, -1, -1, -1, -1};
 };
+static_assert(max_rank == 8);
 
 // The positions of an axis that a tile of the last stage needs (see recipe::tile). Tiles from position t of axis `of`
 // of the last stage's iteration space on, n positions wide, need those from t * stride - before on, (n - 1) * stride +
@@ -75,6 +79,7 @@ struct recipe_load {
   bool setup = false;     // a weight, a constant or computed from such: the same in every run
   bool external = false;  // the caller's memory
   bool whole = false;     // the buffer in its own coordinates, untransformed
+  bool bordered = false;  // that, or some of the elements along axes that have no border
   // the buffer's border in each of its dimensions
   std::array<std::uint8_t, max_rank> before{}, after{};
   // Of what an earlier stage has put into tile storage: which positions of the coordinates it is read in a tile needs,

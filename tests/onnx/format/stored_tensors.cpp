@@ -17,7 +17,13 @@ namespace {
 
 constexpr std::int64_t count = 100;  // more than are written into a graph as constants
 
-onnx::tensor_data filled(std::string_view name, float x) { return reals(name, std::vector<float>(count, x), {count}); }
+// The elements are x, and one of them -x: with all of them equal it would be a number, not a weight.
+std::vector<float> elements(float x) {
+  std::vector<float> list(count, x);
+  list[1] = -x;
+  return list;
+}
+onnx::tensor_data filled(std::string_view name, float x) { return reals(name, elements(x), {count}); }
 
 // Both branches have an initialiser "w", and the function, called twice, a Constant "w" and one given as an attribute.
 onnx::model nested() {
@@ -79,6 +85,7 @@ TEST_CASE("weights of branches and functions have these names, and the elements 
   for (const bool taken : {true, false}) {
     const std::vector<host_tensor> given{host_tensor({count}, std::vector<double>(count, 1)),
                                          host_tensor::of_integers(boolean, {}, {taken})};
-    CHECK(run(r, given)[0].reals == std::vector<double>(count, (taken ? 2 : 3) + 10 + 100 + 2 * 1000 + 5));
+    const std::vector<float> sum = elements((taken ? 2 : 3) + 10 + 100 + 2 * 1000 + 5);
+    CHECK(run(r, given)[0].reals == std::vector<double>(sum.begin(), sum.end()));
   }
 }

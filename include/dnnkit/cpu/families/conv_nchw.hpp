@@ -10,6 +10,7 @@
 
 #include "dnnkit/cpu/families/convolution_kernel.hpp"
 #include "dnnkit/cpu/micro/planar.hpp"
+#include "dnnkit/cpu/micro/transpose.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
@@ -85,15 +86,57 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
   static constexpr std::int64_t packed_bytes = (weight_floats + bias_floats) * static_cast<std::int64_t>(sizeof(float));
   static void pack(const kernel_call& call) noexcept { facts::template pack_for<convolution_type>(call); }
 
-  // --- first phase: planes with their border in scratch; a unit is one row
+  // --- first phase: planes with their border in scratch; a unit is one row, or, of an input whose channels lie next to
+  // each other, that row of all planes
+  static constexpr bool by_pixels = facts::spec.lies_along_channels(float_lanes);
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(!in_place) {
-    const index_t rows = prepare_units(call);
+    const index_t rows = prepare_units(call) * (by_pixels ? facts::in_channels : 1);
     return (rows * facts::staged(call, nth<2>{}) + float_lanes) * static_cast<std::int64_t>(sizeof(float));
   }
   static index_t prepare_units(const kernel_call& call) noexcept requires(!in_place) {
-    return extent_value<facts::in_dim(0)>(call) * facts::in_channels * facts::staged(call, nth<1>{});
+    return extent_value<facts::in_dim(0)>(call) * (by_pixels ? 1 : facts::in_channels) * facts::staged(call, nth<1>{});
   }
   static void prepare(const kernel_call& call, index_t first, index_t end) noexcept requires(!in_place) {
+    if constexpr (by_pixels) prepare_pixels(call, first, end);
+    else prepare_planes(call, first, end);
+  }
+  static void prepare_pixels(const kernel_call& call, index_t first, index_t end) {
+    const index_t height = facts::staged(call, nth<1>{}), width = facts::staged(call, nth<2>{}), plane = height * width;
+    const index_t in_h = extent_value<facts::in_extent(1)>(call), in_w = extent_value<facts::in_extent(2)>(call);
+    constexpr index_t left = facts::before(2), channels = facts::in_channels;
+    for (index_t u = first; u < end; ++u) {
+      float* out = reinterpret_cast<float*>(call.scratch) + u / height * channels * plane + u % height * width;
+      const index_t y = u % height - facts::before(1);
+      const bool is_border = y < 0 || y >= in_h;
+      for (index_t ch = 0; ch < channels; ++ch) {
+        float* const row = out + ch * plane;
+        std::fill(row, row + (is_border ? width : left), 0.0f);
+        if (!is_border) std::fill(row + left + in_w, row + width, 0.0f);
+      }
+      if (is_border) continue;
+      coordinates c{u / height};
+      if constexpr (facts::has_axis(1)) c[last - 1] = y;
+      for (index_t x = 0; x < in_w; x += float_lanes) {
+        const index_t pixels = std::min<index_t>(in_w - x, float_lanes);
+        for_lanes<float_lanes, 1>(c, channels,
+                                  [&](auto n) { turn_pixels(call, c, x, pixels, n, out + left + x, plane); });
+      }
+    }
+  }
+  // So many pixels from x on, n channels of each from those of c on, as rows of as many planes.
+  static void turn_pixels(const kernel_call& call, coordinates c, index_t x, index_t pixels, auto n, float* row,
+                          index_t plane) {
+    square_block block;
+    for (int i = 0; i < float_lanes; ++i) {
+      c[last] = std::min<index_t>(x + i, x + pixels - 1);
+      block[i] = values::template evaluate<facts::input, float_lanes, 1>(call, c, n, 0);
+    }
+    transpose(block);
+    for (int i = 0; i < n; ++i)
+      if (pixels == float_lanes) block[i].store(row + (c[1] + i) * plane);
+      else block[i].store(row + (c[1] + i) * plane, pixels);
+  }
+  static void prepare_planes(const kernel_call& call, index_t first, index_t end) {
     const index_t height = facts::staged(call, nth<1>{}), width = facts::staged(call, nth<2>{});
     const index_t in_h = extent_value<facts::in_extent(1)>(call), in_w = extent_value<facts::in_extent(2)>(call);
     constexpr index_t left = facts::before(2);

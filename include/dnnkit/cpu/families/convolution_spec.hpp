@@ -105,9 +105,16 @@ class convolution_spec : public kernel_spec {
     for (std::size_t i = 0; i < axes; ++i)
       if (!is_cut(i + 2) && (stored.before[i + 2] < shape.pad_begin(i) || stored.after[i + 2] < shape.pad_end(i)))
         return false;
-    return stored.whole;
+    return stored.bordered;
   }
   constexpr bool stored_channels_last() const { return stored_along(1); }
+  // Do the channels of an input that is brought into scratch memory lie next to each other, so that vectors of them are
+  // read, whatever is written?
+  constexpr bool lies_along_channels(int lanes) const {
+    return in_channels() >= lanes && all_in_tree(input(0), [this](operand_ref x) {
+             return x.from != source::load || plan::stride_along(plan(), load(x.index), 1).stride == 1;
+           });
+  }
   // Vectors along rows read up to one vector past the end of a row, which the arena and scratch memory have room for; a
   // file or what was computed from one has not.
   constexpr bool stored_channels_first() const {
@@ -181,15 +188,17 @@ class convolution_spec : public kernel_spec {
   }
 
  private:
-  // Staging works in vectors along `along`; channels that do not fill one are put down one by one instead.
+  // Staging works in vectors along `along`; channels that do not fill one are put down one by one instead, and those
+  // that lie next to each other are where planes are wanted.
   constexpr void add_staging(const cpu_facts& facts, std::size_t along, kernel_work& work) const {
-    const bool narrow = along == 1 && in_channels() < facts.float_lanes;
-    const std::size_t axis = narrow ? width_dim() : along;
+    const bool turned = along == 1 ? in_channels() < facts.float_lanes : lies_along_channels(facts.float_lanes);
+    const std::size_t axis = !turned ? along : along == 1 ? width_dim() : 1;
     const auto extent = static_cast<double>(known_or_typical(in_dim(axis)));
     const double all = elements_of(0), rows = all / extent;
     const double vectors = rows * (static_cast<double>(static_cast<std::int64_t>(extent) / facts.float_lanes) + 1);
     work.cycles += vectors * (tree_cost(*this, facts, axis, facts.float_lanes).value(input(0)) + facts.costs.store);
-    if (narrow) work.scattered += all;
+    if (turned && along == 1) work.scattered += all;
+    else if (turned) work.cycles += 4 * vectors * facts.costs.simple;  // log2(lanes) exchanges each, in registers
     work.starts += facts.costs.phase + rows * facts.costs.row;
     work.staged = all * static_cast<double>(size_of(multiplied_as(anchor_type())));
   }

@@ -169,8 +169,8 @@ template <class Net, std::size_t R> struct row_stages::kernel {
   static index_t units(const kernel_call& call) noexcept { return extent_value<access::space(0)>(call) * tiles(call); }
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const index_t height = extent_value<access::space(along)>(call), each = tiles(call);
-    std::array<std::byte*, operand_count> operands;
-    std::copy_n(call.operands, operand_count, operands.begin());
+    std::array<std::byte*, access::spec.operands()> operands;
+    std::copy_n(call.operands, operands.size(), operands.begin());
     kernel_call own = call;
     own.operands = operands.data();
     std::array<row_range, stages> rows;  // that stages compute of the present tile
@@ -202,16 +202,6 @@ template <class Net, std::size_t R> struct row_stages::kernel {
   }
 
  private:
-  static constexpr std::size_t operand_count = [] {
-    std::size_t most = 0;
-    for (std::size_t i = 0; i < stages; ++i) {
-      const kernel_spec one = access::spec.stage(i);
-      for (std::size_t l = 0; l < one.loads(); ++l) most = std::max<std::size_t>(most, one.load(l).operand);
-      for (std::size_t o = 0; o < one.outputs(); ++o) most = std::max<std::size_t>(most, one.output(o).operand);
-    }
-    return most + 1;
-  }();
-
   // Of the rows that are needed, those that the tile before has are brought to the beginning of tile storage.
   template <std::size_t I>
   static row_range keep(const kernel_call& call, const row_range& needed, const row_range& before) {

@@ -163,6 +163,7 @@ inline void convert_constant(node_context& c) {
   }
   v->understood = true;
   v->stored = &a->t();
+  if (is_floating(*type)) c.state.note_equal_elements(*v);
   c.alias(0, v);
 }
 

@@ -53,6 +53,7 @@ struct imported_value {
   std::shared_ptr<const known_elements> known;  // as far as its elements are known
   provenance from = no_provenance;              // what it was computed from
   bool is_input = false;                        // of the model
+  bool is_uniform = false;                      // `known` are the elements of a constant, all of them the same
   std::shared_ptr<const std::vector<std::shared_ptr<imported_value>>> items;  // of a sequence, which is no tensor
 };
 using value_reference = std::shared_ptr<imported_value>;
@@ -126,6 +127,22 @@ class import_state {
     return v.known.get();
   }
 
+  // Makes the elements of v, a constant of the model's own, known if there are several and all are the same: then they
+  // are no weight, which a file with other weights may have otherwise, but one number.
+  void note_equal_elements(imported_value& v) {
+    std::size_t count = 0;
+    if (!known_elements::countable(v.type.dims, count) || count < 2) return;
+    try {
+      auto k = std::make_shared<known_elements>(to_known(options.load(*v.stored)));
+      const auto bits = [](const known_element& e) { return std::bit_cast<std::uint64_t>(e.as_real()); };
+      for (const known_element& e : k->items)
+        if (bits(e) != bits(k->items[0])) return;
+      v.known = std::move(k);
+      v.is_uniform = true;
+    } catch (const error&) {  // what is wrong with it is said when it is read
+    }
+  }
+
   // The provenance of an input of the model. Images and the like have none: only integers and short lists decide
   // shapes.
   provenance provenance_of_input(const imported_value& v) {
@@ -165,7 +182,7 @@ class import_state {
     std::size_t count = 0;
     const bool few =
         known_elements::countable(v.type.dims, count) && count <= (is_floating(v.type.type) ? 1 : most_inline);
-    const known_elements* k = v.stored == nullptr || few ? elements(v, false) : nullptr;
+    const known_elements* k = v.stored == nullptr || v.is_uniform || few ? elements(v, false) : nullptr;
     if (k != nullptr && !k->is_numeric() && !k->has_unknown() && target().is_in_branch())
       return constant(*k);  // extents are here what the branch needs them to be, and not elsewhere
     if (k != nullptr && !k->has_unknown()) v.data = constant(*k);

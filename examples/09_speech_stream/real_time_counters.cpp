@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The counters: operator new replaced as the standard provides for, pthread_mutex_lock by a function of the program in
 // front of the system's.
-#include "examples/08_speech_stream/real_time_counters.hpp"
+#include "examples/09_speech_stream/real_time_counters.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/08_speech_stream/real_time_counters.hpp"
+#include "examples/09_speech_stream/real_time_counters.hpp"
 #include "examples/support/arguments.hpp"
 #include "examples/support/wav.hpp"
 #include "speech.hpp"          // generated: the struct speech

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Plans that commands show: for which instruction set they are made, and by which passes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cmake/onnx_tool/model.hpp"
+#include "dnnkit/plan/plan.hpp"
+
+namespace dnnkit::tool {
+
+struct plan_options {
+  std::string isa;                         // empty: this machine's
+  std::vector<std::string_view> left_out;  // names of passes of the default pipeline
+};
+
+// --without PASS, as often as given, and the passes that it names. Raises dnnkit::error for a name that is no pass's,
+// and for passes that cannot be left out.
+void add_left_out_option(cxxopts::Options& options);
+std::vector<std::string_view> left_out_of(const cxxopts::ParseResult& arguments);
+
+// That and --isa NAME.
+void add_plan_options(cxxopts::Options& options);
+// Raises dnnkit::error where they name no instruction set, or no pass that can be left out.
+plan_options plan_options_of(const cxxopts::ParseResult& arguments);
+
+// All passes without which a plan of every graph can be made.
+std::vector<std::string_view> passes_to_do_without();
+
+// The plan and log, with layers called as built programs call them. Raises `refused` if compile<> would not accept the
+// model, and where the passes that are left make no plan of it.
+plan::plan_draft logged_plan(const model& m, const plan_options& options);
+
+}  // namespace dnnkit::tool

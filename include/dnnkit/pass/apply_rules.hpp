@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Pass: rewriting by rules that are data (rewrite/rule.hpp), to a fixed point: each replacement lowers the work of the
+// graph (rewrite/work.hpp). `Rules` is a list of them with static storage, `allowed` what they may do to elements:
+// passes::apply_rules<my_rules, rewrite::licence::exact>. (DNNFusion, section 3.4.2.)
+// Takes a graph without composites; guarantees the same function within what the licence of each rule says.
+#pragma once
+
+#include <string_view>
+
+#include "dnnkit/pass/decision_log.hpp"
+#include "dnnkit/pass/rewriter.hpp"
+#include "dnnkit/rewrite/rules.hpp"
+
+namespace dnnkit::passes {
+
+template <const rewrite::rule_list& Rules, rewrite::licence Allowed = rewrite::licence::approximates>
+struct apply_rules {
+  static constexpr std::string_view name = "apply rules";
+
+  static constexpr graph run(graph g, decision_notes notes = {}) {
+    return rewrite::rewriter(Rules, Allowed).run(static_cast<graph&&>(g), notes);
+  }
+};
+
+}  // namespace dnnkit::passes

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// Rewriting a graph by rules, to a fixed point. A sweep finds where rules apply, takes of these places those that save
+// most, as long as they do not overlap, and builds the graph anew. (DNNFusion, section 3.4.2: greedily, by what is
+// saved.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/core/vector.hpp"
+#include "dnnkit/graph/rebuild.hpp"
+#include "dnnkit/pass/decision_log.hpp"
+#include "dnnkit/rewrite/facts.hpp"
+#include "dnnkit/rewrite/matcher.hpp"
+#include "dnnkit/rewrite/print.hpp"
+#include "dnnkit/rewrite/replacement.hpp"
+#include "dnnkit/rewrite/rule.hpp"
+#include "dnnkit/rewrite/work.hpp"
+
+namespace dnnkit::rewrite {
+
+class rewriter {
+ public:
+  constexpr rewriter(const rule_list& rules, licence allowed) {
+    rules.for_each([&](const rule& r) {
+      if (r.allowed.kind <= allowed) rules_.push_back(&r);
+    });
+  }
+
+  constexpr graph run(graph g, plan::decision_notes notes) {
+    for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+      const vector<rules_at> rules = rules_for(g);
+      if (rules.empty()) return g;
+      const graph_facts facts(g);
+      const vector<place> places = find_places(facts, g, rules);
+      if (places.empty()) return g;
+      g = rewritten(facts, choose(facts, places), notes);
+    }
+    return g;
+  }
+
+ private:
+  static constexpr int most_sweeps = 64;
+
+  struct place {
+    const rule* r = nullptr;
+    match found;
+    vector<node_id> gone;          // of the matched operators, those that nobody else reads; the root first
+    double before = 0, after = 0;  // work of these, and of those that come
+    constexpr double saving() const { return before - after; }
+  };
+  // The rules of which an operator of the graph may be the root.
+  struct rules_at {
+    const op_info* op = nullptr;
+    vector<const rule*> rules;
+  };
+
+  // By operator, as far as the graph has all that they are made of.
+  constexpr vector<rules_at> rules_for(const graph& g) const {
+    vector<rules_at> lists;
+    std::uint64_t all = 0;
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const op_info* const op = g.nodes.items[k].op;
+      if ((all & bit_of(*op)) == 0 || !has_list(lists, *op)) lists.push_back({op, {}});
+      all |= bit_of(*op);
+    }
+    vector<rules_at> used;
+    for (rules_at& list : lists) {
+      for (std::size_t i = 0; i < rules_.count; ++i)
+        if (const rule* const r = rules_.items[i]; (r->operators & ~all) == 0 && may_be_root(*r, *list.op))
+          list.rules.push_back(r);
+      if (!list.rules.empty()) used.push_back(static_cast<rules_at&&>(list));
+    }
+    return used;
+  }
+  static constexpr bool has_list(const vector<rules_at>& lists, const op_info& op) {
+    for (std::size_t i = 0; i < lists.count; ++i)
+      if (lists.items[i].op->id == op.id) return true;
+    return false;
+  }
+  static constexpr bool may_be_root(const rule& r, const op_info& op) {
+    const term& t = r.left.root();
+    if (t.is == term::what::operation) return t.op->id == op.id;
+    return op.kind == form::elementwise && has_all(op.properties.laws, t.laws);
+  }
+
+  // `g`, which the facts are of, has room for trials, and is as it was afterwards.
+  static constexpr vector<place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules) {
+    vector<place> places;
+    const vector<std::uint64_t> near = bits_below(g, 2), below = bits_below(g, pattern_depth);
+    matcher m(facts);
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const node n = g.nodes.items[k];
+      if (facts.alive.items[k] == 0 || facts.is_setup(n.output)) continue;
+      std::size_t list = 0;
+      while (list < rules.count && rules.items[list].op->id != n.op->id) ++list;
+      if (list == rules.count) continue;
+      const dtype type = g.at(n.output).type.type;
+      const bool has_laws = type == f32 || type == f64 || type == dtype::boolean;
+      place best;
+      for (const rule* r : rules.items[list].rules)
+        if ((r->near & ~near.items[k]) == 0 && (r->operators & ~below.items[k]) == 0 &&
+            (has_laws || r->from == law::idempotent))
+          try_rule(m, facts, g, *r, n, best);
+      if (best.saving() > 0) places.push_back(static_cast<place&&>(best));
+    }
+    return places;
+  }
+  static constexpr int pattern_depth = 7;
+
+  // The operators of each node and of what it is computed of, so many levels; a chain is one.
+  static constexpr vector<std::uint64_t> bits_below(const graph& g, int depth) {
+    vector<std::uint64_t> bits(g.nodes.count, 0);
+    for (std::size_t k = 0; k < g.nodes.count; ++k) bits.items[k] = bit_of(*g.nodes.items[k].op);
+    for (int level = 1; level < depth; ++level) {
+      for (std::size_t k = g.nodes.count; k-- > 0;) add_bits_of_inputs(g, bits, k, false);
+      for (std::size_t k = 0; k < g.nodes.count; ++k) add_bits_of_inputs(g, bits, k, true);
+    }
+    return bits;
+  }
+  static constexpr void add_bits_of_inputs(const graph& g, vector<std::uint64_t>& bits, std::size_t k, bool of_chain) {
+    const node& n = g.nodes.items[k];
+    if (of_chain && !dnnkit::has(n.op->properties.laws, algebra::associative)) return;
+    for (std::uint32_t i = n.inputs.first; i < n.inputs.first + n.inputs.count; ++i)
+      if (const value_id v = g.operands.items[i]; v != none)
+        if (const node_id p = g.values.items[v].producer; p != none)
+          if (!of_chain || g.nodes.items[p].op->id == n.op->id) bits.items[k] |= bits.items[p];
+  }
+
+  static constexpr void try_rule(matcher& m, const graph_facts& facts, graph& g, const rule& r, const node& n,
+                                 place& best) {
+    for (const match& found : m.find(r, n)) {
+      if (!r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
+      place p{&r, found, {}, 0, 0};
+      find_gone(facts, g, p);
+      if (!weigh(facts, g, p, n)) continue;
+      if (p.saving() > best.saving()) best = static_cast<place&&>(p);
+    }
+  }
+
+  static constexpr void find_gone(const graph_facts& facts, graph& g, place& p) {
+    for (std::size_t i = 0; i < p.found.nodes.count; ++i) {  // readers first
+      const node_id k = p.found.nodes.items[i];
+      const node n = g.node_at(k);
+      if (i > 0 && (has(p.gone, k) || !is_gone(facts, p.gone, n.output) || is_used(p.found, n.output))) continue;
+      p.gone.push_back(k);
+      if (!facts.is_setup(n.output)) p.before += work_of(g, n);
+    }
+  }
+  // Is the replacement computed of v?
+  static constexpr bool is_used(const match& m, value_id v) {
+    for (std::size_t i = 0; i < m.bound.values.count; ++i)
+      if (m.bound.values.items[i] == v) return true;
+    for (std::size_t i = 0; i < m.made.count; ++i)
+      if (m.made.items[i].first == v || m.made.items[i].second == v) return true;
+    for (std::size_t i = 0; i < m.beside.count; ++i)
+      if (m.beside.items[i] == v) return true;
+    return false;
+  }
+  static constexpr bool has(const vector<node_id>& nodes, node_id k) {
+    for (std::size_t i = 0; i < nodes.count; ++i)
+      if (nodes.items[i] == k) return true;
+    return false;
+  }
+  static constexpr bool is_gone(const graph_facts& facts, const vector<node_id>& gone, value_id v) {
+    if (facts.is_output.items[v] != 0) return false;
+    for (const node_id reader : facts.users[v]) {
+      if (facts.alive.items[reader] != 0 && !has(gone, reader)) return false;
+    }
+    return true;
+  }
+
+  // Builds the replacement on trial, behind the graph's own nodes, and takes it off again. Is it of the type that it
+  // must have?
+  static constexpr bool weigh(const graph_facts& facts, graph& trial, place& p, const node& n) {
+    const std::size_t nodes = trial.nodes.count, values = trial.values.count, operands = trial.operands.count,
+                      attributes = trial.attributes.count, constants = trial.constants.count,
+                      assumptions = trial.symbols.assumptions.count;
+    const bool settled = trial.settled;
+    const value_id result = replacement(trial, *p.r, p.found, n).build([](value_id v) { return v; });
+    bool fits = trial.error.length == 0 && trial.symbols.assumptions.count == assumptions;
+    if (fits) {
+      fits = trial.at(result).type == trial.at(n.output).type;
+      vector<std::uint8_t> setup(trial.values.count - values, 0);
+      const auto is_setup = [&](value_id v) {
+        if (static_cast<std::size_t>(v) < values) return facts.is_setup(v);
+        return trial.at(v).from == origin::constant || setup[static_cast<std::size_t>(v) - values] != 0;
+      };
+      for (std::size_t k = nodes; k < trial.nodes.count; ++k) {
+        const node made = trial.nodes.items[k];
+        bool is_known = dnnkit::is_known(trial.at(made.output).type.dims);
+        for (std::size_t i = 0; i < made.inputs.count; ++i) is_known = is_known && is_setup(trial.input_of(made, i));
+        if (is_known) setup[static_cast<std::size_t>(made.output) - values] = 1;
+        else p.after += work_of(trial, made);
+      }
+    }
+    trial.nodes.resize(nodes);
+    trial.values.resize(values);
+    trial.operands.resize(operands);
+    trial.attributes.resize(attributes);
+    trial.constants.resize(constants);
+    trial.symbols.assumptions.resize(assumptions);
+    trial.settled = settled;
+    trial.error = {};
+    return fits;
+  }
+
+  // The best first, each of operators that none before it has.
+  static constexpr vector<const place*> choose(const graph_facts& facts, const vector<place>& places) {
+    vector<const place*> chosen;
+    vector<std::uint8_t> taken(facts.g.nodes.count, 0);
+    while (true) {
+      const place* best = nullptr;
+      for (const place& p : places)
+        if (is_free(taken, p) && (best == nullptr || p.saving() > best->saving())) best = &p;
+      if (best == nullptr) return chosen;
+      for (const node_id k : best->found.nodes) taken.items[k] = 1;
+      chosen.push_back(best);
+    }
+  }
+  static constexpr bool is_free(const vector<std::uint8_t>& taken, const place& p) {
+    for (const node_id k : p.found.nodes)
+      if (taken.items[k] != 0) return false;
+    return true;
+  }
+
+  static constexpr graph rewritten(const graph_facts& facts, const vector<const place*>& chosen,
+                                   plan::decision_notes notes) {
+    const graph& g = facts.g;
+    vector<std::int32_t> place_of(g.nodes.count, none);
+    for (std::size_t i = 0; i < chosen.count; ++i)
+      place_of.items[chosen.items[i]->found.nodes.items[0]] = static_cast<std::int32_t>(i);
+    vector<std::uint8_t> stays = facts.alive;
+    for (const place* p : chosen)
+      for (std::size_t i = 1; i < p->gone.count; ++i) stays.items[p->gone.items[i]] = 0;
+    return rebuild(
+        g, stays,
+        [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
+          const std::int32_t i = place_of.items[facts.number_of(n)];
+          if (i == none) return tensor{};
+          const place& p = *chosen.items[i];
+          replacement r(b.value(), *p.r, p.found, n);
+          return tensor{&b, r.build([&](value_id v) { return inputs.image_of(v).id(); })};
+        },
+        [&](const node& n, const graph& now, std::size_t first) {
+          const place& p = *chosen.items[place_of.items[facts.number_of(n)]];
+          note(notes, p, g, n, now, first);
+        });
+  }
+
+  static constexpr void note(plan::decision_notes notes, const place& p, const graph& g, const node& n,
+                             const graph& now, std::size_t first) {
+    if (!notes.wanted()) return;
+    notes.add_rewriting({.pass = "apply rules", .verdict = "rewritten", .reason = text_of(p.r->from)}, g, n, now, first,
+                        print(*p.r), {{"before", "work", p.before}, {"behind", "work", p.after}});
+  }
+
+  vector<const rule*> rules_;
+};
+
+}  // namespace dnnkit::rewrite

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Rules of rewriting, as data: what is replaced by what, under which conditions, and what that does to the elements.
+//   rule(a * c + b * c == (a + b) * c, reassociates)
+//   rule(dk::reduce_max(dk::relu(a))[p] == dk::relu(dk::reduce_max(a)[p]), exact)
+//   rule(dk::reduce_sum(a * c)[p] == dk::reduce_sum(a)[p] * c, when(constant_along(c, p)), reassociates)
+// A rule is applied where it lowers the work of the graph (rewrite/work.hpp), so that rewriting ends.
+// (DNNFusion, section 3.4.2 and Table 3.4.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/graph/graph.hpp"
+#include "dnnkit/rewrite/pattern.hpp"
+
+namespace dnnkit::rewrite {
+
+// What a rule does to elements that are numbers before and behind it.
+enum class licence : std::uint8_t {
+  exact,         // nothing, to the last bit; the sign of a zero aside
+  reassociates,  // rounds in another order: a few units in the last place, where nothing cancels
+  approximates   // what the operators' own rounding makes of it, in units in the last place that the rule says
+};
+struct licence_terms {
+  licence kind = licence::exact;
+  int ulp = 0;
+};
+inline constexpr licence_terms exact{licence::exact}, reassociates{licence::reassociates};
+constexpr licence_terms approximates(int ulp) { return {licence::approximates, ulp}; }
+
+// The mathematical property that a rule comes from.
+enum class law : std::uint8_t { associative, distributive, commutative, identity, inverse, idempotent, recognition };
+constexpr std::string_view text_of(law l) {
+  constexpr std::string_view names[] = {"an associative law",
+                                        "a distributive law",
+                                        "a commutative law",
+                                        "an identity",
+                                        "an inverse",
+                                        "idempotence",
+                                        "it is an operator, spelled out"};
+  return names[static_cast<unsigned>(l)];
+}
+
+constexpr std::string_view text_of(licence l) {
+  constexpr std::string_view names[] = {"exact", "reassociates", "approximates"};
+  return names[static_cast<unsigned>(l)];
+}
+
+// What the variables, slots and operators of a pattern are in a graph.
+struct binding {
+  const graph* g = nullptr;
+  static_vector<value_id, most_variables> values =
+      static_vector<value_id, most_variables>::filled(most_variables, none);
+  static_vector<node_id, most_slots> slots = static_vector<node_id, most_slots>::filled(most_slots, none);
+  node_id unary = none, binary = none;
+
+  // The value of a variable, if it is one of the graph: not one that matching has put together of several.
+  constexpr const value* value_of(std::uint8_t variable) const {
+    const value_id v = values[variable];
+    return v == none || static_cast<std::size_t>(v) >= g->values.count ? nullptr : &g->at(v);
+  }
+};
+
+constexpr bool always(const binding&, std::uint8_t, std::uint8_t) { return true; }
+
+// What must hold of a match besides: of two of its variables, or of one and a slot.
+struct condition {
+  bool (*holds)(const binding&, std::uint8_t first, std::uint8_t second) = always;
+  std::uint8_t first = 0, second = 0;
+  enum class about : std::uint8_t { nothing, variable, slot } first_is{}, second_is{};
+  std::string_view text;  // between their names
+};
+
+// Operators as bits, of which several share one: a quick way to tell that a pattern cannot be found.
+constexpr std::uint64_t bit_of(const op_info& op) {
+  return std::uint64_t{1} << (static_cast<std::uint64_t>(op.id) % 64);
+}
+constexpr std::uint64_t bits_of(const pattern& p) {
+  std::uint64_t bits = 0;
+  for (std::size_t k = 0; k < p.terms.count; ++k)
+    if (p.terms.items[k].is == term::what::operation) bits |= bit_of(*p.terms.items[k].op);
+  return bits;
+}
+
+// Of its root and of the operands of that, where a chain of one operator is one with all its operands.
+constexpr std::uint64_t bits_near_root(const pattern& p) {
+  const term& root = p.root();
+  if (root.is != term::what::operation) return 0;
+  vector<std::uint8_t> chain{p.root_index()};
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < chain.count; ++i) {
+    const term& t = p.terms.items[chain.items[i]];
+    bits |= bit_of(*t.op);
+    for (std::size_t k = 0; k < t.inputs; ++k) {
+      const term& input = p.terms.items[t.input[k]];
+      if (input.is != term::what::operation) continue;
+      if (has(t.op->properties.laws, algebra::associative) && input.op->id == t.op->id) chain.push_back(t.input[k]);
+      else bits |= bit_of(*input.op);
+    }
+  }
+  return bits;
+}
+
+// left == right, of which a rule replaces the left side by the right one.
+struct equation {
+  pattern left, right;
+};
+constexpr equation operator==(const pattern& left, const pattern& right) { return {left, right}; }
+
+struct rule {
+  pattern left, right;
+  condition needs{};
+  licence_terms allowed{};
+  law from{};
+  std::uint64_t operators = 0, near = 0;  // of the left side, and of its root and that's operands, as bits (bit_of)
+
+  constexpr rule() = default;
+  constexpr rule(const equation& e, licence_terms l) : rule(e, condition{}, l) {}
+  constexpr rule(const equation& e, const condition& c, licence_terms l)
+      : left(e.left), right(e.right), needs(c), allowed(l), operators(bits_of(e.left)), near(bits_near_root(e.left)) {}
+};
+constexpr const condition& when(const condition& c) { return c; }
+
+// Rules that are defined together: rules_of(law::distributive, rule(...), rule(...)).
+template <std::size_t N> struct rule_set { rule items[N]; };
+template <std::same_as<rule>... Rules> constexpr rule_set<sizeof...(Rules)> rules_of(law from, const Rules&... rules) {
+  rule_set<sizeof...(Rules)> set{{rules...}};
+  for (rule& r : set.items) r.from = from;
+  return set;
+}
+
+// A list of rules, as a value: those of sets with static storage, which are not copied; + joins two, or a list and a
+// set.
+class rule_list {
+ public:
+  constexpr rule_list() = default;
+  template <std::size_t N> constexpr rule_list(const rule_set<N>& set) { parts_.push_back({set.items, N}); }
+
+  friend constexpr rule_list operator+(const rule_list& a, const rule_list& b) {
+    rule_list both = a;
+    for (const part& p : b.parts_) both.parts_.push_back(p);
+    return both;
+  }
+
+  constexpr std::size_t size() const {
+    std::size_t count = 0;
+    for (const part& p : parts_) count += p.count;
+    return count;
+  }
+  constexpr const rule& operator[](std::size_t i) const {
+    std::size_t k = 0;
+    while (i >= parts_[k].count) i -= parts_[k++].count;
+    return parts_[k].first[i];
+  }
+  constexpr void for_each(auto visit) const {
+    for (const part& p : parts_)
+      for (std::size_t i = 0; i < p.count; ++i) visit(p.first[i]);
+  }
+
+ private:
+  struct part {
+    const rule* first = nullptr;
+    std::size_t count = 0;
+  };
+  static_vector<part, 16> parts_;
+};
+
+}  // namespace dnnkit::rewrite

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// What the laws of operators leave out, and what they do not.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/pass/apply_rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dnnkit/graph/verify.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/reference/evaluator.hpp"
+
+namespace dk = dnnkit;
+
+namespace {
+
+constexpr dk::rewrite::rule_list idempotent = dk::rewrite::rules::idempotent;
+using only_idempotent = dk::passes::apply_rules<idempotent>;
+using all_rules = dk::passes::default_rules;
+
+// f(a, b) = a: associative and idempotent, but not commutative.
+struct left_operand {
+  static constexpr std::string_view name = "Left";
+  static constexpr dk::form kind = dk::form::elementwise;
+  static constexpr dk::traits properties{.laws = dk::algebra::associative | dk::algebra::idempotent};
+  template <class T> static constexpr T apply(T a, T) { return a; }
+};
+
+// How many nodes the pass leaves of a model of two inputs; -1 when it changes what they mean.
+template <class Pass = only_idempotent, class Build> int nodes_left(Build build) {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {2, 4}), y = b.input("y", dk::f32, {4});
+  b.output("z", build(x, y));
+  const dk::graph after = Pass::run(b.value());
+  if (!dk::verify(after).view().empty()) return -1;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<dk::host_tensor> inputs{dk::host_tensor({2, 4}, {1, -2, 3, -4, 0.5, -0.5, nan, 7}),
+                                            dk::host_tensor({4}, {2, -3, nan, 0.25})};
+  const std::vector<double> expected = evaluate(b.value(), inputs)[0].reals, found = evaluate(after, inputs)[0].reals;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (found[i] != expected[i] && (found[i] == found[i] || expected[i] == expected[i])) return -1;
+  return static_cast<int>(after.nodes.size());
+}
+
+}  // namespace
+
+TEST_CASE("f(f(x)) = f(x)") {
+  CHECK(nodes_left([](auto x, auto) { return dk::relu(dk::relu(x)); }) == 1);
+  CHECK(nodes_left([](auto x, auto) { return dk::abs(dk::abs(dk::abs(dk::abs(x)))); }) == 1);
+  CHECK(nodes_left([](auto x, auto) { return dk::clip(dk::clip(x, {.max = 2}), {.max = 2}); }) == 1);
+  CHECK(nodes_left([](auto x, auto) { return dk::clip(dk::clip(x, {.max = 2}), {.max = 3}); }) == 2);
+  CHECK(nodes_left([](auto x, auto) { return dk::neg(dk::neg(x)); }) == 2);
+  CHECK(nodes_left([](auto x, auto) { return dk::relu(dk::neg(dk::relu(x))); }) == 3);
+}
+
+TEST_CASE("f(a, a) = a") {
+  CHECK(nodes_left([](auto x, auto) { return dk::max(x, x) + 1; }) == 1);
+  CHECK(nodes_left([](auto x, auto) { return dk::min(x, x); }) == 0);
+  CHECK(nodes_left([](auto x, auto) { return x + x; }) == 1);
+}
+
+TEST_CASE("f(a, f(a, b)) = f(a, b), whichever side") {
+  CHECK(nodes_left([](auto x, auto y) { return dk::max(x, dk::max(x, y)); }) == 1);
+  CHECK(nodes_left([](auto x, auto y) { return dk::max(dk::max(x, y), y); }) == 1);
+  CHECK(nodes_left([](auto x, auto y) { return dk::max(dk::max(x, y), x); }) == 1);
+  CHECK(nodes_left([](auto x, auto y) { return dk::min(y, dk::min(x, y)); }) == 1);
+  CHECK(nodes_left([](auto x, auto y) { return dk::max(x, dk::min(x, y)); }) == 2);
+  CHECK(nodes_left([](auto x, auto y) { return x * (x * y); }) == 2);
+}
+
+TEST_CASE("neutral elements, wherever they are constants") {
+  CHECK(nodes_left<all_rules>([](auto x, auto) { return x * 1; }) == 0);
+  CHECK(nodes_left<all_rules>([](auto x, auto) { return 1 * (x / 1) - 0; }) == 0);
+  CHECK(nodes_left<all_rules>([](auto x, auto) { return 0 + (x + 0); }) == 0);
+  CHECK(nodes_left<all_rules>([](auto x, auto) { return x * 2; }) == 1);
+  CHECK(nodes_left<all_rules>([](auto x, auto) { return 1 / x; }) == 1);
+  CHECK(nodes_left<all_rules>([](auto x, auto) { return 0 - x; }) == 1);
+  CHECK(nodes_left<all_rules>([](auto x, auto) { return x - 1 + 0.5; }) == 1);
+  const auto ones = [](dk::tensor x, const dk::shape& s) { return x.owner().constant({1}, s); };
+  CHECK(nodes_left<all_rules>([&](auto x, auto) { return x * ones(x, {2, 4}); }) == 0);  // one number for all elements
+  CHECK(nodes_left<all_rules>([&](auto x, auto) {
+          return x * dk::reshape(ones(x, {4}), {1, 4});
+        }) == 1);  // the Reshape
+  CHECK(nodes_left<all_rules>([&](auto x, auto) { return x * x.owner().constant({1, 1, 1, 2}, {4}); }) == 1);
+  CHECK(nodes_left<all_rules>([&](auto, auto y) { return y * ones(y, {2, 4}); }) == 1);  // which makes it larger
+  CHECK(nodes_left<all_rules>([&](auto x, auto) { return dk::max(x, x * 1); }) ==
+        0);  // behind which others see the operand
+}
+
+TEST_CASE("operands are exchanged where they commute only") {
+  const auto nodes_left_of = [](bool same_side) {
+    dk::builder b;
+    const dk::tensor x = b.input("x", dk::f32, {3}), y = b.input("y", dk::f32, {3});
+    const auto left = [&](dk::tensor p, dk::tensor q) { return b.apply(left_operand{}, {p, q}); };
+    b.output("z", same_side ? left(x, left(x, y)) : left(x, left(y, x)));
+    return only_idempotent::run(b.value()).nodes.size();
+  };
+  CHECK(nodes_left_of(true) == 1);
+  CHECK(nodes_left_of(false) == 2);  // f(a, f(b, a)) = a, and f(b, a) = b
+}
+
+TEST_CASE("the log says which rule it was, and what it saved") {
+  dk::builder b;
+  b.output("y", dk::relu(dk::relu(b.input("x", dk::f32, {3}))));
+  const dk::plan::plan_draft p = dk::default_pipeline::run_logged(b.value()).plan;
+  std::size_t said = 0;
+  for (const dk::plan::decision& d : p.decisions)
+    if (d.pass == only_idempotent::name) {
+      ++said;
+      CHECK(d.reason == "idempotence");
+      CHECK(std::string(p.text_of(d.result)).ends_with(" by f(f(a)) = f(a)"));
+      REQUIRE(d.costs.count == 2);
+      CHECK(p.costs[d.costs.first].amount > p.costs[d.costs.first + 1].amount);
+    }
+  CHECK(said == 1);
+}
+
+TEST_CASE("rules of one's own, and what rules may do to elements") {
+  using namespace dk::rewrite::names;
+  static constexpr auto mine = dk::rewrite::rules_of(
+      dk::rewrite::law::identity,
+      dk::rewrite::rule(dk::sin(a) * dk::sin(a) + dk::cos(a) * dk::cos(a) == 1 + 0 * a, dk::rewrite::approximates(2)));
+  static constexpr dk::rewrite::rule_list both = dk::rewrite::rules::all + mine;
+  static_assert(both.size() == dk::rewrite::rules::all.size() + 1);
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {2, 4});
+  b.output("y", dk::sin(x) * dk::sin(x) + dk::cos(x) * dk::cos(x));
+  const auto nodes = [&]<class Pass>(Pass) { return Pass::run(b.value()).nodes.size(); };
+  CHECK(nodes(dk::passes::apply_rules<both>()) == 2);
+  CHECK(nodes(dk::passes::default_rules()) == 7);
+  CHECK(nodes(dk::passes::apply_rules<both, dk::rewrite::licence::reassociates>()) == 7);
+}
+
+TEST_CASE("chains are found in whatever brackets and order they are written") {
+  const auto nodes = [](auto build) {
+    dk::builder b;
+    const dk::tensor x = b.input("x", dk::f32, {2, 4}), y = b.input("y", dk::f32, {2, 4}),
+                     z = b.input("z", dk::f32, {2, 4});
+    b.output("out", build(x, y, z));
+    return dk::passes::default_rules::run(b.value()).nodes.size();
+  };
+  // The factor in common is deep in both chains: x y z + x z (z + 1) = x z (y + (z + 1)).
+  CHECK(nodes([](auto x, auto y, auto z) { return (x * y) * z + (z + 1.0) * (z * x); }) == 4);
+  // Gelu, with another factor in its chain.
+  CHECK(nodes([](auto x, auto y, auto) { return 0.5 * (y * (1.0 + dk::erf(x / 1.4142135)) * x); }) == 2);
+  // Reciprocals that are not next to each other.
+  CHECK(nodes([](auto x, auto y, auto z) { return dk::reciprocal(x) * (z * dk::reciprocal(y)); }) == 2);
+  // What others read stays, and is not computed twice.
+  CHECK(nodes([](auto x, auto y, auto z) {
+          const auto p = x * y, q = x * z;
+          return dk::max(p + q, dk::min(p, q));
+        }) == 5);
+}
