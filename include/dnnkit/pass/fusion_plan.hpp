@@ -16,7 +16,8 @@ struct fusion_group {
   vector<value_id> outputs;  // the values it stores; the first one spans the iteration space
   node_id anchor = none;     // its one operator that is neither element-wise nor movement
   mapping type = mapping::one_to_one;
-  bool setup = false;  // depends on weights and constants only
+  bool setup = false;     // depends on weights and constants only
+  bool is_there = false;  // a Concat all of whose parts their own kernels write into its memory: it has no kernel
 
   // Stages of one kernel follow each other in the list, and hand to each other in tile storage what the earlier ones
   // store. Of a stage: what a tile needs of the axes of its iteration space; of the last: so many positions of each

@@ -21,6 +21,7 @@
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
+#include "dnnkit/pass/group_loads.hpp"
 #include "dnnkit/pass/layout_costs.hpp"
 #include "dnnkit/pass/recipe_builder.hpp"
 #include "dnnkit/pass/schedule.hpp"
@@ -89,32 +90,14 @@ class stage_joining {
   constexpr bool is_free(std::size_t k) const {
     const fusion_group& group = groups_.items[k];
     const bool is_stage = group.goes_on || !group.reach.empty();  // the pass has run before
-    return taken_.items[k] == 0 && !is_stage && !group.setup && group.anchor != none;
+    return taken_.items[k] == 0 && !is_stage && !group.setup && !group.is_there && group.anchor != none;
   }
 
   // --- what groups read
   constexpr void find_loads(const fusion_group& group) {
     vector<value_id> loads;
-    find_loads(group, loads);
+    detail::find_loads(g_, group, stored_, loads);
     for (value_id v : loads) ++readers_.items[v];
-  }
-  // The stored values that a group reads, each once; movement operators are looked through.
-  constexpr void find_loads(const fusion_group& group, vector<value_id>& loads) const {
-    for (node_id n : group.nodes)
-      for (std::size_t i = 0; i < g_.node_at(n).inputs.count; ++i) {
-        value_id v = g_.input_of(g_.node_at(n), i);
-        while (v != none && stored_.items[v] == 0 && g_.at(v).producer != none && !contains(group, g_.at(v).producer))
-          v = g_.input_of(g_.node_at(g_.at(v).producer), 0);
-        if (v == none || stored_.items[v] == 0 || contains(group, g_.at(v).producer)) continue;
-        bool known = false;
-        for (value_id other : loads) known = known || other == v;
-        if (!known) loads.push_back(v);
-      }
-  }
-  static constexpr bool contains(const fusion_group& group, node_id n) {
-    for (node_id m : group.nodes)
-      if (m == n) return true;
-    return false;
   }
 
   // --- chains
@@ -123,7 +106,7 @@ class stage_joining {
     if (c.count > 1) consider(c);
     if (c.count == most_stages) return;
     vector<value_id> loads;
-    find_loads(groups_.items[c.items[0]], loads);
+    detail::find_loads(g_, groups_.items[c.items[0]], stored_, loads);
     for (value_id v : loads) {
       if (!is_handed_over(v, c)) continue;
       chain longer{static_cast<std::size_t>(kernel_of_.items[v])};

@@ -41,6 +41,7 @@ class plan_maker {
         layouts_(layouts),
         buffer_of_(g.values.size(), none),
         stored_(g.values.size(), 0),
+        begun_(g.values.size(), 0),
         setup_(setup_values(g)),
         guards_(g),
         equality_(g, stored_, setup_, layouts) {}
@@ -54,7 +55,8 @@ class plan_maker {
     for (value_id v : g_.outputs) p_.results.push_back(buffer_for(v));
     for (std::size_t k = 0; k < fusion_.groups.count && g_.error.empty();) {
       const std::size_t stages = fusion_.stages_from(k);
-      add_step(fusion_.groups.items + k, stages);
+      if (const fusion_group& group = fusion_.groups.items[k]; group.is_there) begin(group.outputs.items[0]);
+      else add_step(&group, stages);
       k += stages;
     }
     if (!g_.error.empty()) {
@@ -93,8 +95,7 @@ class plan_maker {
   }
 
   constexpr std::int32_t buffer_for(value_id v) {
-    std::int32_t& known = buffer_of_.items[v];
-    if (known != none) return known;
+    if (buffer_of_.items[v] != none) return buffer_of_.items[v];
     const value& x = g_.values.items[v];
     buffer b{};
     b.type = x.type;
@@ -116,14 +117,15 @@ class plan_maker {
     } else if (!b.layout.part.empty()) {
       b.where = storage::tiles;
     }
+    if (b.layout.within != none) b.layout.within = buffer_for(b.layout.within);
     const bool as_it_is = b.layout.part.empty() && !has_border(b.layout);
     b.elements = element_count(g_.symbols, as_it_is ? x.type.dims : room_of(g_.symbols, b));
     if (b.elements.is_unknown() && g_.error.empty())
       g_.error << "tensor '" << g_.text_of(b.name) << "': " << print(g_.symbols, x.type.dims)
                << " has too many elements for any memory";
-    known = static_cast<std::int32_t>(p_.buffers.count);
+    buffer_of_.items[v] = static_cast<std::int32_t>(p_.buffers.count);
     p_.buffers.push_back(b);
-    return known;
+    return buffer_of_.items[v];
   }
 
   // What is known of the first of several kernels that compute the same.
@@ -159,12 +161,22 @@ class plan_maker {
     touch_operands(s.operands, s.guards, last);
     const std::size_t first_border = p_.numbers.count;
     for (value_id o : last.outputs)
-      if (has_border(layouts_.items[o])) p_.numbers.push_back(buffer_for(o));
+      if (has_border(layouts_.items[o])) add_border(whole_of(buffer_for(o)), first_border);
     s.borders = numbers_from(first_border);
     s.nodes = nodes_of(groups, stages);
     const node_id named = last.anchor != none ? last.anchor : last.nodes.back();
     s.name = g_.nodes.items[named].name;
     (last.setup ? p_.setup_steps : p_.steps).push_back(s);
+  }
+  // The first kernel that writes into a buffer clears its border.
+  constexpr void add_border(std::int32_t b, std::size_t first_border) {
+    for (std::size_t i = first_border; i < p_.numbers.count; ++i)
+      if (p_.numbers.items[i] == b) return;
+    if (p_.buffers.items[b].first == static_cast<std::int32_t>(p_.steps.count)) p_.numbers.push_back(b);
+  }
+  constexpr std::int32_t whole_of(std::int32_t b) const {
+    const std::int32_t within = p_.buffers.items[b].layout.within;
+    return within == none ? b : within;
   }
   // In topological order, each once.
   constexpr slice_of nodes_of(const fusion_group* groups, std::size_t stages) {
@@ -221,13 +233,21 @@ class plan_maker {
     const auto now = static_cast<std::int32_t>(p_.steps.count);
     const std::int32_t* const buffers = p_.numbers.items + operands.first;
     for (value_id o : group.outputs) {
-      buffer& made = p_.buffers.items[buffer_for(o)];
-      if (group.setup) made.where = storage::setup;
-      else made.first = now;
+      if (group.setup) p_.buffers.items[buffer_for(o)].where = storage::setup;
+      else begin(o);
     }
     if (group.setup) return;
-    for (std::uint32_t i = 0; i < operands.count; ++i) p_.buffers.items[buffers[i]].last = now;
+    for (std::uint32_t i = 0; i < operands.count; ++i)
+      for (const std::int32_t b : {buffers[i], whole_of(buffers[i])}) p_.buffers.items[b].last = now;
     for (std::uint32_t i = 0; i < guards.count; i += 2) p_.buffers.items[p_.numbers.items[guards.first + i]].last = now;
+  }
+  // The step that comes next is the first to write v, unless another was, and so it is with what v lies in.
+  constexpr void begin(value_id v) {
+    for (const value_id o : {v, layouts_.items[v].within}) {
+      if (o == none || begun_.items[o] != 0) continue;
+      begun_.items[o] = 1;
+      p_.buffers.items[buffer_for(o)].first = static_cast<std::int32_t>(p_.steps.count);
+    }
   }
   static constexpr bool has_border(const buffer_layout& l) {
     for (std::size_t i = 0; i < l.before.count; ++i)
@@ -247,20 +267,22 @@ class plan_maker {
     vector<std::size_t> owners;
     for (std::size_t i = 0; i < p_.buffers.count; ++i) {
       const buffer& b = p_.buffers.items[i];
-      if (b.where != storage::arena) continue;
+      if (b.where != storage::arena || b.layout.within != none) continue;
       const auto bytes = b.elements.value() * static_cast<std::int64_t>(size_of(b.type.type));
       blocks.push_back({aligned(bytes), b.first, b.last, -1});
       owners.push_back(i);
     }
     p_.arena_bytes = plan_memory(blocks);
     for (std::size_t i = 0; i < owners.size(); ++i) p_.buffers.items[owners[i]].offset = blocks[i].offset;
+    for (buffer& b : p_.buffers)
+      if (b.layout.within != none) b.offset = p_.buffers.items[b.layout.within].offset + bytes_before(b);
   }
 
   graph& g_;
   const fusion_plan& fusion_;
   const vector<buffer_layout>& layouts_;
   vector<std::int32_t> buffer_of_;
-  vector<std::uint8_t> stored_, setup_;
+  vector<std::uint8_t> stored_, begun_, setup_;
   guard_sets guards_;
   structural_equality equality_;
   vector<known_kernel> known_;

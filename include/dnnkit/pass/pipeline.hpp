@@ -30,6 +30,7 @@
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
 #include "dnnkit/pass/make_plan.hpp"
 #include "dnnkit/pass/merge_siblings.hpp"
+#include "dnnkit/pass/place_parts.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
 #include "dnnkit/pass/products_of_vectors.hpp"
 #include "dnnkit/pass/propagate_values.hpp"
@@ -244,6 +245,7 @@ using pipeline_with_rules =
              passes::check_extents,                 // a plan has no room for extents that elements decide
              passes::default_fusion<Rules...>,
              passes::select_layouts,  // whose subject is what kernels hand to each other
+             passes::place_parts,     // of which it sees who writes and reads parts, and in what order
              passes::join_stages,     // which asks families of kernels about recipes, and these have layouts
              passes::make_plan,
              passes::choose_kernels>;  // whose subject is the plan's recipes

@@ -86,7 +86,7 @@ class recipe_builder : public operand_sink {
     l.type = g_.at(v).type.type;
     l.setup = setup_[static_cast<std::size_t>(v)] != 0;
     l.external = g_.at(v).from == origin::input || is_output(g_, v);
-    l.whole = m == index_maps::identity;
+    l.whole = m == index_maps::identity && layout.within == none;
     l.bordered = keeps_borders(m, layout);
     if (!layout.part.empty()) l.reach = store(reach_of(input));
     for (std::size_t i = 0; i < layout.before.size(); ++i) {
@@ -187,15 +187,15 @@ class recipe_builder : public operand_sink {
     return static_cast<std::uint16_t>(made_.operands.size() - 1);
   }
 
-  // The whole storage of value v as a view in its own coordinates.
+  // The storage of value v as a view in its own coordinates.
   constexpr view storage_view(value_id v) {
     const buffer_layout& l = layouts_[static_cast<std::size_t>(v)];
-    const shape& s = g_.at(v).type.dims;
+    const shape &s = g_.at(v).type.dims, &whole = g_.at(l.within == none ? v : l.within).type.dims;
     shape room;
     int_list order;
     for (std::size_t i = 0; i < s.size(); ++i) {
       if (!l.part.empty() && l.part[i] != 0) room.push_back(l.part[i]);
-      else room.push_back(g_.symbols.add(s[i], l.before[i] + l.after[i]));
+      else room.push_back(g_.symbols.add(whole[i], l.before[i] + l.after[i]));
       order.push_back(l.order[i]);
     }
     view r = view_algebra(g_.symbols).dense(s, order, room);

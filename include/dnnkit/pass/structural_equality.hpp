@@ -121,8 +121,11 @@ class structural_equality {
     return m.op->kind == form::movement && same_operator(m, n) && alike(g_.input_of(m, 0), g_.input_of(n, 0));
   }
 
-  static constexpr bool same_layout(const buffer_layout& a, const buffer_layout& b) {
+  // Of values that have equal extents: what lies inside others has the strides of those.
+  constexpr bool same_layout(const buffer_layout& a, const buffer_layout& b) const {
     if (a.order.count != b.order.count || a.part.count != b.part.count) return false;
+    if ((a.within == none) != (b.within == none)) return false;
+    if (a.within != none && !(g_.values.items[a.within].type.dims == g_.values.items[b.within].type.dims)) return false;
     for (std::size_t i = 0; i < a.part.count; ++i)
       if (a.part.items[i] != b.part.items[i]) return false;
     for (std::size_t i = 0; i < a.order.count; ++i)

@@ -84,6 +84,10 @@ class log_writer {
     kernels_.resize(p_.setup_steps.count + p_.steps.count);
     bool goes_on = false;
     for (const fusion_group& group : s_.fusion.groups) {
+      if (group.is_there) {
+        stored_.items[group.outputs.items[0]] = 1;
+        continue;
+      }
       const std::int32_t number = group.setup ? setup : run;
       if (!goes_on) kernels_.items[number] = &group;
       goes_on = group.goes_on;
@@ -282,6 +286,7 @@ class log_writer {
       const std::int32_t b = s_.log.buffer_of.items[v];
       if (b == none || p_.buffers.items[b].where != storage::arena) continue;
       const buffer& x = p_.buffers.items[b];
+      if (x.layout.within != none) continue;
       const auto bytes =
           static_cast<double>(aligned(x.elements.value() * static_cast<std::int64_t>(size_of(x.type.type))));
       apart += bytes;

@@ -35,6 +35,10 @@ struct buffer_layout {
   // Tile storage: the positions of each logical dimension that are stored at a time, with those beyond its ends that a
   // tile needs, 0 for all, which may have a border; else empty.
   static_vector<std::uint16_t, max_rank> part;
+  // Where it lies inside another, with that one's strides and border: the other (a value, in a plan its buffer), which
+  // lies in none itself, and the elements of its storage before this one's.
+  std::int32_t within = none;
+  std::int64_t at = 0;
 };
 
 struct buffer {
@@ -48,6 +52,11 @@ struct buffer {
   slice_of data;
   std::int32_t first = 0, last = 0;  // steps between which it is alive
 };
+
+// Bytes of the buffer that b lies inside before it.
+constexpr std::int64_t bytes_before(const buffer& b) {
+  return b.layout.at * static_cast<std::int64_t>(size_of(b.type.type));
+}
 
 struct step {
   slice_of name;

@@ -77,7 +77,10 @@ class possible_steps {
     reason_of_.resize(plan_.steps.size());
     used_.resize(plan_.buffers.size());
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) reason_of_[i] = reason_against(plan_.steps[i]);
-    const auto use = [&](std::int32_t b) { used_[static_cast<std::size_t>(b)] = true; };
+    const auto use = [&](std::int32_t b) {
+      for (std::int32_t one : {b, plan_.buffers[static_cast<std::size_t>(b)].layout.within})
+        if (one != none) used_[static_cast<std::size_t>(one)] = true;
+    };
     for (std::size_t b = 0; b < used_.size(); ++b)
       used_[b] = plan_.buffers[b].where != storage::arena && plan_.buffers[b].where != storage::tiles;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {

@@ -29,6 +29,8 @@ class plan_check {
   text run() {
     if (text wrong = tables_error(p_); !wrong.empty()) return wrong;
     for (const buffer& b : p_.buffers) check_buffer(b);
+    for (const buffer& b : p_.buffers)
+      if (b.layout.within != none) check_inside(b);
     for (const step& s : p_.setup_steps) check_step(s, true);
     std::int32_t number = 0;
     first_.assign(p_.buffers.size(), -1);
@@ -67,6 +69,69 @@ class plan_check {
     if (elements != value(b.elements)) fail("a buffer's elements are not those of its dimensions and border");
     if (b.where != storage::arena && b.where != storage::tiles && (border || !row_major))
       fail("a border or a layout outside the arena");
+  }
+
+  // Where a buffer that lies inside another begins, axis by axis of the other, and how much it has of each.
+  struct place_inside {
+    std::vector<std::int64_t> first, room;
+    bool has(const place_inside& other) const {
+      bool all = true;
+      for (std::size_t d = 0; d < room.size(); ++d)
+        all = all && first[d] <= other.first[d] && other.first[d] + other.room[d] <= first[d] + room[d];
+      return all;
+    }
+    bool meets(const place_inside& other) const {
+      bool all = true;
+      for (std::size_t d = 0; d < room.size(); ++d)
+        all = all && first[d] < other.first[d] + other.room[d] && other.first[d] < first[d] + room[d];
+      return all;
+    }
+  };
+  std::vector<std::int64_t> room_of(const buffer& b) const {
+    std::vector<std::int64_t> room;
+    for (std::size_t d = 0; d < b.type.dims.size(); ++d)
+      room.push_back(value(b.type.dims[d]) + b.layout.before[d] + b.layout.after[d]);
+    return room;
+  }
+  place_inside place_of(const buffer& b) const {
+    const std::vector<std::int64_t> whole = room_of(p_.buffers[at(b.layout.within)]);
+    place_inside place{std::vector<std::int64_t>(whole.size()), room_of(b)};
+    std::int64_t rest = b.layout.at;
+    for (std::size_t level = whole.size(); level-- > 0;) {
+      const std::size_t d = b.layout.order[level];
+      place.first[d] = level == 0 || whole[d] == 0 ? rest : rest % whole[d];
+      rest = whole[d] == 0 ? 0 : rest / whole[d];
+    }
+    return place;
+  }
+  // Inside a buffer of the same order that lies in none itself, with its border where there is one, and apart from all
+  // others there that kernels write.
+  void check_inside(const buffer& b) {
+    const buffer& whole = p_.buffers[at(b.layout.within)];
+    if (b.where != storage::arena || whole.where != storage::arena || whole.layout.within != none ||
+        b.type.type != whole.type.type || b.type.dims.size() != whole.type.dims.size())
+      return fail("a buffer inside one that cannot hold it");
+    if (b.layout.at < 0) return fail("a buffer before the one it lies inside");
+    const place_inside all{std::vector<std::int64_t>(b.type.dims.size()), room_of(whole)};
+    const place_inside here = place_of(b);
+    if (!all.has(here)) return fail("a buffer that leaves the one it lies inside");
+    for (std::size_t d = 0; d < b.type.dims.size(); ++d) {
+      const bool same_border =
+          b.layout.before[d] == whole.layout.before[d] && b.layout.after[d] == whole.layout.after[d];
+      const bool has_border = whole.layout.before[d] + whole.layout.after[d] != 0;
+      if (b.layout.order[d] != whole.layout.order[d] || !same_border || (has_border && here.room[d] != all.room[d]))
+        return fail("a buffer of another order or border than the one it lies inside");
+    }
+    for (const buffer& other : p_.buffers)
+      if (&other != &b && is_written(b) && is_written(other))
+        if (&other == &whole || (other.layout.within == b.layout.within && here.meets(place_of(other))))
+          return fail("parts of a buffer that overlap");
+  }
+  bool is_written(const buffer& b) const {
+    bool written = false;
+    for (const step& s : p_.steps)
+      for_each_written(p_, s, [&](std::int32_t n) { written = written || &p_.buffers[at(n)] == &b; });
+    return written;
   }
 
   void check_step(const step& s, bool setup) {
@@ -189,14 +254,18 @@ class plan_check {
       empty = empty || shape[d] == 0;
       if (covered[d] != 1 && covered[d] != shape[d]) fail("axes that do not cover their dimension");
     }
-    if (!empty && (low < 0 || high >= value(b.elements))) fail("a view that leaves its buffer");
+    const std::int64_t within =
+        b.layout.within == none ? value(b.elements) : value(p_.buffers[at(b.layout.within)].elements) - b.layout.at;
+    if (!empty && (low < 0 || high >= within)) fail("a view that leaves its buffer");
   }
 
   void note_lifetimes(const step& s, std::int32_t now) {
-    for (std::int32_t b : p_.numbers_of(s.operands)) {
-      if (first_[at(b)] < 0) first_[at(b)] = now;
-      last_[at(b)] = now;
-    }
+    for (std::int32_t b : p_.numbers_of(s.operands))
+      for (std::int32_t one : {b, p_.buffers[at(b)].layout.within}) {
+        if (one == none) continue;
+        if (first_[at(one)] < 0) first_[at(one)] = now;
+        last_[at(one)] = now;
+      }
     const auto guards = p_.numbers_of(s.guards);
     for (std::size_t k = 0; k < guards.size(); k += 2) {
       const std::int32_t b = guards[k];
@@ -214,12 +283,18 @@ class plan_check {
     for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
       const buffer& a = p_.buffers[i];
       if (a.where != storage::arena) continue;
+      if (const std::int32_t within = a.layout.within; within != none) {
+        if (a.offset != p_.buffers[at(within)].offset + bytes_before(a))
+          fail("a buffer outside the one it lies inside");
+        continue;
+      }
       if (first_[i] < 0) fail("a buffer that no step uses");
       if (a.offset < 0 || a.offset % 64 != 0 || a.offset + bytes(a) > p_.arena_bytes)
         fail("a buffer outside the arena");
       for (std::size_t j = 0; j < i; ++j) {
         const buffer& b = p_.buffers[j];
-        if (b.where != storage::arena || last_[i] < first_[j] || last_[j] < first_[i]) continue;
+        if (b.where != storage::arena || b.layout.within != none || last_[i] < first_[j] || last_[j] < first_[i])
+          continue;
         if (a.offset < b.offset + bytes(b) && b.offset < a.offset + bytes(a)) fail("live buffers that overlap");
       }
     }

@@ -93,6 +93,7 @@ class table_check {
     if (l.order.size() != rank || l.before.size() != rank || l.after.size() != rank ||
         !(l.part.empty() || l.part.size() == rank))
       return fail("a layout of another rank than its buffer");
+    if (l.within != none) check_buffer_number(l.within);
     axis_set seen;
     for (std::uint8_t d : l.order) {
       if (d >= rank || seen.has(d)) return fail("a layout that is no permutation");

@@ -24,7 +24,10 @@ class plan_storage {
   plan_storage(const plan_view& plan, auto bytes_of) : plan_(plan), placed_(placement_of(plan, bytes_of)) {
     regions_.resize(plan.buffers.size() + 1);
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-      bytes_.push_back(bytes_of(plan.buffers[b]));
+      const buffer& x = plan.buffers[b];
+      const std::int32_t within = x.layout.within;  // between its rows lie those of others
+      bytes_.push_back(within == none ? bytes_of(x)
+                                      : bytes_of(plan.buffers[static_cast<std::size_t>(within)]) - bytes_before(x));
       if (!in_arena(b)) regions_[b + 1].resize(static_cast<std::size_t>(bytes_[b]));
     }
     regions_[0].resize(static_cast<std::size_t>(placed_.bytes));
@@ -40,7 +43,7 @@ class plan_storage {
   void read(std::size_t b, std::int64_t element, host_tensor& to, std::size_t i) {
     const place p = place_of(b, element, to.type, "read");
     for (std::size_t k = 0; k < p.size; ++k)
-      if (const std::int32_t owner = p.of->owner[p.at + k]; owner != static_cast<std::int32_t>(b))
+      if (const std::int32_t owner = p.of->owner[p.at + k]; !holds(owner, static_cast<std::int32_t>(b)))
         throw error(owner == none ? "is read before it is written" : "is read after it was overwritten",
                     text_of(b, element), {}, owner == none ? "" : "by " + name_of(static_cast<std::size_t>(owner)));
     load_element(plan_.buffers[b].type.type, p.of->bytes.data() + p.at, to, i);
@@ -57,6 +60,13 @@ class plan_storage {
   }
 
  private:
+  // Is what was written for buffer `owner` an element of b? So it is, too, where the one lies inside the other.
+  bool holds(std::int32_t owner, std::int32_t b) const {
+    if (owner == b || owner == none) return owner == b;
+    const std::int32_t whole = plan_.buffers[static_cast<std::size_t>(b)].layout.within,
+                       whole_of_owner = plan_.buffers[static_cast<std::size_t>(owner)].layout.within;
+    return owner == whole || whole_of_owner == b || (whole != none && whole == whole_of_owner);
+  }
   struct region {
     std::vector<std::byte> bytes;
     std::vector<std::int32_t> owner;  // number of a buffer, of each byte

@@ -121,7 +121,9 @@ class plan_binder {
     std::vector<bool> is_used(plan_.buffers.size());
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
       if (!t_.steps[i].idle)
-        for (std::int32_t b : plan_.numbers_of(plan_.steps[i].operands)) is_used[static_cast<std::size_t>(b)] = true;
+        for (std::int32_t b : plan_.numbers_of(plan_.steps[i].operands))
+          for (std::int32_t used : {b, buffer_at(b).layout.within})
+            if (used != none) is_used[static_cast<std::size_t>(used)] = true;
     for (const buffer& b : plan_.buffers) {
       const bool takes = b.where != storage::tiles && possible.uses(number_of(b)) &&  // workers have tiles
                          (!sizes().is_empty(b) || is_used[number_of(b)]);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Networks whose convolutions and pools compute parts of joined images, and the kernels that are left of the Concats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "dnnkit/op/builtin.hpp"
+
+namespace harness::joined {
+
+namespace dk = dnnkit;
+
+// `kernel` x `kernel` taps, as large as its input.
+constexpr dk::tensor conv(dk::builder& g, dk::tensor x, const char* name, std::int64_t channels, std::int64_t kernel) {
+  const std::int64_t pad = kernel / 2;
+  return dk::relu(dk::conv(x, g.weight(name, {channels, x.size(1), kernel, kernel}), {.pads = {pad, pad, pad, pad}}));
+}
+constexpr dk::tensor pool(dk::tensor x) { return dk::max_pool(x, {.kernel_shape = {5, 5}, .pads = {2, 2, 2, 2}}); }
+constexpr dk::tensor join(std::initializer_list<dk::tensor> parts) { return dk::concat(parts, {.axis = 1}); }
+constexpr void finish(dk::builder& g, dk::tensor y) {
+  g.output("y", dk::reduce_mean(conv(g, y, "y", 16, 3), {.axes = {2, 3}}));
+}
+
+// Branches of several filters and a pool, with channels that do not fill vectors, read with a border.
+struct branches {
+  static constexpr std::size_t concats = 0;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor stem = conv(g, g.input("x", dk::f32, {2, 16, 9, 11}), "stem", 16, 3);
+    finish(g, join({conv(g, stem, "a", 16, 1), conv(g, stem, "b", 35, 3), conv(g, pool(stem), "c", 8, 1)}));
+  }
+};
+// The same where a dimension is a symbol.
+struct symbolic_branches {
+  static constexpr std::size_t concats = 0;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor stem = conv(g, g.input("x", dk::f32, {1, 16, dk::sym("H", {1, 12}), 11}), "stem", 16, 3);
+    finish(g, join({conv(g, stem, "a", 16, 1), conv(g, stem, "b", 32, 3), conv(g, pool(stem), "c", 16, 1)}));
+  }
+};
+// Halves of one value and what is computed of one of them, as detectors have it.
+struct halves {
+  static constexpr std::size_t concats = 0;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = conv(g, g.input("x", dk::f32, {1, 16, 12, 10}), "stem", 32, 1);
+    const dk::tensor left = dk::narrow(x, 1, 0, 16), right = dk::narrow(x, 1, 16, 16);
+    const dk::tensor more = conv(g, conv(g, right, "a", 16, 3), "b", 16, 3);
+    finish(g, join({left, right, more}));
+  }
+};
+// Pools of pools, each of which is a part, too.
+struct pyramid {
+  static constexpr std::size_t concats = 0;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = conv(g, g.input("x", dk::f32, {1, 16, 12, 10}), "stem", 16, 1);
+    const dk::tensor a = pool(x), b = pool(a);
+    finish(g, join({x, a, b, pool(b)}));
+  }
+};
+// A Concat that is part of another, and one of parts that a larger one has side by side.
+struct nested {
+  static constexpr std::size_t concats = 0;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = conv(g, g.input("x", dk::f32, {1, 16, 12, 10}), "stem", 16, 1);
+    const dk::tensor a = conv(g, x, "a", 16, 3), b = conv(g, x, "b", 32, 1), inner = join({a, b});
+    const dk::tensor c = conv(g, inner, "c", 16, 3), d = conv(g, join({b, c}), "d", 16, 1);
+    finish(g, join({x, inner, c, d}));
+  }
+};
+// The one first part is an input of the network, of the other a value stands in two places.
+struct refused {
+  static constexpr std::size_t concats = 2;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor in = g.input("x", dk::f32, {1, 16, 12, 10}), x = conv(g, in, "stem", 16, 1);
+    const dk::tensor a = conv(g, join({in, x}), "a", 16, 3);
+    finish(g, join({a, x, a}));
+  }
+};
+
+}  // namespace harness::joined
