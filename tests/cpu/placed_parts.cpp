@@ -7,6 +7,7 @@
 
 #include "tests/support/fused_groups.hpp"
 #include "tests/support/joined_models.hpp"
+#include "tests/support/random_graph.hpp"
 
 namespace joined = harness::joined;
 using harness::check_model;
@@ -16,3 +17,14 @@ TEST_CASE("branches of images of any height") { check_model<joined::symbolic_bra
 TEST_CASE("halves of one value") { check_model<joined::halves>("halves"); }
 TEST_CASE("pools of pools") { check_model<joined::pyramid>("pyramid"); }
 TEST_CASE("joined images that are parts of others") { check_model<joined::nested>("nested"); }
+TEST_CASE("parts that lie in another order than they are computed in") { check_model<joined::backwards>("backwards"); }
+TEST_CASE("parts of rows") { check_model<joined::rows>("rows"); }
+TEST_CASE("what stays a kernel, beside what does not") { check_model<joined::refused>("refused"); }
+TEST_CASE("random branches") {
+  check_model<random_joined<1>>("random_joined<1>");
+  check_model<random_joined<2>>("random_joined<2>");
+  check_model<random_joined<3>>("random_joined<3>");
+  check_model<random_joined<4>>("random_joined<4>");
+  check_model<random_joined<5>>("random_joined<5>");
+  check_model<random_joined<6>>("random_joined<6>");
+}

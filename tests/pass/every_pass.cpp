@@ -58,6 +58,7 @@ constexpr expectation expectations[] = {
     {"check extents", licence::exact, 0},
     {"plan fusion", licence::exact, 2},
     {"select layouts", licence::exact, 4},
+    {"place parts", licence::exact, 150},
     {"join stages", licence::exact, 10},
     {"make plan", licence::exact, 6},
     {"choose kernels", licence::exact, 0},

@@ -16,6 +16,7 @@
 #include "dnnkit/pass/verify_schedule.hpp"
 #include "tests/support/joined_models.hpp"
 #include "tests/support/plan_check.hpp"
+#include "tests/support/random_graph.hpp"
 
 namespace dk = dnnkit;
 namespace joined = harness::joined;
@@ -62,6 +63,32 @@ template <class Model> void check() {
 TEST_CASE("branches of an image") {
   check<joined::branches>();
   check<joined::symbolic_branches>();
+}
+TEST_CASE("parts in another order than they are computed in, and parts of rows") {
+  check<joined::backwards>();
+  check<joined::rows>();
+}
+TEST_CASE("random branches that are joined: plans are legal, compute what the graphs do, and most Concats are none") {
+  std::size_t placed = 0;
+  const auto seeds = harness::seeds(1, 200);
+  for (const std::uint64_t seed : seeds) {
+    const auto graph = [&] {
+      dk::builder b;
+      random_graph(b, seed, {.symbols = seed % 3 == 1}).build_joined();
+      return b.value();
+    };
+    const dk::schedule s =
+        dk::default_pipeline::run_logged<dk::targets::avx512>(graph(), dk::cpu::default_families.table);
+    const std::string at = "DNNKIT_SEED=" + std::to_string(seed) + ": ";
+    REQUIRE_MESSAGE(s.is_right(), at << s.g.error.str());
+    const dk::text wrong = dk::verify(s);
+    CHECK_MESSAGE(wrong.empty(), at << wrong.str());
+    const std::string difference = harness::error_of_plan(graph(), s.plan, seed);
+    CHECK_MESSAGE(difference.empty(), at << difference << "\n" << harness::describe(graph()));
+    placed += reasons(s).find("no kernel: ") != std::string::npos ? 1 : 0;
+  }
+  MESSAGE(placed << " of " << seeds.size() << " graphs have a Concat that is no kernel");
+  CHECK(2 * placed >= seeds.size());
 }
 TEST_CASE("halves of one value, one of them read with a border") { check<joined::halves>(); }
 TEST_CASE("parts that are read by the kernels of other parts") { check<joined::pyramid>(); }

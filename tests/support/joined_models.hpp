@@ -39,6 +39,26 @@ struct symbolic_branches {
     finish(g, join({conv(g, stem, "a", 16, 1), conv(g, stem, "b", 32, 3), conv(g, pool(stem), "c", 16, 1)}));
   }
 };
+// The parts lie in another order than they are computed in, so that a kernel which wrote beyond its own would be seen.
+struct backwards {
+  static constexpr std::size_t concats = 0;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = conv(g, g.input("x", dk::f32, {2, 16, 5, 7}), "stem", 3, 3);
+    const dk::tensor a = conv(g, x, "a", 35, 3), b = conv(g, a, "b", 17, 1), c = conv(g, pool(b), "c", 5, 3);
+    finish(g, join({c, b, a, x}));
+  }
+};
+// Products and their Softmax, joined along the rows in which they lie.
+struct rows {
+  static constexpr std::size_t concats = 0;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", dk::f32, {6, 20});
+    const dk::tensor a = dk::relu(dk::matmul(x, g.weight("a", {20, 37})));
+    const dk::tensor b = dk::tanh(dk::matmul(a, g.weight("b", {37, 5})));
+    const dk::tensor c = dk::softmax(dk::matmul(b, g.weight("c", {5, 19})));
+    g.output("y", dk::matmul(dk::concat({c, b, a}, {.axis = -1}), g.weight("d", {61, 9})));
+  }
+};
 // Halves of one value and what is computed of one of them, as detectors have it.
 struct halves {
   static constexpr std::size_t concats = 0;

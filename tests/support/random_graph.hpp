@@ -52,6 +52,14 @@ class random_graph : random_idioms {
     make_outputs();
   }
 
+  // Nothing but branches that are joined.
+  constexpr void build_joined() {
+    const std::int64_t channels = r_.pick({3, 16});
+    input({r_.between(1, 2), channels, extent(4, 9), extent(4, 9)});
+    joined_branches();
+    make_outputs();
+  }
+
  private:
   // What an imported If becomes: two ways from what there is, of which one is taken, as an input says or the number of
   // elements, which may be known.
@@ -92,4 +100,7 @@ template <std::uint64_t Seed, bool Symbols = false, std::int64_t Most = 8> struc
 };
 template <std::uint64_t Seed> struct random_chain {
   static constexpr void build(dnnkit::builder& b) { random_graph(b, Seed, {.symbols = Seed % 2 == 1}).build_chain(); }
+};
+template <std::uint64_t Seed> struct random_joined {
+  static constexpr void build(dnnkit::builder& b) { random_graph(b, Seed, {.symbols = Seed % 3 == 1}).build_joined(); }
 };

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/op/builtin.hpp"
@@ -18,7 +19,7 @@ class random_idioms : protected random_anchors {
   using random_anchors::random_anchors;
 
   constexpr void idiom() {
-    switch (r_.below(18)) {
+    switch (r_.below(19)) {
       case 0:
         return function_of_bytes();
       case 1:
@@ -53,9 +54,31 @@ class random_idioms : protected random_anchors {
         return spelled_out();
       case 16:
         return long_view();
+      case 17:
+        return joined_branches();
       default:
         return known_extents();
     }
+  }
+
+  // Branches of an image that are joined in any order, of which some compute from others, and what is joined may be a part.
+  constexpr void joined_branches() {
+    const tensor x = image();
+    const bool along_rows = r_.chance(25);
+    const std::int64_t same = r_.pick({3, 8, 17});
+    const auto channels = [&] { return along_rows ? same : r_.pick({1, 3, 8, 16, 17, 35}); };
+    const auto joined = [&](std::initializer_list<tensor> parts) {
+      return dnnkit::concat(parts, {.axis = along_rows ? 2 : r_.chance(50) ? 1 : -3});
+    };
+    const tensor a = branch_of(x, channels()), b = branch_of(a, channels()), c = branch_of(x, channels());
+    tensor y = r_.chance(50) ? joined({c, b, a}) : joined({b, c});
+    if (r_.chance(15)) y = joined({y, a});
+    if (r_.chance(40)) {
+      const tensor d = branch_of(y, channels());
+      y = r_.chance(50) ? joined({d, y}) : joined({y, d, c});
+    }
+    if (r_.chance(15)) add(a);
+    add(branch_of(y, channels()));
   }
 
  private:
@@ -189,6 +212,26 @@ class random_idioms : protected random_anchors {
         least(e.t.size(2)) > 2 && least(e.t.size(3)) > 2 && r_.chance(70))
       return e.t;
     return input({1, r_.pick({1, 3, 4, 8, 16}), extent(4, 8), extent(4, 8)});
+  }
+  // As large as x, with so many channels.
+  constexpr tensor branch_of(tensor x, std::int64_t outputs) {
+    const std::int64_t size = r_.pick({1, 3}), pad = size / 2;
+    if (x.size(1) == dim(outputs) && r_.chance(50)) {
+      const dnnkit::window w{.kernel_shape = {3, 3}, .pads = {1, 1, 1, 1}};
+      if (r_.chance(50)) return dnnkit::max_pool(x, {w.kernel_shape, w.strides, w.pads});
+      return dnnkit::average_pool(x, {w.kernel_shape, w.strides, w.pads});
+    }
+    const tensor y = dnnkit::conv(x, weight({outputs, x.size(1), size, size}), {.pads = {pad, pad, pad, pad}});
+    switch (r_.below(4)) {
+      case 0:
+        return dnnkit::silu(y);
+      case 1:
+        return dnnkit::softmax(y, {.axis = 1});
+      case 2:
+        return dnnkit::relu(y);
+      default:
+        return y;
+    }
   }
   constexpr void parallel_convolutions() {
     const tensor x = image();

@@ -172,7 +172,9 @@ class plan_maker {
   constexpr void add_border(std::int32_t b, std::size_t first_border) {
     for (std::size_t i = first_border; i < p_.numbers.count; ++i)
       if (p_.numbers.items[i] == b) return;
-    if (p_.buffers.items[b].first == static_cast<std::int32_t>(p_.steps.count)) p_.numbers.push_back(b);
+    const buffer& whole = p_.buffers.items[b];
+    const bool is_first = whole.where != storage::arena || whole.first == static_cast<std::int32_t>(p_.steps.count);
+    if (is_first) p_.numbers.push_back(b);
   }
   constexpr std::int32_t whole_of(std::int32_t b) const {
     const std::int32_t within = p_.buffers.items[b].layout.within;

@@ -29,6 +29,7 @@ class plan_check {
   text run() {
     if (text wrong = tables_error(p_); !wrong.empty()) return wrong;
     for (const buffer& b : p_.buffers) check_buffer(b);
+    find_written();
     for (const buffer& b : p_.buffers)
       if (b.layout.within != none) check_inside(b);
     for (const step& s : p_.setup_steps) check_step(s, true);
@@ -127,11 +128,10 @@ class plan_check {
         if (&other == &whole || (other.layout.within == b.layout.within && here.meets(place_of(other))))
           return fail("parts of a buffer that overlap");
   }
-  bool is_written(const buffer& b) const {
-    bool written = false;
-    for (const step& s : p_.steps)
-      for_each_written(p_, s, [&](std::int32_t n) { written = written || &p_.buffers[at(n)] == &b; });
-    return written;
+  bool is_written(const buffer& b) const { return written_[static_cast<std::size_t>(&b - p_.buffers.data())]; }
+  void find_written() {
+    written_.assign(p_.buffers.size(), false);
+    for (const step& s : p_.steps) for_each_written(p_, s, [&](std::int32_t n) { written_[at(n)] = true; });
   }
 
   void check_step(const step& s, bool setup) {
@@ -305,6 +305,7 @@ class plan_check {
   symbol_table table_;
   std::vector<std::int64_t> extents_;
   std::vector<std::int32_t> first_, last_;
+  std::vector<bool> written_;           // by steps of the run
   std::vector<std::int64_t> tile_;      // of the step that is being checked
   std::vector<bool> checked_;           // nodes of its recipe, read where the tree that is being checked is read
   std::set<std::int32_t> handed_over_;  // by any kernel
