@@ -61,7 +61,7 @@ class random_idioms : protected random_anchors {
     }
   }
 
-  // Branches of an image that are joined in any order, of which some compute from others, and what is joined may be a part.
+  // Branches of an image that are joined in any order; some compute from others, and what is joined may be a part.
   constexpr void joined_branches() {
     const tensor x = image();
     const bool along_rows = r_.chance(25);
