@@ -17,6 +17,7 @@ done << 'COUNTS'
 64 convnext_tiny
 31 fst
 87 gpt2
+350 sd_unet
 73 sd_vae_decoder
 143 swin_t
 38 tinybert

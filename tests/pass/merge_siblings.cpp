@@ -172,6 +172,23 @@ TEST_CASE("what its kernel does with a product stays there") {
         }) == "MatMul Add Add Softmax MatMul Add Softmax");
 }
 
+TEST_CASE("biases of channels that are computed of a time: who adds them repeats them") {
+  const auto sum_of = [&](dk::builder& b, tensor t, tensor x, std::string_view name, std::int64_t columns) {
+    return x + dk::reshape(projected(b, t, name, columns), {1, columns, 1, 1});
+  };
+  CHECK(left([&](dk::builder& b) {
+          const tensor t = b.input("t", dk::f32, {1, 6}), x = input_of_convolutions(b);
+          const tensor y = sum_of(b, t, dk::conv(x, b.weight("v", {3, 4, 3, 3})), "a", 3);
+          b.output("y", sum_of(b, t, dk::conv(y, b.weight("w", {5, 3, 1, 1})), "b", 5));
+        }) == "Conv MatMul Add Add Conv Add");
+  // a part that is added to as many elements is added behind the product
+  CHECK(left([&](dk::builder& b) {
+          const tensor t = b.input("t", dk::f32, {1, 6});
+          b.output("y", projected(b, t, "a", 3) + b.input("u", dk::f32, {1, 3}));
+          b.output("z", projected(b, t, "b", 5) + b.input("v", dk::f32, {1, 5}));
+        }) == "MatMul Add Add MatMul Add Add");
+}
+
 TEST_CASE("weights that setup computes, also behind the first product that needs them") {
   CHECK(left([](dk::builder& b) {
           const tensor x = input_of_products(b);

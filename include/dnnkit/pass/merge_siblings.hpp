@@ -8,7 +8,8 @@
 // What a kernel stores behind the product must stay there, so a product is merged only where its result goes to
 // operators that read their operands wherever they lie: not where an element-wise operator would be left without its
 // product's kernel (in silu(x A) * (x B), the Mul), nor where a Concat or the caller wants the result in a place of
-// its own.
+// its own. An element-wise operator that repeats the result (a bias of channels computed of a time, say) is behind the
+// product in no case.
 // Takes a graph without composites; guarantees the same function; every sum is of the same products.
 #pragma once
 
@@ -210,9 +211,19 @@ class sibling_merging {
       const node& n = g_.node_at(u);
       if (n.op->kind == form::movement) {
         if (!is_read_in_any_place(n.output)) return false;
-      } else if (n.op->kind == form::elementwise || n.op->kind == form::whole || g_.is<op::concat>(n)) return false;
+      } else if (n.op->kind == form::elementwise) {
+        if (!is_repeated(dims_of(v), dims_of(n.output))) return false;
+      } else if (n.op->kind == form::whole || g_.is<op::concat>(n)) return false;
     }
     return true;
+  }
+  // Does an element-wise operator with a result of `to` read elements of an operand of `from` more than once?
+  static constexpr bool is_repeated(const shape& from, const shape& to) {
+    for (std::size_t d = 0; d < to.size(); ++d) {  // from the last
+      const dim have = d < from.size() ? from[from.size() - 1 - d] : dim(1);
+      if (have == dim(1) && !(to[to.size() - 1 - d] == dim(1))) return true;
+    }
+    return false;
   }
 
   constexpr bool are_siblings(const product_with_tail& a, const product_with_tail& b) const {
