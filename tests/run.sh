@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Installs what is missing, builds everything and runs the tests: those of the release build, and those chosen to run under
 # the address, undefined-behaviour and thread sanitizers. Programs that must not compile and projects that use dnnkit are left
-# to .ci/run. ctest's summary comes last; the exit status says pass or fail. Arguments are ctest's.
+# to .ci/run, what takes long to tests/slow.sh. ctest's summary comes last; the exit status says pass or fail. Arguments are ctest's.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/shell.sh
@@ -14,5 +14,5 @@ for preset in sanitize thread release; do build_preset "$preset"; done
 mkdir -p build/all
 echo 'subdirs("../release" "../sanitize" "../thread")' >build/all/CTestTestfile.cmake
 say "running the tests"
-exec ctest --test-dir build/all --label-exclude '^(fail|consumer)$' --parallel "$(jobs)" --output-on-failure \
+exec ctest --test-dir build/all --label-exclude '^(fail|consumer|slow)$' --parallel "$(jobs)" --output-on-failure \
   --no-label-summary --no-tests=error "$@"

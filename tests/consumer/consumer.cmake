@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Builds the consumer project in both ways in which a user gets dnnkit: consumer/find_package and consumer/fetch_content.
-# The first takes the generator of models that was installed, the second compiles it.
+# The first takes the generator of models that was installed; the second compiles it, which takes long.
 foreach(way IN ITEMS find_package fetch_content)
   if(way STREQUAL find_package AND NOT TARGET dnnkit_tool)  # which is installed, too
     continue()
@@ -12,3 +12,4 @@ foreach(way IN ITEMS find_package fetch_content)
                    -DNATIVE=${DNNKIT_NATIVE} -P ${CMAKE_CURRENT_LIST_DIR}/run.cmake)
   set_tests_properties(consumer/${way} PROPERTIES LABELS consumer TIMEOUT 900 COST 1000)  # first: they take longest
 endforeach()
+set_property(TEST consumer/fetch_content APPEND PROPERTY LABELS slow)

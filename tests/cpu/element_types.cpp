@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: no_sanitize
+// LABELS: no_sanitize slow
 // OPTIONS: -O1
 // Kernels on elements of every type: inputs and outputs are f32 and i64, what lies between is not.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

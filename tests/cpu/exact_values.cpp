@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: no_sanitize
+// LABELS: no_sanitize slow
 // OPTIONS: -O1
 // Kernels on the values at which vectors and single elements may part: NaN, infinities, zeros of either sign,
 // denormals, what a type cannot hold, ties.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // OPTIONS: -O1
 // Chains of convolutions and pools in one kernel, and what normalises pixels behind them, a few rows at a time, against
 // the reference evaluator.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: no_sanitize
+// LABELS: no_sanitize slow
 // OPTIONS: -O1
 // A recurrent layer of doubles, random numbers, transforms, samplings and what is said in terms of other operators,
 // compiled.

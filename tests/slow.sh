@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What .ci/run leaves out because it takes long: compiles what no test runs (tests/all_targets.sh), builds and runs the tests
+# labelled slow, then those of kernels that the address and undefined-behaviour sanitizers leave out. Half an hour on two cores.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source cmake/shell.sh
+
+bash tests/all_targets.sh
+build_preset release all slow_tests
+ctest --test-dir build/release --label-regex '^slow$' --parallel "$(jobs)" --output-on-failure --no-label-summary --no-tests=error
+
+say "building every test of kernels with sanitizers"
+cmake --preset sanitize -B build/sanitize_all -D DNNKIT_SANITIZE_ALL=ON --log-level=WARNING
+cmake --build build/sanitize_all --parallel "$(jobs)" --target all slow_tests
+exec ctest --test-dir build/sanitize_all --label-regex '^cpu$' --parallel "$(jobs)" --output-on-failure --no-label-summary \
+  --no-tests=error
