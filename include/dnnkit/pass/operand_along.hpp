@@ -36,8 +36,8 @@ constexpr tensor operand_along(builder& b, tensor w, const shape& common, const 
     repeated.push_back(merged[parts.to[i]] == dim(1) ? dim(1) : parts.sizes[i]);
     repeats = repeats || split[i] != repeated[i];
   }
-  w = b.apply(op::reshape{split}, {w});
   if (!repeats) return b.apply(op::reshape{merged}, {w});
+  w = b.apply(op::reshape{split}, {w});
   w = b.apply(op::reshape{merged}, {b.apply(op::expand{repeated}, {w})});
   return b.apply(op::cast{w.type()}, {w});  // stored before the network runs, so that kernels find it in one stride
 }

@@ -22,7 +22,15 @@ constexpr bool is_scale(adjustment a) { return a == adjustment::times || a == ad
 constexpr tensor adjusted(adjustment a, tensor x, tensor t) {
   return a == adjustment::times ? x * t : a == adjustment::over ? x / t : a == adjustment::plus ? x + t : x - t;
 }
-constexpr tensor reshaped(tensor t, const shape& s) { return t.owner().apply(op::reshape{s}, {t}); }
+// t in another shape; of what t is itself only the shape changed, it is that in the new one.
+constexpr tensor reshaped(tensor t, const shape& s) {
+  const graph& g = t.owner().value();
+  value_id from = t.id();
+  while (g.at(from).producer != none && g.is<op::reshape>(g.node_at(g.at(from).producer)))
+    from = g.input_of(g.node_at(g.at(from).producer), 0);
+  if (same_shape(g.at(from).type.dims, s)) return {&t.owner(), from};
+  return t.owner().apply(op::reshape{s}, {tensor{&t.owner(), from}});
+}
 
 // f(x, weight) + bias, f being linear in both. A column is an element of the last axis of a product, an output
 // channel of a convolution; a row an element of the axis that is summed over, an input channel. Factors t have rank

@@ -54,6 +54,7 @@ class matcher {
   constexpr const vector<match>& find(const rule& r, const node& n) {
     left_ = &r.left;
     found_.clear();
+    if (!may_match(n)) return found_;
     goals_.clear();
     steps_ = 0;
     goals_.push_back({r.left.root_index(), n.output});
@@ -79,6 +80,32 @@ class matcher {
   };
 
   static constexpr std::size_t most_inputs = 3;  // of a term
+
+  // As far as one look at each operand of n tells, which is enough to leave out most rules.
+  constexpr bool may_match(const node& n) const {
+    const term& t = left_->root();
+    if (n.inputs.count != t.inputs) return false;
+    const bool commutes = t.inputs == 2 && has(n.op->properties.laws, algebra::commutative);
+    if (commutes && has(n.op->properties.laws, algebra::associative) && (continues(n, 0) || continues(n, 1)))
+      return true;
+    if (commutes && is_nested(t)) return false;
+    bool in_order = true, swapped = commutes;
+    for (std::size_t i = 0; i < t.inputs && in_order; ++i) in_order = may_match(t.input[i], g_.input_of(n, i));
+    for (std::size_t i = 0; i < t.inputs && swapped; ++i) swapped = may_match(t.input[i], g_.input_of(n, 1 - i));
+    return in_order || swapped;
+  }
+  constexpr bool may_match(std::uint8_t index, value_id v) const {
+    const term& t = left_->terms.items[index];
+    if (t.is == term::what::variable) return may_be(t, v);
+    if (t.is == term::what::number) return is_number(v, t.number);
+    const node* const n = facts_.producer_of(v);
+    return n != nullptr && is_operator(t, *n);
+  }
+  static constexpr bool is_operator(const term& t, const node& n) {
+    if (n.inputs.count != t.inputs) return false;
+    if (t.is == term::what::operation) return n.op->id == t.op->id;
+    return n.op->kind == form::elementwise && has_all(n.op->properties.laws, t.laws);
+  }
 
   constexpr void solve(std::size_t k) {
     if (++steps_ > most_steps || found_.count == most_matches) return;
@@ -129,15 +156,13 @@ class matcher {
   constexpr void match_operator(std::uint8_t index, value_id v, std::size_t k) {
     const term& t = left_->terms.items[index];
     const node* const n = facts_.producer_of(v);
-    if (n == nullptr || n->inputs.count != t.inputs) return;
+    if (n == nullptr || !is_operator(t, *n)) return;
     const node_id number = facts_.number_of(*n);
     node_id* place = nullptr;  // for the operator's number, where the pattern names it or its attributes
     if (t.is == term::what::operation) {
-      if (n->op->id != t.op->id) return;
       if (t.slot != term::no_slot) place = &now_.bound.slots[t.slot];
       else if (!has_codes(*n, t)) return;
     } else {
-      if (n->op->kind != form::elementwise || !has_all(n->op->properties.laws, t.laws)) return;
       place = t.is == term::what::unary ? &now_.bound.unary : &now_.bound.binary;
     }
     if (place != nullptr && *place != none && !is_like(g_.node_at(*place), *n, t)) return;
