@@ -13,6 +13,7 @@ to one processor; the program without a pass and the one with all of them take t
 the turns' ratios.
 """
 import argparse
+import concurrent.futures
 import hashlib
 import json
 import pathlib
@@ -49,7 +50,7 @@ class variant:
         return f"{self.model} without {', '.join(self.passes)}" if self.passes else f"{self.model} by {ALL}"
 
     def options(self):
-        return ["--kernel-parts", "1", *(word for pass_name in self.passes[:1] for word in ("--without", pass_name))]
+        return ["--kernel-parts", "1", "--jobs", "1", *(word for pass_name in self.passes[:1] for word in ("--without", pass_name))]
 
     def is_built(self, dnnkit):
         notes = self.program.with_suffix(".json")
@@ -112,18 +113,26 @@ def plan(a):
     print(f"\n{len(of_models)} programs, {sum(v.is_built(a.dnnkit) for v in of_models)} of them built")
 
 
+def compiled(a, v, path):
+    """What came of compiling a program, as a line says it."""
+    reuse = v.is_built(a.dnnkit)
+    done, text, notes = compile_program(a.dnnkit.program, path, v.program, reuse, v.options())
+    return {"program": v.name(), "reused": reuse, **notes} | ({} if done else {"failed": text[-600:]})
+
+
 def build(a):
-    failed = []
+    paths, wanted = {}, []
     for name, of_model in all_variants(a).items():
-        path = materialize(ZOO / f"{name}.onnx", a.work / name)
-        for v in of_model:
-            progress(f"compiling {v.name()}")
-            reuse = v.is_built(a.dnnkit)
-            done, text, notes = compile_program(a.dnnkit.program, path, v.program, reuse, v.options())
-            progress("")
-            result = {"program": v.name(), "reused": reuse, **notes} | ({} if done else {"failed": text[-600:]})
+        progress(f"{name}: weights")
+        paths[name] = materialize(ZOO / f"{name}.onnx", a.work / name)
+        wanted += of_model
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        for i, result in enumerate(pool.map(lambda v: compiled(a, v, paths[v.model]), wanted)):
+            progress(f"{i + 1} of {len(wanted)} compiled")
             print(json.dumps(result), flush=True)
-            failed += [] if done else [v]
+            failed += "failed" in result
+    progress("")
     return 1 if failed else 0
 
 
@@ -233,6 +242,7 @@ def main():
     parser.add_argument("--tool", type=pathlib.Path, required=True, help="the program dnnkit")
     parser.add_argument("--passes", type=lambda names: names.split(","), default=[], help="those to leave out in turn, with "
                         "commas between them; all that can be left out when none is named")
+    parser.add_argument("--jobs", type=int, default=1, help="programs to compile at once, each by one compiler")
     parser.add_argument("step", choices=STEPS)
     parser.add_argument("names", nargs="*", metavar="MODEL", help=f"of the zoo; {', '.join(MODELS)} when none is named")
     a = parser.parse_args()
