@@ -111,7 +111,7 @@ struct swish {
 
   template <class T> constexpr T apply(T x) const {
     using dnnkit::sigmoid;
-    return x * sigmoid(T(alpha) * x);
+    return alpha == 1 ? times_sigmoid(x) : x * sigmoid(T(alpha) * x);
   }
 };
 
