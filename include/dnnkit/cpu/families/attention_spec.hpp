@@ -49,6 +49,8 @@ class attention_spec : public kernel_spec {
   constexpr explicit attention_spec(const kernel_spec& spec)
       : kernel_spec(spec), scores(spec.stage(0)), weights(spec.stage(1)) {}
 
+  static constexpr int vectors_of_queries = 2;  // in a tile
+
   kernel_spec scores, weights;  // the stages before this one
 
   constexpr local_extent queries() const { return space(rank() - 2); }

@@ -116,10 +116,10 @@ struct attention {
   }();
 
   // --- the keys that a tile sees
-  template <class Scores>
-  static constexpr bool chooses_keys = requires(Scores& scores) { scores.keys(index_t{}, index_t{}, index_t{}); };
-  template <class Scores>
-  static constexpr bool looks_for_keys = requires(Scores& scores, const float* largest) {
+  template <class Scores> static constexpr bool chooses_keys = requires(Scores& scores) {
+    scores.keys(index_t{}, index_t{}, index_t{});
+  };
+  template <class Scores> static constexpr bool looks_for_keys = requires(Scores& scores, const float* largest) {
     scores.sees_enough(largest, index_t{});
   };
   template <class Scores>
@@ -268,8 +268,8 @@ struct attention {
     std::fill_n(of_rows.largest, lanes, -std::numeric_limits<float>::infinity());
     const auto score = [&](auto rows, index_t i) {
       const index_t key = range.first + i;
-      score_keys<static_cast<int>(decltype(rows)::value), Vectors>(
-          k.at + key * k.token, k.token, transposed_q, p + i * lanes, key, query, count, scores, of_rows);
+      score_keys<static_cast<int>(decltype(rows)::value), Vectors>(k.at + key * k.token, k.token, transposed_q,
+                                                                   p + i * lanes, key, query, count, scores, of_rows);
     };
     if constexpr (!chooses_keys<Scores>) in_blocks<tile_rows(Vectors)>(keys, score);
     else if (is_constant<Keys> && range == key_range{0, keys}) in_blocks<tile_rows(Vectors)>(keys, score);

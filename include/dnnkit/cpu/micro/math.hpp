@@ -309,8 +309,8 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> sigmoid(vec<float, 
   return select(x < V(least), V(0.0f), detail::sigmoid_in_range<N>(max(min(x, V(88.0f)), V(least))));
 }
 
-// x sigmoid(alpha x), alpha >= 0.001, to 3.5 ulp (4.3 without fused multiply-adds) where alpha x is above -87; below, it
-// is what it is at -87.3 / alpha, about 0. The error of alpha x comes on top.
+// x sigmoid(alpha x), alpha >= 0.001, to 3.5 ulp (4.3 without fused multiply-adds) where alpha x is above -87, besides
+// what the rounding of alpha x makes of it; below, what it is at -87.3 / alpha, about 0.
 template <int N> [[gnu::always_inline]] inline vec<float, N> times_sigmoid(vec<float, N> x, float alpha) noexcept {
   using V = vec<float, N>;
   const V seen = max(x, V(-87.3f / alpha));
