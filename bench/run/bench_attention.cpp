@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Attention against the multiply-add peak of one core, and against three kernels one after another (a product, a
 // softmax, a product, each a network of its own): bench_attention [part of a name], one JSON object a line. Heads lie
-// side by side in the rows of Q, K, V and O, as projections leave them; the three kernels get them apart.
+// side by side in the rows of Q, K, V and O, as projections leave them; the three kernels get them apart. What is called
+// in_network is a network that attention is a kernel of, with masks and biases as they are stored.
 #include <fmt/format.h>
 
 #include <dnnkit/cpu/micro/attention.hpp>
+
+#include <limits>
 
 #include "network.hpp"
 
@@ -111,6 +114,44 @@ void measure(const bench::options& o, const std::string& name) {
   std::fflush(stdout);
 }
 
+enum class beside { nothing, no_padding, padding, causal, bias };
+
+// What is called padding hides three quarters of the keys.
+template <std::int64_t Images, std::int64_t Heads, std::int64_t Tokens, std::int64_t Depth, beside Kind>
+struct whole_attention {
+  static constexpr void build(dk::builder& g) {
+    const auto heads = [&](const char* name) {
+      const dk::tensor x = g.input(name, dk::f32, {Images, Tokens, Heads * Depth});
+      return dk::transpose(dk::reshape(x, {.shape = {Images, Tokens, Heads, Depth}}), {.perm = {0, 2, 1, 3}});
+    };
+    const dk::tensor q = heads("q"), k = heads("k"), v = heads("v");
+    dk::tensor s = dk::matmul(q, dk::transpose(k, {.perm = {0, 1, 3, 2}})) * 0.125;
+    if (Kind == beside::no_padding || Kind == beside::padding) s = s + g.input("mask", dk::f32, {1, 1, 1, Tokens});
+    if (Kind == beside::causal) s = s + g.input("mask", dk::f32, {1, 1, Tokens, Tokens});
+    if (Kind == beside::bias) s = s + g.weight("bias", {1, Heads, Tokens, Tokens});
+    const dk::tensor o = dk::transpose(dk::matmul(dk::softmax(s), v), {.perm = {0, 2, 1, 3}});
+    g.output("y", dk::reshape(o, {.shape = {Images, Tokens, Heads * Depth}}));
+  }
+};
+
+template <std::int64_t Images, std::int64_t Heads, std::int64_t Tokens, std::int64_t Depth, beside Kind>
+void measure_in_network(const bench::options& o, const std::string& of) {
+  const std::string name = of + "_in_network";
+  if (!o.wants(name)) return;
+  bench::network<dk::compile<whole_attention<Images, Heads, Tokens, Depth, Kind>>> net;
+  if constexpr (Kind != beside::nothing && Kind != beside::bias) {
+    constexpr std::int64_t rows = Kind == beside::causal ? Tokens : 1;
+    for (std::int64_t query = 0; query < rows; ++query)
+      for (std::int64_t key = 0; key < Tokens; ++key) {
+        const bool is_hidden = Kind == beside::causal ? key > query : Kind == beside::padding && 4 * key >= Tokens;
+        net.range(3)[query * Tokens + key] = is_hidden ? std::numeric_limits<float>::lowest() : 0.0f;
+      }
+  }
+  const double flops = 4.0 * static_cast<double>(Images * Heads * Tokens * Tokens) * static_cast<double>(Depth);
+  bench::report(o, name, fmt::format("{}x{}x{}", Images * Heads, Tokens, Depth), 1, flops,
+                [&](auto, auto) { net.run(); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -121,4 +162,10 @@ int main(int argc, char** argv) {
   measure<1, 6, 325, 64>(o, "depth_anything");
   measure<1, 6, 1500, 64>(o, "whisper");
   measure<64, 3, 49, 32, scores::mask>(o, "swin");
+  measure_in_network<1, 12, 128, 64, beside::no_padding>(o, "bert");
+  measure_in_network<1, 12, 128, 64, beside::padding>(o, "padded");
+  measure_in_network<1, 12, 128, 64, beside::causal>(o, "gpt2_causal");
+  measure_in_network<1, 12, 197, 64, beside::nothing>(o, "vit");
+  measure_in_network<1, 6, 1500, 64, beside::nothing>(o, "whisper");
+  measure_in_network<64, 3, 49, 32, beside::bias>(o, "swin");
 }

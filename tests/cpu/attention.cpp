@@ -6,9 +6,14 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
 
 #include "dnnkit/compile.hpp"
+#include "dnnkit/runtime/session.hpp"
 #include "tests/support/compiled.hpp"
 
 namespace dk = dnnkit;
@@ -96,6 +101,62 @@ struct along_queries {  // a softmax that is not attention's
 };
 static_assert(dk::compile<along_queries>::kernels == 3);
 
+// Which keys a query sees, of as many as there are queries.
+enum class sight { before, near, padded, none };
+template <sight Kind> constexpr bool sees(int query, int key) {
+  if (Kind == sight::before) return key <= query;
+  if (Kind == sight::near) return key <= query && key + 9 > query;
+  if (Kind == sight::padded) return key <= query && key >= 11;  // the first queries see none
+  return query % 5 != 2 && key < 3;
+}
+template <sight Kind, int Tokens> constexpr dk::vector<double> mask_of(double seen, double hidden) {
+  dk::vector<double> mask;
+  for (int query = 0; query < Tokens; ++query)
+    for (int key = 0; key < Tokens; ++key) mask.push_back(sees<Kind>(query, key) ? seen : hidden);
+  return mask;
+}
+
+// A constant that is added to the scores, before or behind another one.
+template <sight Kind, bool WithBias> struct hidden_by_sums {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", f32, {1, 2, 50, 16}), k = g.input("k", f32, {1, 2, 50, 16});
+    dk::tensor x = scaled_scores(q, k, 0.25);
+    if (WithBias) x = x + g.weight("bias", {2, 50, 50});
+    x = x + g.constant(mask_of<Kind, 50>(0, static_cast<double>(std::numeric_limits<float>::lowest())), {50, 50});
+    g.output("y", dk::matmul(dk::softmax(x), g.input("v", f32, {1, 2, 50, 16})));
+  }
+};
+static_assert(dk::compile<hidden_by_sums<sight::near, true>>::kernels == 1);
+
+// Conditions that are computed of a constant, in either sense; another mask behind the second.
+template <sight Kind, bool IfTrue> struct hidden_by_conditions {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", f32, {3, 37, 8}), k = g.input("k", f32, {3, 37, 8});
+    const dk::tensor seen = dk::cast(g.constant(mask_of<Kind, 37>(!IfTrue, IfTrue), {37, 37}), {.to = dk::boolean});
+    dk::tensor x = dk::matmul(q, dk::transpose(k, {.perm = {0, 2, 1}}));
+    if (IfTrue) x = dk::where(seen, g.scalar(-1e35), x) + g.input("later", f32, {3, 1, 37}) * g.scalar(2);
+    else x = dk::where(seen, x, g.scalar(-1e4));
+    g.output("y", dk::matmul(dk::softmax(x), k));
+  }
+};
+static_assert(dk::compile<hidden_by_conditions<sight::before, false>>::kernels == 1);
+
+// What each run computes, for two kernels: queries and keys of some number.
+struct hidden_in_the_run {
+  static constexpr void build(dk::builder& g) {
+    const dk::sym queries{"Q", {.min = 1, .max = 60}}, keys{"K", {.min = 1, .max = 60}};
+    const dk::tensor q = g.input("q", f32, {2, queries, 16}), k = g.input("k", f32, {2, keys, 16});
+    const dk::tensor m = g.input("mask", f32, {queries, keys});
+    const dk::tensor mask = dk::where(dk::greater(m, g.scalar(0.5)), g.scalar(0), g.scalar(-3e38));
+    g.output("m", mask);
+    for (const double scale : {0.25, 4.0}) {
+      const dk::tensor x = dk::matmul(q, dk::transpose(k, {.perm = {0, 2, 1}})) * scale + mask;
+      g.output(scale < 1 ? "y" : "z", dk::matmul(dk::softmax(x), k));
+    }
+  }
+};
+static_assert(dk::compile<hidden_in_the_run>::kernels == 3);
+
 template <class Model> void check(const char* name) {
   for (std::uint64_t seed = 0; seed < 3; ++seed)
     CHECK(harness::compiled_error(harness::compiled<Model>(name), seed) == "");
@@ -112,4 +173,30 @@ TEST_CASE("attention in one kernel computes what its operators do, however the w
   check<lengths_at_run_time>("lengths at run time");
   check<stored_by_queries>("stored by queries");
   check<along_queries>("along queries");
+}
+
+TEST_CASE("masks that hide keys from whole tiles of queries") {
+  check<hidden_by_sums<sight::before, false>>("keys behind the query");
+  check<hidden_by_sums<sight::near, true>>("keys near the query, with a bias");
+  check<hidden_by_sums<sight::padded, true>>("padded at the front");
+  check<hidden_by_sums<sight::none, false>>("queries that see no keys");
+  check<hidden_by_conditions<sight::before, false>>("by a condition");
+  check<hidden_by_conditions<sight::padded, true>>("by a condition, and a mask behind it");
+  check<hidden_by_conditions<sight::none, false>>("queries that see no keys, by a condition");
+  check<hidden_in_the_run>("masks of the run");
+}
+
+// Without a number in keys and values that are hidden, a tile has numbers: they are not read.
+TEST_CASE("keys that are hidden from a tile are not read") {
+  constexpr std::size_t width = 16, head = 50 * width, hidden = 40;
+  dk::session<dk::compile<hidden_by_sums<sight::before, false>>> net;
+  std::vector<float> q(2 * head, 0.5f), k(2 * head, 0.25f), v(2 * head, 1.0f), y(2 * head);
+  for (std::size_t i = 0; i < 2 * head; ++i)
+    if (i % head >= hidden * width) k[i] = v[i] = std::numeric_limits<float>::quiet_NaN();
+  net.run(std::span(q), std::span(k), std::span(v), std::span(y));
+  constexpr std::size_t tile = 2 * dk::cpu::float_lanes, numbers = hidden / tile * tile;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < 2 * head; ++i)
+    if (i % head < numbers * width ? y[i] != 1.0f : (i % head >= hidden * width && y[i] == y[i])) ++wrong;
+  CHECK(wrong == 0);
 }

@@ -222,18 +222,6 @@ template <class Net, std::size_t R> struct tree {
     }
   };
 
-  // The same in a stage that reads what an earlier one has just computed there.
-  template <int Lanes, std::size_t Along, class Handed> struct place_behind {
-    const kernel_call& call;
-    const coordinates& c;
-    Handed handed;
-
-    template <std::size_t L> [[gnu::always_inline]] auto load(auto n) const {
-      if constexpr (access::template load<L>.reach.count != 0) return handed;
-      else return load_lanes<L, Lanes, Along>(call, c, n);
-    }
-  };
-
   template <int Lanes, class Place, class Anchor> struct evaluation {
     const Place& at;
     Anchor anchor;

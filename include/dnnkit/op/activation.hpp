@@ -111,7 +111,7 @@ struct swish {
 
   template <class T> constexpr T apply(T x) const {
     using dnnkit::sigmoid;
-    return x * sigmoid(T(alpha) * x);
+    return alpha >= 0.001f ? times_sigmoid(x, alpha) : x * sigmoid(T(alpha) * x);
   }
 };
 

@@ -28,6 +28,7 @@ template <number T> constexpr T maximum(T a, T b) { return a != a ? a : (a < b |
 // a if either is NaN
 template <number T> constexpr T larger(T a, T b) { return a < b ? b : a; }
 template <std::floating_point T> T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)); }
+template <class T> constexpr T times_sigmoid(T x, float alpha) { return x * sigmoid(T(alpha) * x); }
 // x times the probability that a standard normal variable is below x, exactly and as it is often approximated
 template <class T> constexpr T times_normal_cdf(T x) {
   using std::erf;

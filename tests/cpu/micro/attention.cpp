@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <dnnkit/cpu/micro/attention.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -192,6 +193,29 @@ struct window : plain_scores {
   }
 };
 
+// Looks for the keys that a tile sees, in the mask; where a query sees none, all count.
+struct looking : masked {
+  index_t* again;
+
+  looking(const float* values, index_t keys, index_t* count) : masked(values, keys), again(count) {}
+  key_range keys(index_t from, index_t to, index_t keys) const {
+    key_range seen{0, keys};
+    while (seen.last > 0 && is_hidden(seen.last - 1, to - from)) --seen.last;
+    while (seen.first < seen.last && is_hidden(seen.first, to - from)) ++seen.first;
+    return seen;
+  }
+  bool is_hidden(index_t key, index_t queries) const {
+    for (index_t i = 0; i < queries; ++i)
+      if (tile[static_cast<std::size_t>(key * 2 * float_lanes + i)] > -1e30f) return false;
+    return true;
+  }
+  bool sees_enough(const float* largest, index_t queries) const {
+    const bool all = std::all_of(largest, largest + queries, [](float x) { return x > -1e29f; });
+    if (!all) ++*again;
+    return all;
+  }
+};
+
 // Zero where the softmax has no number; the valid lanes are as many as there are queries.
 struct numbers_only : masked {
   index_t queries, *wrong_lanes;
@@ -244,6 +268,26 @@ TEST_CASE("rows without a number are without one, as the softmax's definition ha
            return std::isnan(p) ? 0 : p * static_cast<double>(key) / 16;
          }});
   CHECK(wrong_lanes == 0);
+}
+
+TEST_CASE("keys that are looked for when a tile begins") {
+  constexpr token_strides<constant<64>> rows{};
+  const index_t queries = 90, keys = 83;
+  std::vector<float> mask = reference::values(queries * keys);
+  for (index_t query = 0; query < queries; ++query)
+    for (index_t key = 0; key < keys; ++key)
+      if (key > query || key + 20 < query) mask[static_cast<std::size_t>(query * keys + key)] = -3e38f;
+  const auto score = [&](double x, index_t key, index_t query) {
+    return static_cast<double>(static_cast<float>(x) + mask[static_cast<std::size_t>(query * keys + key)]);
+  };
+  index_t again = 0;
+  check(queries, keys, constant<64>{}, constant<64>{}, rows, rows, rows, looking(mask.data(), keys, &again),
+        {.score = score});
+  CHECK(again == 0);
+  for (index_t key = 0; key < keys; ++key) mask[static_cast<std::size_t>(40 * keys + key)] = -3e38f;
+  check(queries, keys, constant<64>{}, constant<64>{}, rows, rows, rows, looking(mask.data(), keys, &again),
+        {.score = score});
+  CHECK(again == 2);  // the tile of query 40, in each of two runs
 }
 
 TEST_CASE("no keys, no queries") {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../reference.hpp"
+#include "float_errors.hpp"
 #include "tests/support/is_sanitized.hpp"
 
 using namespace dnnkit::cpu;
@@ -27,20 +28,7 @@ float from_bits(std::uint32_t bits) {
   return f;
 }
 
-// Distance of got from the exact value, in spacings of floats there; infinite when one is a NaN and the other is not,
-// or when signs of zero differ.
-double ulps(float got, double want) {
-  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) == std::isnan(got) ? 0 : HUGE_VAL;
-  const float nearest = static_cast<float>(want);
-  if (got == nearest) return got == 0 && std::signbit(got) != std::signbit(nearest) ? HUGE_VAL : 0;
-  if (std::isinf(got) || std::isinf(nearest)) {
-    // One of them overflowed: at most a spacing apart when the other is the largest float.
-    const float other = std::isinf(got) ? nearest : got;
-    return std::abs(other) == std::numeric_limits<float>::max() ? 1 : HUGE_VAL;
-  }
-  const int exponent = std::max(std::ilogb(want == 0 ? 1e-45 : want), -126);
-  return std::abs(static_cast<double>(got) - want) / std::ldexp(1.0, exponent - 23);
-}
+using reference::ulps;
 
 struct worst {
   double error = 0;
@@ -200,6 +188,12 @@ TEST_CASE("tanh, sigmoid, erf") {
     CHECK(out[N - 1] == 0.0f);
   }
   CHECK(largest_error(
+            "x sigmoid", -87.0f, inf, [](auto x) { return times_sigmoid(x, 1); },
+            [](double x) { return x / (1 + std::exp(-x)); }) <= (fuses_multiply_adds() ? 3.5 : 4.3));
+  CHECK(largest_error(
+            "x sigmoid(1.7 x)", -15.0f, inf, [](auto x) { return times_sigmoid(x, 1.702f); },
+            [](double x) { return x / (1 + std::exp(-static_cast<double>(1.702f) * x)); }) <= 14);
+  CHECK(largest_error(
             "erf", -inf, inf, [](auto x) { return erf(x); }, [](double x) { return std::erf(x); }) <= 3);
 }
 
@@ -214,8 +208,8 @@ template <class F, class G> double largest_difference(float limit, F f, G exact)
     for (int i = 0; i < N; ++i) x[i] = u[static_cast<std::size_t>(i)] * (at / N % 2 == 0 ? limit : 4.0f);
     f(vec<float, N>::load(x)).store(out);
     for (int i = 0; i < N; ++i) {
-      const auto of = static_cast<double>(x[i]), e = std::abs(static_cast<double>(out[i]) - exact(of));
-      if (!(e / std::max(1.0, std::abs(of)) <= largest)) largest = e / std::max(1.0, std::abs(of));
+      const auto of = static_cast<double>(x[i]);
+      largest = std::max(largest, reference::difference(out[i], exact(of), of));
     }
   }
   return largest;
@@ -232,19 +226,25 @@ TEST_CASE("products with the normal distribution") {
   std::printf("x Phi(x): %.2g, by tanh %.2g\n", a, b);
   CHECK(a <= 2e-7);
   CHECK(b <= 2e-7);
-  float out[N];
-  for (const auto& h :
-       {std::function<vec<float, N>(vec<float, N>)>(f), std::function<vec<float, N>(vec<float, N>)>(g)}) {
-    h(vec<float, N>(inf)).store(out);
-    CHECK(out[0] == inf);
-    h(vec<float, N>(NAN)).store(out);
-    CHECK(std::isnan(out[0]));
-    h(vec<float, N>(0.0f)).store(out);
-    CHECK(out[0] == 0.0f);
-    h(vec<float, N>(3e38f)).store(out);
-    CHECK(out[0] == 3e38f);
-    h(vec<float, N>(-1e6f)).store(out);
-    CHECK(std::abs(out[0]) <= 1e-30f);
+}
+
+// What is not among the numbers that such a function is made for.
+TEST_CASE("activations that are x where it is large, 0 where -x is, and x / 2 close to 0") {
+  using floats = vec<float, N>;
+  for (const auto& f : {std::function<floats(floats)>([](floats x) { return times_normal_cdf(x); }),
+                        std::function<floats(floats)>([](floats x) { return times_normal_cdf_by_tanh(x); }),
+                        std::function<floats(floats)>([](floats x) { return times_sigmoid(x, 1); })}) {
+    const auto of = [&](float x) {
+      float out[N];
+      f(floats(x)).store(out);
+      return out[N - 1];
+    };
+    for (const float x : {inf, 3.4e38f, 1e30f, 200.0f}) CHECK(of(x) == x);
+    CHECK(std::isnan(of(NAN)));
+    for (const float x : {-inf, -3.4e38f, -1e30f, -1e6f, -90.0f}) CHECK(std::abs(of(x)) <= 1e-30f);
+    for (const float x : {0.0f, -0.0f}) CHECK(of(x) == 0.0f);
+    for (const float x : {1e-45f, -1e-45f, 1e-40f, -3e-39f, 1.2e-38f, -1e-30f})
+      CHECK(std::abs(of(x) - x * 0.5f) <= std::max(1.5e-45f, std::abs(x) * 1.5e-7f));
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/anchor.hpp"
+#include "dnnkit/cpu/families/attention_scores.hpp"
 #include "dnnkit/cpu/families/attention_spec.hpp"
 #include "dnnkit/cpu/micro/attention.hpp"
 #include "dnnkit/cpu/tree_cost.hpp"
@@ -24,13 +25,12 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 struct attention_tiles {
   static constexpr std::string_view name = "attention";
-  static constexpr int vectors_of_queries = 2;  // in a tile
 
   static constexpr tile_wish joins(std::span<const operator_tag> anchors, const cpu_facts& facts) {
     if (anchors.size() != 3 || anchors[0].id != id_of<op::matmul> || anchors[1].id != id_of<op::softmax> ||
         anchors[2].id != id_of<op::matmul>)
       return {};
-    return {.positions = vectors_of_queries * facts.float_lanes, .whole_axes = 1};
+    return {.positions = attention_spec::vectors_of_queries * facts.float_lanes, .whole_axes = 1};
   }
 
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
@@ -40,7 +40,7 @@ struct attention_tiles {
     c.operands = {operand_reading::evaluated, operand_reading::in_place};
     c.tile.along = static_cast<std::int8_t>(spec.rank() - 2);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
-    c.tile.vectors = vectors_of_queries;
+    c.tile.vectors = attention_spec::vectors_of_queries;
     c.parameters = {spec.stores_queries()};
     c.cost = cost(spec, facts);
     c.reason = "scores stay in tiles of queries, a query a lane; keys and values are read where they lie";
@@ -54,17 +54,20 @@ struct attention_tiles {
   // second cache does not hold its scores beside a panel of them. Where a head does not stay near, products of their
   // own may take less time.
   static constexpr kernel_cost cost(const attention_spec& spec, const cpu_facts& facts) {
-    constexpr double of_softmax = 12;  // vector operations for each vector of scores
+    constexpr double of_softmax = 12, of_turning = 8;  // vector operations for each vector of scores
+    const auto turned = static_cast<double>(spec.turned_loads(spec.scores) + spec.turned_loads(spec.weights));
     const auto queries = static_cast<double>(known_or_typical(spec.queries())),
                keys = static_cast<double>(known_or_typical(spec.keys()));
     const double lines = spec.heads() * vectors_of(facts, queries) * keys;
     const double depth = static_cast<double>(known_or_typical(spec.depth())),
                  width = static_cast<double>(known_or_typical(spec.width())),
-                 tile = vectors_of_queries * facts.float_lanes, tiles = spec.heads() * cut(queries, tile).count;
+                 tile = attention_spec::vectors_of_queries * facts.float_lanes,
+                 tiles = spec.heads() * cut(queries, tile).count;
     const bool near = 2 * tile * keys * 4 < static_cast<double>(facts.l2_bytes);
-    const double passes = near ? 1 : cut(tile, plan::tile_rows(facts, vectors_of_queries)).count;
+    const double passes = near ? 1 : cut(tile, plan::tile_rows(facts, attention_spec::vectors_of_queries)).count;
     const double head = 4 * keys * (depth + width), again = 4 * keys * (depth + passes * width);
-    kernel_work work{.vectors = lines * (depth + width + of_softmax), .traffic = traffic_of(spec, facts)};
+    kernel_work work{.vectors = lines * (depth + width + of_softmax + turned * of_turning),
+                     .traffic = traffic_of(spec, facts)};
     work.traffic += traffic_of(spec.scores, facts);
     work.traffic += traffic_of(spec.weights, facts);
     work.traffic.add_read(level_of(facts, head), (tiles - spec.heads()) * again);
@@ -77,11 +80,9 @@ template <class Net, std::size_t R> struct attention_tiles::kernel {
   static constexpr attention_spec spec{access::spec};
   static constexpr std::size_t rank = spec.rank();
   static constexpr std::size_t of_queries = rank - 2, last_axis = rank - 1;
-  static constexpr std::size_t scores_stage = Net::plan.number_of_stage(R, 0),
-                               weights_stage = Net::plan.number_of_stage(R, 1);
-  using scores = tree<Net, scores_stage>;
-  using weights = tree<Net, weights_stage>;
+  static constexpr std::size_t scores_stage = Net::plan.number_of_stage(R, 0);
   using values = tree<Net, R>;
+  using between = attention_scores<Net, R>;
   static constexpr bool stores_queries = access::choice.parameters[0] != 0;
 
   // --- where the factors lie
@@ -122,39 +123,6 @@ template <class Net, std::size_t R> struct attention_tiles::kernel {
                           : output_lanes::elements > {queries, keys, depth, width, of_q, of_k, of_v};
   }
 
-  // --- what is computed between the products, a vector of queries for one key
-  struct between : plain_scores {
-    const kernel_call& call;
-    const coordinates& leading;
-    between(const kernel_call& c, const coordinates& l) : call(c), leading(l) {}
-
-    [[gnu::always_inline]] coordinates at(index_t key, index_t query) const {
-      coordinates c = leading;
-      c[of_queries] = query;
-      c[last_axis] = key;
-      return c;
-    }
-    template <class Stage, operand_ref Ref>
-    [[gnu::always_inline]] float_vec behind(const coordinates& c, auto n, auto handed, auto anchor) const {
-      const typename Stage::template place_behind<float_lanes, of_queries, decltype(handed)> here{call, c, handed};
-      return Stage::template evaluate_at<Ref, float_lanes>(here, n, anchor);
-    }
-
-    [[gnu::always_inline]] float_vec operator()(float_vec x, index_t key, index_t query, auto n) const {
-      const coordinates c = at(key, query);
-      constexpr operand_ref stored = spec.scores.output(0).value, read = spec.weights.input(0);
-      const float_vec s = scores::template evaluate<stored, float_lanes, of_queries>(call, c, n, x);
-      return behind<weights, read>(c, n, s, 0);
-    }
-    static constexpr bool has_weight = !spec.weighs_plainly();
-    [[gnu::always_inline]] float_vec weight(float_vec x, index_t key, index_t query, auto n) const {
-      const coordinates c = at(key, query);
-      constexpr operand_ref stored = spec.weights.output(0).value, read = spec.input(0);
-      const float_vec p = behind<weights, stored>(c, n, x, x);
-      return behind<values, read>(c, n, p, 0);
-    }
-  };
-
   // --- the kernel's functions: a unit is a tile of queries of one head
   static index_t heads(const kernel_call& call) {
     index_t n = 1;
@@ -163,11 +131,14 @@ template <class Net, std::size_t R> struct attention_tiles::kernel {
   }
   static index_t units(const kernel_call& call) noexcept { return heads(call) * head(call).units(); }
   static std::int64_t worker_bytes(const kernel_call& call) noexcept {
-    return head(call).scratch_size() * static_cast<std::int64_t>(sizeof(float));
+    const index_t floats = head(call).scratch_size() + between::floats(call);
+    return floats * static_cast<std::int64_t>(sizeof(float));
   }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const auto one = head(call);
+    float* const turned = reinterpret_cast<float*>(call.worker);
+    float* const scratch = turned + between::floats(call);
     const index_t each = one.units();
     for (index_t u = first; u < last;) {
       const index_t number = u / each, stop = std::min(last, (number + 1) * each);
@@ -185,7 +156,7 @@ template <class Net, std::size_t R> struct attention_tiles::kernel {
         values::template finish<float_lanes, stores_queries ? of_queries : last_axis>(call, c, n, o);
       };
       one.run(q::matrix(call, leading), k::matrix(call, leading), v::matrix(call, leading), u - number * each,
-              stop - number * each, between(call, leading), finish, reinterpret_cast<float*>(call.worker));
+              stop - number * each, typename between::type(call, leading, turned), finish, scratch);
       u = stop;
     }
   }

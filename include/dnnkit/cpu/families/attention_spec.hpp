@@ -3,20 +3,53 @@
 // of these with another factor.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "dnnkit/cpu/lane_analysis.hpp"
+#include "dnnkit/op/arithmetic.hpp"
+#include "dnnkit/op/comparison.hpp"
+#include "dnnkit/op/softmax.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::cpu {
+
+// A load of the scores' stage that may hide keys from queries: what is added to the scores where that is at most
+// `added`, or a condition where it has a certain value.
+struct key_mask {
+  static constexpr float added = -1e30f;
+
+  std::uint16_t load = 0;
+  bool is_condition = false, hides_if = false;
+};
+
+// All of them, and what the score of a hidden key is at most, whatever the product; without a number in the product,
+// and provided that what else is added is less than 1e29.
+struct key_masks {
+  static constexpr std::size_t most = 4;
+
+  std::array<key_mask, most> items{};
+  std::size_t count = 0;
+  float bound = -std::numeric_limits<float>::infinity();
+
+  constexpr void add(const key_mask& m, float most_of_score) {
+    if (count == most) return;
+    items[count++] = m;
+    if (most_of_score > bound) bound = most_of_score;
+  }
+};
 
 class attention_spec : public kernel_spec {
  public:
   // spec: the last stage, of three.
   constexpr explicit attention_spec(const kernel_spec& spec)
       : kernel_spec(spec), scores(spec.stage(0)), weights(spec.stage(1)) {}
+
+  static constexpr int vectors_of_queries = 2;  // in a tile
 
   kernel_spec scores, weights;  // the stages before this one
 
@@ -59,6 +92,28 @@ class attention_spec : public kernel_spec {
   // Do outputs lie next to each other along queries rather than along elements?
   constexpr bool stores_queries() const { return lane_axis(*this) + 2 == rank(); }
 
+  // Does a load that is read with the products or with the softmax's results have keys, not queries, next to each
+  // other? Then tiles of it are transposed, as vectors hold queries.
+  constexpr bool is_turned(const kernel_spec& stage, std::size_t number) const {
+    const recipe_load& l = stage.load(number);
+    if (!is_beside_scores(stage, number) || (l.type != dtype::f32 && l.type != dtype::boolean)) return false;
+    const lane_stride of_queries = stage.stride_along(l, rank() - 2), of_keys = stage.stride_along(l, rank() - 1);
+    return l.movement.count == 0 && of_queries.single && of_keys.single && of_keys.stride == 1 &&
+           !(of_queries.stride == 0) && !(of_queries.stride == 1) && !(space(rank() - 2) == 1);
+  }
+  constexpr std::size_t turned_loads(const kernel_spec& stage) const {
+    std::size_t n = 0;
+    for (std::size_t l = 0; l < stage.loads(); ++l) n += is_turned(stage, l) ? 1u : 0u;
+    return n;
+  }
+
+  // What keys are hidden by. A softmax that something else is done before has none.
+  constexpr key_masks masks() const {
+    key_masks found;
+    if (weights.input(0).from == source::load) find_masks(scores.output(0).value, false, found);
+    return found;
+  }
+
   // Of all heads.
   constexpr double heads() const {
     double n = 1;
@@ -67,6 +122,32 @@ class attention_spec : public kernel_spec {
   }
 
  private:
+  // Is a load read at the coordinates of scores?
+  constexpr bool is_beside_scores(const kernel_spec& stage, std::size_t number) const {
+    if (stage.load(number).reach.count != 0) return false;
+    return stage.outputs_read(number) || (stage.is_anchor<op::softmax>() && stage.reads(stage.input(0), number));
+  }
+  // In the tree of r; `summed`: of what r is, a sum is taken with something else.
+  constexpr void find_masks(operand_ref r, bool summed, key_masks& found) const {
+    if (r.from != source::node) return;
+    const operator_id op = scores.node(r.index).op.id;
+    const auto inputs = scores.inputs_of(r);
+    if (op == id_of<op::add>) {
+      for (operand_ref in : inputs)
+        if (in.from == source::load && scores.type_of(in) == dtype::f32)
+          found.add({.load = in.index}, key_mask::added / 10);
+      for (operand_ref in : inputs) find_masks(in, true, found);
+    } else if (op == id_of<op::where> && inputs[0].from == source::load) {
+      for (std::size_t i = 1; i < 3; ++i) {
+        if (inputs[i].from != source::constant || scores.type_of(r) != dtype::f32) continue;
+        const auto x = static_cast<float>(std::bit_cast<double>(scores.constant(inputs[i].index).code));
+        if (!(x <= (summed ? key_mask::added : -1000.0f))) continue;
+        found.add({.load = inputs[0].index, .is_condition = true, .hides_if = i == 1},
+                  summed && key_mask::added / 10 > x ? key_mask::added / 10 : x);
+        find_masks(inputs[3 - i], summed, found);
+      }
+    }
+  }
   // Has a tile the same positions of axis d in this stage?
   constexpr bool follows(const kernel_spec& stage, std::size_t d) const {
     if (space(d) == 1) return true;

@@ -25,15 +25,20 @@ template <class Token, class Element = constant<1>> struct token_strides {
 // The keys [first, last).
 struct key_range {
   index_t first, last;
+  friend bool operator==(const key_range&, const key_range&) = default;
 };
 
-// What happens to the scores: the default, to be derived from. All members are called on the object that run() gets.
+// What happens to the scores: the default, to be derived from. All members are called on the object that run() gets. It
+// may also have
+//   key_range keys(index_t first_query, index_t last_query, index_t keys)
+// the keys that any of the queries [first, last) sees: others are not read; and, where that is not known before the
+// tile of these queries begins, and may turn out to be wrong,
+//   bool sees_enough(const float* largest, index_t queries)
+// whether it was right, given the largest score of each query of the tile; if not, the tile is computed with all keys.
 struct plain_scores {
   // A tile begins. The place to bring what operator() reads into its order, such as a mask with contiguous keys
   // (cpu/micro/transpose.hpp).
   void start(index_t /*first_query*/, index_t /*last_query*/) noexcept {}
-  // The keys that any of the queries [first, last) sees; others are not read.
-  key_range keys(index_t /*first_query*/, index_t /*last_query*/, index_t keys) const noexcept { return {0, keys}; }
   // The scores of key `key` and the queries query + lane, from the products. `lanes`: how many are valid,
   // constant<float_lanes> or a smaller index_t; the others may get any value.
   [[gnu::always_inline]] float_vec operator()(float_vec x, index_t /*key*/, index_t /*query*/, auto /*lanes*/) const {
@@ -85,7 +90,9 @@ struct attention {
   void run(const float* q, const float* k, const float* v, index_t first, index_t last, Scores&& scores,
            Epilogue&& epilogue, float* scratch) const {
     if (first >= last) return;
-    const key_range range = scores.keys(first * tile_queries, std::min<index_t>(last * tile_queries, queries), keys);
+    const key_range range =
+        looks_for_keys<Scores> ? key_range{0, keys}
+                               : keys_of(scores, first * tile_queries, std::min<index_t>(last * tile_queries, queries));
     const auto rows_of_k = brought_together(k, of_k, depth, range, scratch);
     const auto rows_of_v = brought_together(v, of_v, width, range, scratch);
     for (index_t u = first; u < last; ++u) {
@@ -107,6 +114,19 @@ struct attention {
       return Width::value % float_lanes != 0;
     return true;
   }();
+
+  // --- the keys that a tile sees
+  template <class Scores> static constexpr bool chooses_keys = requires(Scores& scores) {
+    scores.keys(index_t{}, index_t{}, index_t{});
+  };
+  template <class Scores> static constexpr bool looks_for_keys = requires(Scores& scores, const float* largest) {
+    scores.sees_enough(largest, index_t{});
+  };
+  template <class Scores>
+  constexpr key_range keys_of(Scores& scores, [[maybe_unused]] index_t first, [[maybe_unused]] index_t last) const {
+    if constexpr (chooses_keys<Scores>) return scores.keys(first, last, keys);
+    else return {0, keys};
+  }
 
   // --- K and V next to each other
   // Rows that are spread over much memory meet in few sets of a cache and in more pages than its table of addresses
@@ -179,21 +199,17 @@ struct attention {
     float* const transposed_q = scratch;
     float* const p = transposed_q + tile_queries * depth;
     scores.start(query, query + count);
-    const key_range range = scores.keys(query, query + count, keys);
+    key_range range = keys_of(scores, query, query + count);
     transpose_queries(q, count, transposed_q, lanes);
 
     statistics<Vectors> of_rows;
-    std::fill_n(of_rows.largest, lanes, -std::numeric_limits<float>::infinity());
-    const auto score = [&](auto rows, index_t key) {
-      score_keys<static_cast<int>(decltype(rows)::value), Vectors>(k.at + key * k.token, k.token, transposed_q,
-                                                                   p + (key - range.first) * lanes, key, query, count,
-                                                                   scores, of_rows);
-    };
-    if (is_constant<Keys> && range.first == 0 && range.last == keys) {
-      in_blocks<tile_rows(Vectors)>(keys, score);
-    } else {
-      in_blocks<tile_rows(Vectors)>(range.last - range.first,
-                                    [&](auto rows, index_t i) { score(rows, range.first + i); });
+    score_range<Vectors>(k, transposed_q, p, range, query, count, scores, of_rows);
+    if constexpr (looks_for_keys<Scores>) {
+      const key_range all{0, keys};
+      if (range != all && !scores.sees_enough(of_rows.largest, count)) {
+        range = all;
+        score_range<Vectors>(k, transposed_q, p, range, query, count, scores, of_rows);
+      }
     }
     exponentials<Vectors>(p, range, query, count, scores, of_rows);
 
@@ -242,6 +258,22 @@ struct attention {
         for (index_t i = 0; i < lanes; ++i)
           out[e * lanes + i] = i < count ? q[i * of_q.token + e * of_q.element] : 0.0f;
     }
+  }
+
+  // The scores of all keys of the range, the first of them at p.
+  template <int Vectors, class Scores>
+  void score_range(const auto& k, const float* transposed_q, float* p, key_range range, index_t query, auto count,
+                   const Scores& scores, statistics<Vectors>& of_rows) const {
+    constexpr index_t lanes = Vectors * float_lanes;
+    std::fill_n(of_rows.largest, lanes, -std::numeric_limits<float>::infinity());
+    const auto score = [&](auto rows, index_t i) {
+      const index_t key = range.first + i;
+      score_keys<static_cast<int>(decltype(rows)::value), Vectors>(k.at + key * k.token, k.token, transposed_q,
+                                                                   p + i * lanes, key, query, count, scores, of_rows);
+    };
+    if constexpr (!chooses_keys<Scores>) in_blocks<tile_rows(Vectors)>(keys, score);
+    else if (is_constant<Keys> && range == key_range{0, keys}) in_blocks<tile_rows(Vectors)>(keys, score);
+    else in_blocks<tile_rows(Vectors)>(range.last - range.first, score);
   }
 
   // Functions of their own from here on: with more around them, GCC runs out of registers in some.

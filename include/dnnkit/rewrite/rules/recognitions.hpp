@@ -40,6 +40,8 @@ inline constexpr auto recognitions = rules_of(law::recognition,
     rule(a * 0.5 * (1 + erf(a * detail::root_of_half)) == gelu(a), approximates(32)),
     rule(a * 0.5 * (1 + tanh((a + a * a * a * 0.044715) * detail::root_of_two_over_pi))
                                       == gelu(a, {.approximate = gelu_approximation::by_tanh}), approximates(32)),
+    rule(a * sigmoid((a + a * a * a * 0.044715) * (2 * detail::root_of_two_over_pi))
+                                      == gelu(a, {.approximate = gelu_approximation::by_tanh}), approximates(32)),
     // reductions
     rule(reduce_sum(a * a)[p]         == reduce_sum_square(a)[p],  reassociates),
     rule(reduce_sum(abs(a))[p]        == reduce_l1(a)[p],          reassociates),
