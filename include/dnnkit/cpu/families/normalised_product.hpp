@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel of a product or convolution by weights whose rows, or pixels, are what a normalisation makes of others:
 // the first phase normalises them into scratch memory, as other kernels bring an operand there that has a prologue
-// (cpu/families/matrix_product.hpp); the second multiplies. Workers share both, so that no row is normalised twice, and
+// (cpu/families/matrix_product.hpp), or a border that a filter reads; the second multiplies. Workers share both, so that no row is normalised twice, and
 // weights are read as often as by a product alone.
 //
 // Tiles of rows in turn would keep what is normalised in the second cache, but read all weights again for each of them:
@@ -30,6 +30,12 @@ using product_families = family_list<matrix_product, conv_nhwc, conv_depthwise>;
 
 class normalised_product_spec : public kernel_spec {
  public:
+  // Has what is handed over room for what a filter reads beyond it?
+  static constexpr bool has_border(const recipe_load& l) {
+    for (std::size_t d = 0; d < max_rank; ++d)
+      if (l.before[d] + l.after[d] != 0) return true;
+    return false;
+  }
   static constexpr bool normalises(const operator_tag& anchor) { return anchor.kind == form::row; }
   static constexpr bool multiplies(const operator_tag& anchor) {
     return matrix_product::carries_out(anchor) || conv_nhwc::carries_out(anchor);
@@ -44,7 +50,7 @@ class normalised_product_spec : public kernel_spec {
     for (std::size_t d = 0; d < rank(); ++d)
       if (tile(d) != 0) return "stages run on more than one tile";
     if (stage(0).output(0).type != dtype::f32) return "the elements are not 32-bit floats";
-    if (!reads_handed()) return "a product reads something else than what is handed to it, or a border of that";
+    if (!reads_handed()) return "a product reads something else than what is handed to it";
     no_match why{"no product reads what is normalised"};
     bool found = false;
     for (std::size_t f = 0; f < product_families::table.size(); ++f) {
@@ -90,10 +96,7 @@ class normalised_product_spec : public kernel_spec {
   constexpr bool reads_handed() const {
     if (input(0).from != source::load) return false;
     const recipe_load& l = load(input(0).index);
-    if (l.reach.count == 0 || l.operand != stage(0).output(0).operand) return false;
-    for (std::size_t d = 0; d < max_rank; ++d)
-      if (l.before[d] + l.after[d] != 0) return false;
-    return true;
+    return l.reach.count != 0 && l.operand == stage(0).output(0).operand && (l.whole || !has_border(l));
   }
 
   const cpu_facts& facts_;
@@ -137,11 +140,20 @@ template <class Net, std::size_t R> struct normalised_product::kernel {
   static void pack(const kernel_call& call) noexcept { product::pack(call); }
 
   // --- scratch memory: what is handed over, then what the product has
+  static constexpr recipe_load handed = access::spec.load(access::spec.input(0).index);
+  static constexpr bool has_border = normalised_product_spec::has_border(handed);
+  // Elements along axis d of what is handed over, where that has a border.
+  static index_t room_along(const kernel_call& call, std::size_t d) {
+    return access::bound(access::input_extent(0, d), call) + handed.before[d] + handed.after[d];
+  }
   static std::int64_t handed_bytes(const kernel_call& call) {
-    index_t elements = 1;
-    for (std::size_t d = 0; d < writer::rank; ++d) elements *= writer::bound(writer::space(d), call);
     constexpr index_t beyond = float_lanes;  // vectors may read past the last element
-    return ceil_div((elements + beyond) * static_cast<std::int64_t>(sizeof(float)), std::int64_t(64)) * 64;
+    index_t n = 1;
+    if constexpr (has_border)
+      for (std::size_t d = 0; d < access::anchor_shape(0).count; ++d) n *= room_along(call, d);
+    else
+      for (std::size_t d = 0; d < writer::rank; ++d) n *= writer::bound(writer::space(d), call);
+    return ceil_div((n + beyond) * static_cast<std::int64_t>(sizeof(float)), std::int64_t(64)) * 64;
   }
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept {
     if constexpr (requires { product::scratch_bytes(call); }) return handed_bytes(call) + product::scratch_bytes(call);
@@ -163,14 +175,50 @@ template <class Net, std::size_t R> struct normalised_product::kernel {
     std::array<std::byte*, access::spec.operands()> all;
   };
 
-  // --- first phase: units of the normalisation; second phase: units of the product
-  static index_t prepare_units(const kernel_call& call) noexcept { return rows::units(call); }
+  // --- first phase: units of the normalisation, and the border
+  static index_t prepare_units(const kernel_call& call) noexcept { return rows::units(call) + (has_border ? 1 : 0); }
   static void prepare(const kernel_call& call, index_t first, index_t last) noexcept {
-    rows::run(joined_call(call), first, last);
+    const joined_call own(call);
+    const index_t of_rows = rows::units(call);
+    if (has_border && last > of_rows) clear_border(own);
+    rows::run(own, first, std::min(last, of_rows));
   }
+
+  // --- second phase: units of the product
   static index_t units(const kernel_call& call) noexcept { return product::units(call); }
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     product::run(joined_call(call), first, last);
+  }
+
+ private:
+  // An axis of what is handed over: positions before and behind those that are written, and elements that each spans.
+  struct bordered_axis {
+    index_t before, size, after, stride;
+  };
+  using axes = static_vector<bordered_axis, max_rank>;
+
+  static void clear_border(const kernel_call& call) {
+    axes outer_first;
+    [&]<std::size_t... D>(std::index_sequence<D...>) { (add_axis<D>(call, outer_first), ...); }
+    (std::make_index_sequence<access::anchor_shape(0).count>{});
+    std::sort(outer_first.begin(), outer_first.end(),
+              [](const bordered_axis& a, const bordered_axis& b) { return a.stride > b.stride; });
+    while (!outer_first.empty() && outer_first.back().before + outer_first.back().after == 0) outer_first.pop_back();
+    clear(reinterpret_cast<float*>(call.operands[handed.operand]), outer_first, 0);
+  }
+  template <std::size_t D> static void add_axis(const kernel_call& call, axes& list) {
+    if (room_along(call, D) == 1) return;
+    list.push_back({handed.before[D], access::bound(access::input_extent(0, D), call), handed.after[D],
+                    extent_value<stride_along(Net::plan, handed.axes, D).stride>(call)});
+  }
+  // Of all positions of axis i, and of those inside it.
+  static void clear(float* data, const axes& all, std::size_t i) {
+    if (i == all.size()) return;
+    const bordered_axis& a = all[i];
+    std::fill(data, data + a.before * a.stride, 0.0F);
+    data += a.before * a.stride;
+    for (index_t k = 0; k < a.size; ++k, data += a.stride) clear(data, all, i + 1);
+    std::fill(data, data + a.after * a.stride, 0.0F);
   }
 };
 
