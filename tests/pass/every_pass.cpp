@@ -49,6 +49,8 @@ constexpr expectation expectations[] = {
     {"join recurrent outputs", licence::exact, 150},
     {"unmerge rows", licence::rounds, 150},
     {"lower transposed convolutions", licence::rounds, 150},
+    {"unpad views", licence::exact, 150},
+    {"share shifts", licence::rounds, 150},
     {"fold scales into products", licence::rounds, 20},
     {"sum convolutions", licence::rounds, 150},
     {"merge siblings", licence::exact, 150},

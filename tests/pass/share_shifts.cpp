@@ -18,7 +18,7 @@ namespace dk = dnnkit;
 
 namespace {
 
-// How many sums of x with weights build(b, x, c, d) leaves, x of extents [2, 3, 5, 4], c and d of [3, 1, 4].
+// How many sums of x with weights the pass leaves of build(b, x, c, d), x of extents [2, 3, 5, 4], c and d of [3, 1, 4].
 template <class Build> std::string left(Build build) {
   dk::builder b;
   build(b, b.input("x", dk::f32, {2, 3, 5, 4}), b.weight("c", {3, 1, 4}), b.weight("d", {3, 1, 4}));
@@ -27,8 +27,8 @@ template <class Build> std::string left(Build build) {
   if (!dk::verify(after).view().empty()) return dk::verify(after).str();
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const harness::test_data data = harness::random_data(b.value(), seed);
-    const auto expected = harness::reference(b.value(), data), found = harness::reference(after, data),
-               allowed = harness::tolerances(b.value(), data, expected);
+    const auto expected = harness::reference(b.value(), data), found = harness::reference(after, data);
+    const auto allowed = harness::tolerances(b.value(), data, expected);
     for (std::size_t k = 0; k < expected.size(); ++k)
       if (std::string wrong = harness::difference(found[k], expected[k], allowed[k]); !wrong.empty()) return wrong;
   }

@@ -18,12 +18,13 @@ namespace dk = dnnkit;
 
 namespace {
 
+// What the pass leaves of build(b, x), x of extents `dims`.
 std::string left(const std::vector<std::int64_t>& dims, auto build) {
   dk::builder b;
-  dk::shape s;
   std::int64_t count = 1;
-  for (std::int64_t d : dims) s.push_back(d), count *= d;
-  build(b, b.input("x", dk::f32, s));
+  for (std::int64_t d : dims) count *= d;
+  build(b, dims.size() == 2 ? b.input("x", dk::f32, {dims[0], dims[1]})
+                            : b.input("x", dk::f32, {dims[0], dims[1], dims[2]}));
   REQUIRE(b.value().error.str() == "");
   const dk::graph after = dk::passes::unpad_views::run(b.value());
   if (!dk::verify(after).view().empty()) return dk::verify(after).str();

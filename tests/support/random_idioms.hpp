@@ -200,11 +200,27 @@ class random_idioms : protected random_anchors {
     const bool biased = r_.chance(50);
     const tensor q = head(projected(x, heads * width, biased)), k = head(projected(x, heads * width, biased));
     const tensor v = head(projected(x, heads * width, biased));
-    tensor scores = dnnkit::matmul(q, dnnkit::transpose(k, {.perm = {0, 1, 3, 2}})) * 0.5;
-    if (r_.chance(50)) scores = scores + weight({rows, rows});
+    const tensor keys = dnnkit::transpose(k, {.perm = {0, 1, 3, 2}});
+    tensor scores;
+    if (r_.chance(50)) {
+      const tensor content = weight({heads, 1, width}), place = weight({heads, 1, width});
+      const tensor places = weight({heads, width, 2 * rows - 1});
+      scores = dnnkit::matmul(q + content, keys);
+      scores = scores + relatively_shifted(dnnkit::matmul(q + place, places), heads, rows);
+    } else {
+      scores = dnnkit::matmul(q, keys) * 0.5;
+      if (r_.chance(50)) scores = scores + weight({rows, rows});
+    }
     const tensor y = dnnkit::matmul(dnnkit::softmax(scores), v);
     const tensor joined = dnnkit::reshape(dnnkit::transpose(y, {.perm = {0, 2, 1, 3}}), {1, rows, heads * width});
     add(projected(joined, 5, true));
+  }
+  // Row i of 2 n - 1 places from its own place, n - 1 - i, on.
+  static constexpr tensor relatively_shifted(tensor x, std::int64_t heads, std::int64_t n) {
+    tensor y = dnnkit::reshape(dnnkit::pad(x, {.pads = {0, 0, 0, 1, 0, 0, 0, 0}}), {1, heads, 2 * n, n});
+    y = dnnkit::slice(y, {.starts = {1}, .ends = {2 * n}, .axes = {2}});
+    y = dnnkit::reshape(y, {1, heads, n, 2 * n - 1});
+    return dnnkit::slice(y, {.starts = {0}, .ends = {n}, .axes = {3}});
   }
   constexpr tensor image() {
     const entry e = any(dnnkit::f32, 4, 4);
