@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // OPTIONS: -O1
-// Normalisations and the products or convolutions of what they make in one kernel, against the reference evaluator.
+// Normalisations and products or convolutions, before or behind them, in one kernel, against the reference evaluator.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
@@ -42,21 +42,13 @@ struct softmax_of_products {
     g.output("y", dk::matmul(dk::softmax(x * z), g.weight("w", {1700, 33})));
   }
 };
-// Some of the rows, and rows in windows.
+// Some of the rows.
 struct some_rows {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = g.input("x", f32, {1, 26, 40});
     dk::tensor y = dk::slice(normalised(g, x, "n", 40), {.starts = {1}, .ends = {26}, .axes = {1}});
     y = dk::reshape(dk::transpose(y, {.perm = {0, 2, 1}}), {1, 40, 5, 5});
     g.output("y", dk::conv(y, g.weight("w", {24, 40, 1, 1}), g.weight("b", {24})));
-  }
-};
-struct windows {
-  static constexpr void build(dk::builder& g) {
-    const dk::tensor x = g.input("x", f32, {1, 6, 6, 32});
-    dk::tensor y = dk::reshape(normalised(g, x, "n", 32), {1, 2, 3, 2, 3, 32});
-    y = dk::reshape(dk::transpose(y, {.perm = {0, 1, 3, 2, 4, 5}}), {4, 9, 32});
-    g.output("y", dk::matmul(y, g.weight("w", {32, 48})) + g.weight("b", {48}));
   }
 };
 // Images and signals, channels last; a filter of several pixels without a border; a filter for each channel.
@@ -101,7 +93,7 @@ struct filters_of_channels {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = dk::conv(g.input("x", f32, {1, 3, 7, 8}), g.weight("a", {32, 3, 1, 1}));
     const dk::tensor y = dk::instance_normalization(x, g.weight("n", ".scale", {32}), g.weight("n", ".shift", {32}));
-    g.output("y", dk::conv(y, g.weight("w", {32, 1, 3, 3}), {.group = 32, .pads = {1, 1, 1, 1}}));
+    g.output("y", dk::conv(y, g.weight("w", {32, 1, 3, 3}), {.pads = {1, 1, 1, 1}, .group = 32}));
   }
 };
 struct volumes_with_border {
@@ -112,7 +104,38 @@ struct volumes_with_border {
   }
 };
 
-// Not joined: two read it; the run computes what it is multiplied by.
+// A product in front: with a residual, and with a long reduction, whose partial sums need scratch memory of their own.
+template <int Columns> struct normalised_behind {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {2, 21, 64}), residual = g.input("r", f32, {2, 21, Columns});
+    const dk::tensor y = dk::matmul(x, g.weight("w", {64, Columns})) + g.weight("b", {Columns});
+    g.output("y", normalised(g, y + residual, "n", Columns));
+  }
+};
+struct softmax_behind {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {7, 1700});
+    g.output("y", dk::softmax(dk::matmul(x, g.weight("w", {1700, 45})) * 0.1));
+  }
+};
+struct normalised_image {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = dk::relu(dk::conv(g.input("x", f32, {2, 3, 9, 8}), g.weight("a", {32, 3, 1, 1})));
+    const dk::tensor y = dk::conv(x, g.weight("w", {48, 32, 3, 3}), g.weight("b", {48}), {.pads = {1, 1, 1, 1}});
+    g.output("y",
+             dk::relu(dk::instance_normalization(y, g.weight("n", ".scale", {48}), g.weight("n", ".shift", {48}))));
+  }
+};
+
+// Not joined: rows at no one stride; two read it; the run computes what it is multiplied by.
+struct windows {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {1, 6, 6, 32});
+    dk::tensor y = dk::reshape(normalised(g, x, "n", 32), {1, 2, 3, 2, 3, 32});
+    y = dk::reshape(dk::transpose(y, {.perm = {0, 1, 3, 2, 4, 5}}), {4, 9, 32});
+    g.output("y", dk::matmul(y, g.weight("w", {32, 48})) + g.weight("b", {48}));
+  }
+};
 struct read_twice {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = normalised(g, g.input("x", f32, {9, 32}), "n", 32);
@@ -133,7 +156,6 @@ static_assert(earlier_stages<tokens<3, 33, 7>> == 1);
 static_assert(earlier_stages<tokens_at_run_time> == 1);
 static_assert(earlier_stages<softmax_of_products> == 1);
 static_assert(earlier_stages<some_rows> == 1);
-static_assert(earlier_stages<windows> == 1);
 static_assert(earlier_stages<pixels> == 1);
 static_assert(earlier_stages<signals> == 1);
 static_assert(earlier_stages<images_with_border<7>> == 1);
@@ -141,6 +163,11 @@ static_assert(earlier_stages<images_with_border<1>> == 1);
 static_assert(earlier_stages<images_at_run_time> == 1);
 static_assert(earlier_stages<filters_of_channels> == 1);
 static_assert(earlier_stages<volumes_with_border> == 1);
+static_assert(earlier_stages<normalised_behind<96>> == 1);
+static_assert(earlier_stages<normalised_behind<37>> == 1);
+static_assert(earlier_stages<softmax_behind> == 1);
+static_assert(earlier_stages<normalised_image> == 1);
+static_assert(earlier_stages<windows> == 0);
 static_assert(earlier_stages<read_twice> == 0);
 static_assert(earlier_stages<two_activations> == 0);
 
@@ -157,13 +184,16 @@ TEST_CASE("rows of tokens") {
   check<tokens_at_run_time>("tokens at run time");
   check<softmax_of_products>("softmax of products");
 }
-TEST_CASE("rows in other places") {
-  check<some_rows>("some rows");
-  check<windows>("windows");
-}
+TEST_CASE("rows in other places") { check<some_rows>("some rows"); }
 TEST_CASE("convolutions") {
   check<pixels>("pixels");
   check<signals>("signals");
+}
+TEST_CASE("products that are normalised") {
+  check<normalised_behind<96>>("normalised behind");
+  check<normalised_behind<37>>("normalised behind, a part of a vector");
+  check<softmax_behind>("softmax behind");
+  check<normalised_image>("normalised image");
 }
 TEST_CASE("borders") {
   check<images_with_border<7>>("images with border");
@@ -173,6 +203,7 @@ TEST_CASE("borders") {
   check<volumes_with_border>("volumes with border");
 }
 TEST_CASE("what is not joined is computed as well") {
+  check<windows>("windows");
   check<read_twice>("read twice");
   check<two_activations>("two activations");
 }

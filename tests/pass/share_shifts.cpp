@@ -18,7 +18,7 @@ namespace dk = dnnkit;
 
 namespace {
 
-// How many sums of x with weights the pass leaves of build(b, x, c, d), x of extents [2, 3, 5, 4], c and d of [3, 1, 4].
+// How many sums of x with weights the pass leaves of build(b, x, c, d); x has extents [2, 3, 5, 4], c and d [3, 1, 4].
 template <class Build> std::string left(Build build) {
   dk::builder b;
   build(b, b.input("x", dk::f32, {2, 3, 5, 4}), b.weight("c", {3, 1, 4}), b.weight("d", {3, 1, 4}));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Pass: of several sums of one tensor with numbers known before the run, products with weights read one and the same:
 //   f(x + c), (x + d) W = f(x + c), (x + c) W + (d - c) W        c, d: the same for all rows; W: known before the run
-// What is left, x + c, is one shift of x, which can be the bias of the product that computes x, so that x is merged with
-// products beside it. So it is in attention to relative positions (Dai et al., Transformer-XL, section 3.3), where
+// What is left, x + c, is one shift of x, which can be the bias of the product that computes x, so that x is merged
+// with products beside it. So it is in attention to relative positions (Dai et al., Transformer-XL, section 3.3), where
 // queries have one bias for keys and another for positions, whose embeddings do not depend on the input.
 // Takes a graph without composites; guarantees the same function where all numbers are finite, up to rounding.
 #pragma once
@@ -47,8 +47,8 @@ class shift_sharing {
     const node_id other = shared_.items[k];
     if (other == none) return {};
     const node &own = g_.node_at(g_.at(g_.input_of(n, 0)).producer), &instead = g_.node_at(other);
-    tensor sum = sum_made(other);
-    if (!sum.present()) {
+    tensor sum = other < k ? inputs.image_of(instead.output) : sum_made(other);
+    if (!sum.present()) {  // what comes behind this product is not there yet
       sum = inputs.image_of(operand(instead)) + inputs.image_of(shift(instead));
       made_.push_back({other, sum});
     }
@@ -86,8 +86,8 @@ class shift_sharing {
         return false;
     return true;
   }
-  // The sum that stands for x, a sum of y with a shift: another one of y, where that has such sums alone. It is the first
-  // that others read as well; x itself, or nothing, where there is none.
+  // The sum that stands for x, a sum of y with a shift: another one of y, where that has such sums alone, the first that
+  // others read as well. Nothing where there is none.
   constexpr node_id other_shift_of(value_id x) const {
     const node_id own = g_.at(x).producer;
     if (!is_shift(own) || !is_of_columns(g_.node_at(own)) || !is_multiplied_alone(x)) return none;

@@ -3,9 +3,9 @@
 // what is padded (SmartMem, section 3.2.1: index comprehension). The relative shift of Transformer-XL (Dai et al.,
 // section 3.3 and appendix B) is one: what is padded by a column, and regarded as rows that are longer by one, is
 //   Slice(Reshape(Slice(Reshape(Pad(x, a column)), a row)))[i, j] = x[i, L - 1 - i + j]
-// and that lies at offset + i (W - 1) + j in the rows of W elements of x. Only the last axis may be padded, with extents
-// known; the view that comes of it is, behind leading axes, rows at a stride shorter than those of x:
-//   y[..., i, j] = flat(x)[..., offset + i S + j]    j < S    = Slice(Reshape(Slice(Reshape(x), offset to offset + I S)))
+// and that lies at offset + i (W - 1) + j in the rows of W elements of x. Only the last axis may be padded, with
+// extents known; the view that comes of it is, behind leading axes, rows at a stride shorter than those of x:
+//   y[..., i, j] = flat(x)[..., offset + i S + j], j < S = Slice(Reshape(Slice(flat(x), offset to offset + I S)))
 // Takes a graph without composites; guarantees the same function, to the last bit.
 #pragma once
 
