@@ -86,8 +86,8 @@ class shift_sharing {
         return false;
     return true;
   }
-  // The sum that stands for x, a sum of y with a shift: another one of y, where that has such sums alone, the first that
-  // others read as well. Nothing where there is none.
+  // The sum that stands for x, which is a sum of y with a shift: another sum of y, which has only such sums, the first
+  // that others read as well. Nothing where there is none.
   constexpr node_id other_shift_of(value_id x) const {
     const node_id own = g_.at(x).producer;
     if (!is_shift(own) || !is_of_columns(g_.node_at(own)) || !is_multiplied_alone(x)) return none;
