@@ -10,8 +10,8 @@ import published
 from explained import chosen, megabytes, table, tool
 
 # Passes that replace operators by others that compute the same numbers by a law of arithmetic.
-ALGEBRA = ["expand powers", "products of vectors", "share reductions", "apply rules", "fold scales into products",
-           "sum convolutions", "merge siblings"]
+ALGEBRA = ["expand powers", "products of vectors", "share reductions", "apply rules", "share shifts",
+           "fold scales into products", "sum convolutions", "merge siblings"]
 MODELS = ["gpt2", "bert_base", "swin_t"]
 HEADING = ["model", "passes", "operators", "MFLOP", "kernels", "intermediates written, MB", "predicted, ms", "rules"]
 

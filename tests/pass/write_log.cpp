@@ -75,10 +75,12 @@ std::string log_error(const dk::graph& g) {
           return "an operator in front of what it reads";
       }
   }
-  if (with_log.is_static) {  // what the arena holds is written once
+  if (with_log.is_static) {  // what the arena holds, and what stages hand over as a whole, is written once
+    const auto is_whole = [](std::uint16_t n) { return n == 0; };
     std::int64_t in_arena = 0, written = 0;
     for (const dk::plan::buffer& b : with_log.buffers)
-      if (b.where == dk::plan::storage::arena) {
+      if (b.where == dk::plan::storage::arena ||
+          (b.where == dk::plan::storage::tiles && std::all_of(b.layout.part.begin(), b.layout.part.end(), is_whole))) {
         std::int64_t bytes = static_cast<std::int64_t>(size_of(b.type.type));
         for (dk::dim d : b.type.dims) bytes *= d.value();
         in_arena += bytes;

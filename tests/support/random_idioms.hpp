@@ -19,7 +19,7 @@ class random_idioms : protected random_anchors {
   using random_anchors::random_anchors;
 
   constexpr void idiom() {
-    switch (r_.below(19)) {
+    switch (r_.below(20)) {
       case 0:
         return function_of_bytes();
       case 1:
@@ -56,6 +56,8 @@ class random_idioms : protected random_anchors {
         return long_view();
       case 17:
         return joined_branches();
+      case 18:
+        return merged_patches();
       default:
         return known_extents();
     }
@@ -200,11 +202,27 @@ class random_idioms : protected random_anchors {
     const bool biased = r_.chance(50);
     const tensor q = head(projected(x, heads * width, biased)), k = head(projected(x, heads * width, biased));
     const tensor v = head(projected(x, heads * width, biased));
-    tensor scores = dnnkit::matmul(q, dnnkit::transpose(k, {.perm = {0, 1, 3, 2}})) * 0.5;
-    if (r_.chance(50)) scores = scores + weight({rows, rows});
+    const tensor keys = dnnkit::transpose(k, {.perm = {0, 1, 3, 2}});
+    tensor scores;
+    if (r_.chance(50)) {
+      const tensor content = weight({heads, 1, width}), place = weight({heads, 1, width});
+      const tensor places = weight({heads, width, 2 * rows - 1});
+      scores = dnnkit::matmul(q + content, keys);
+      scores = scores + relatively_shifted(dnnkit::matmul(q + place, places), heads, rows);
+    } else {
+      scores = dnnkit::matmul(q, keys) * 0.5;
+      if (r_.chance(50)) scores = scores + weight({rows, rows});
+    }
     const tensor y = dnnkit::matmul(dnnkit::softmax(scores), v);
     const tensor joined = dnnkit::reshape(dnnkit::transpose(y, {.perm = {0, 2, 1, 3}}), {1, rows, heads * width});
     add(projected(joined, 5, true));
+  }
+  // Row i of 2 n - 1 places from its own place, n - 1 - i, on.
+  static constexpr tensor relatively_shifted(tensor x, std::int64_t heads, std::int64_t n) {
+    tensor y = dnnkit::reshape(dnnkit::pad(x, {.pads = {0, 0, 0, 1, 0, 0, 0, 0}}), {1, heads, 2 * n, n});
+    y = dnnkit::slice(y, {.starts = {1}, .ends = {2 * n}, .axes = {2}});
+    y = dnnkit::reshape(y, {1, heads, n, 2 * n - 1});
+    return dnnkit::slice(y, {.starts = {0}, .ends = {n}, .axes = {3}});
   }
   constexpr tensor image() {
     const entry e = any(dnnkit::f32, 4, 4);
@@ -289,6 +307,17 @@ class random_idioms : protected random_anchors {
     for (std::int64_t i = 0; i < count; ++i) rows.push_back(static_cast<double>(first + i * step));
     const tensor indices = b_.constant(rows, count == 1 && r_.chance(50) ? shape{} : shape{count}, dnnkit::i64);
     add(dnnkit::gather(e.t, indices, {1}), true);
+  }
+  // Patches of 2 x 2 pixels, channels last, whose channels are put behind each other.
+  constexpr void merged_patches() {
+    const tensor x = input({1, 2 * r_.between(1, 4), 2 * r_.between(1, 3), r_.pick({1, 3, 8})});
+    const auto patch = [&](std::int64_t row, std::int64_t column) {
+      const tensor rows = dnnkit::slice(x, {.starts = {row}, .ends = {9}, .axes = {1}, .steps = {2}});
+      return dnnkit::slice(rows, {.starts = {column}, .ends = {9}, .axes = {2}, .steps = {2}});
+    };
+    const bool down = r_.chance(50);
+    const tensor y = dnnkit::concat({patch(0, 0), patch(down, !down), patch(!down, down), patch(1, 1)}, {.axis = 3});
+    add(r_.chance(50) ? dnnkit::softmax(y) : dnnkit::relu(y));
   }
   constexpr void normalised_twice() {
     const tensor x = rows_of(2, 4);

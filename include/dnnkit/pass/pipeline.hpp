@@ -40,9 +40,12 @@
 #include "dnnkit/pass/select_layouts.hpp"
 #include "dnnkit/pass/separate_outputs.hpp"
 #include "dnnkit/pass/share_reductions.hpp"
+#include "dnnkit/pass/share_shifts.hpp"
 #include "dnnkit/pass/slice_gathers.hpp"
 #include "dnnkit/pass/sum_convolutions.hpp"
 #include "dnnkit/pass/unmerge_rows.hpp"
+#include "dnnkit/pass/unpad_views.hpp"
+#include "dnnkit/pass/view_concats.hpp"
 #include "dnnkit/pass/write_log.hpp"
 
 namespace dnnkit {
@@ -234,8 +237,11 @@ using pipeline_with_rules =
              passes::share_reductions,              // which composites have each for itself
              passes::default_rules,                 // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
+             passes::view_concats,                  // before rows are unmerged, which may then be views
              passes::unmerge_rows,                  // while normalisations stand beside their Reshapes
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
+             passes::unpad_views,                   // of which nothing is left that others might see
+             passes::share_shifts,                  // before scales, of which one shift is then the bias of a product
              passes::fold_scales,                   // before fusion, which would keep the scales
              passes::sum_convolutions,              // behind scales, which would keep their sum apart
              passes::merge_siblings,                // behind scales, which would keep products apart

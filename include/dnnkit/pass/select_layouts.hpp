@@ -17,6 +17,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
+#include "dnnkit/op/movement.hpp"
 #include "dnnkit/op/slice.hpp"
 #include "dnnkit/pass/layout_costs.hpp"
 #include "dnnkit/pass/layout_tables.hpp"
@@ -135,17 +136,30 @@ template <class Target> class layout_selection {
     for (const fusion_group& group : fusion.groups)
       if (!group.setup && group.anchor != none && is_searched(g_, group) &&
           wants_channels(g_, g_.node_at(group.anchor))) {
-        const value_id x = all_channels_of(g_.input_of(g_.node_at(group.anchor), 0)), y = group.outputs[0];
+        const value_id x = all_channels_of(g_.input_of(g_.node_at(group.anchor), 0));
+        const value_id y = g_.node_at(group.anchor).output;
         if (is_free(x)) spatial_[index(x)] = 1;
-        for (value_id o : group.outputs)
+        for (value_id o : group.outputs) {
+          if (turns_channels(group, o)) continue;  // what is written along other axes has the order of its own
           if (is_free(o)) spatial_[index(o)] = 1;
-        join(y, g_.node_at(group.anchor).output);
-        for (value_id o : group.outputs) join(y, o);
+          join(y, o);
+        }
         if (is_free(x)) join(y, x);
         add_cost(g_.node_at(group.anchor), stretches_[index(root(y))]);
       }
     for (const fusion_group& group : fusion.groups)
       if (!group.setup) follow_operands(group);
+  }
+  // Does the kernel store v with another axis for the channels than its anchor has?
+  constexpr bool turns_channels(const fusion_group& group, value_id v) const {
+    for (node_id n : group.nodes)
+      if (const node& t = g_.node_at(n); g_.is<op::transpose>(t) && n > group.anchor) {
+        const int_list order = g_.as<op::transpose>(t).order(g_.at(t.output).type.dims.size());
+        if (order[1] != 1 &&
+            (t.output == v || !same_shape(g_.at(v).type.dims, g_.at(g_.node_at(group.anchor).output).type.dims)))
+          return true;
+      }
+    return false;
   }
   // What a kernel computes from spatial values of its own shape, or picks from the planes of such, takes their order.
   constexpr void follow_operands(const fusion_group& group) {

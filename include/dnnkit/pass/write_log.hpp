@@ -113,19 +113,24 @@ class log_writer {
         add_stage(*stage, number);
         add_bytes_read(*stage, number, row);
         for (node_id n : stage->nodes) place_.items[n] = none;
-        if (goes_on) continue;
+        if (goes_on) {
+          for (value_id v : stage->outputs)
+            if (is_handed_whole(v)) add_bytes_written(v, row);
+          continue;
+        }
         const std::size_t first = p_.numbers.count;
         p_.numbers.append(stage->outputs.begin(), stage->outputs.end());
         row.outputs = numbers_from(first);
-        for (value_id v : stage->outputs) {
-          const dim bytes = bytes_of(g_.at(v).type);
-          row.bytes_written = g_.symbols.add(row.bytes_written, bytes);
-          if (is_intermediate(v)) row.intermediates_written = g_.symbols.add(row.intermediates_written, bytes);
-        }
+        for (value_id v : stage->outputs) add_bytes_written(v, row);
       }
       row.stages.count = static_cast<std::uint32_t>(p_.log_stages.count) - row.stages.first;
       p_.log_kernels.push_back(row);
     }
+  }
+  constexpr void add_bytes_written(value_id v, logged_kernel& row) {
+    const dim bytes = bytes_of(g_.at(v).type);
+    row.bytes_written = g_.symbols.add(row.bytes_written, bytes);
+    if (is_intermediate(v)) row.intermediates_written = g_.symbols.add(row.intermediates_written, bytes);
   }
   constexpr void add_stage(const fusion_group& group, std::int32_t kernel) {
     for (node_id n : group.nodes) place_.items[n] = kernel;
@@ -178,7 +183,7 @@ class log_writer {
     return numbers_from(first);
   }
 
-  // Of each stored value that a group reads: see elements_read. What lies in tile storage does not count.
+  // Of each stored value that a group reads: see elements_read. What lies in tiles does not count.
   constexpr void add_bytes_read(const fusion_group& group, std::int32_t kernel, logged_kernel& row) {
     touched_.clear();
     for (node_id n : group.nodes)  // movement operators are looked through by those that read them
@@ -195,10 +200,17 @@ class log_writer {
       needed_.items[v] = 0;
     }
   }
-  // Does a kernel of a run store it for others alone?
+  // Does a kernel of a run store it for others alone, or a stage all of it for the next one?
   constexpr bool is_intermediate(value_id v) const {
     const std::int32_t b = s_.log.buffer_of.items[v];
-    return b != none && p_.buffers.items[b].where == storage::arena;
+    return b != none && (p_.buffers.items[b].where == storage::arena || is_handed_whole(v));
+  }
+  // Does a stage store all of it in memory of its kernel?
+  constexpr bool is_handed_whole(value_id v) const {
+    const buffer_layout& l = s_.layouts.items[v];
+    for (std::uint16_t n : l.part)
+      if (n != 0) return false;
+    return !l.part.empty();
   }
   // `needed` elements of v, also through movement operators.
   constexpr void read(value_id v, dim needed, std::int32_t kernel) {
@@ -211,8 +223,8 @@ class log_writer {
       v = g_.input_of(g_.nodes.items[x.producer], 0);
     }
     const value& x = g_.values.items[v];
-    if (x.from == origin::constant && x.data.count == 1) return;  // known to the kernel
-    if (!s_.layouts.items[v].part.empty()) return;                // never leaves it
+    if (x.from == origin::constant && x.data.count == 1) return;           // known to the kernel
+    if (!s_.layouts.items[v].part.empty() && !is_handed_whole(v)) return;  // never leaves it
     dim& sum = needed_.items[v];
     if (sum == dim(0)) touched_.push_back(v);
     sum = table.min(table.add(sum, needed), element_count(table, x.type.dims));

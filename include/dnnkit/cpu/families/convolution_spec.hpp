@@ -121,8 +121,8 @@ class convolution_spec : public kernel_spec {
     return stored_along(width_dim()) && !stored.external && !stored.setup;
   }
 
-  // Is the kernel asked for some rows at a time?
-  constexpr bool runs_on_rows() const { return self().reach.count != 0; }
+  // Is the kernel asked for some rows at a time? A stage may also be asked for all.
+  constexpr bool runs_on_rows() const { return cut_axis() < max_rank; }
   // One filter for each channel.
   constexpr bool is_depthwise() const {
     return convolution.group > 1 && convolution.group == in_channels() && convolution.group == out_channels();
