@@ -67,7 +67,7 @@ inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason
     {"prologue, computed again", "the same in several kernels, which costs less than storing and loading it"},
     {"stored by its producer", "it only moves elements, and the kernel before writes them where they belong"},
     {"mapping types", "DNNFusion's Table 3.3 forbids the pair of mapping types"},
-    {"profile", "a yellow cell of Table 3.3: growing a result that took many operations to compute does not pay"},
+    {"profile", "a yellow cell of Table 3.3: two kernels were measured to take less time, or the cost model says so"},
     {"rule", "a rule of the pipeline's own"},
     {"one anchor a kernel", "an anchor is an operator that is neither element-wise nor movement"},
     {"an operator that computes its output as a whole", "it has a kernel of its own"},

@@ -25,14 +25,15 @@ namespace dnnkit::passes {
 template <class... Rules> struct plan_fusion {
   static constexpr std::string_view name = "plan fusion";
 
-  static constexpr void run(schedule& s) {
+  template <class Target = targets::portable> static constexpr void run(schedule& s) {
     if (s.has_stages()) return s.come_too_late(name, "stages of kernels");
-    s.fusion = kernels_of(s.g, s.notes());
+    if constexpr (requires { Target::facts; }) s.fusion = kernels_of(s.g, &Target::facts, s.notes());
+    else s.fusion = kernels_of(s.g, nullptr, s.notes());
   }
 
  private:
-  static constexpr fusion_plan kernels_of(graph& g, decision_notes notes) {
-    plan_fusion p(g, notes);
+  static constexpr fusion_plan kernels_of(graph& g, const cpu_facts* facts, decision_notes notes) {
+    plan_fusion p(g, facts, notes);
     for (node_id seed : p.seeds())
       if (p.is_free(seed)) p.grow_from(seed);
     for (node_id n = 0; n < static_cast<node_id>(g.nodes.size()); ++n)
@@ -42,8 +43,8 @@ template <class... Rules> struct plan_fusion {
     return p.result();
   }
 
-  constexpr plan_fusion(graph& g, decision_notes notes)
-      : g_(g), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)), notes_(notes) {}
+  constexpr plan_fusion(graph& g, const cpu_facts* facts, decision_notes notes)
+      : g_(g), facts_(facts), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)), notes_(notes) {}
 
   constexpr bool is_setup(node_id n) const { return setup_.items[g_.nodes.items[n].output] != 0; }
   // Is it an operator that SmartMem's Table 5 eliminates, by a view of its input?
@@ -220,16 +221,18 @@ template <class... Rules> struct plan_fusion {
                       bool upwards) {
     const node& reader = g_.nodes.items[last];
     const node& producer = g_.nodes.items[chain.front()];
-    const fusion_edge edge{g_, blocks_.users(), producer, reader, input};
     mapping second = type_of_edge(reader, input);
     if (upwards && block.type > second)
       if (const mapping behind = type_behind(block, last); behind > second) second = behind;
     fused f{upwards ? producer.op->properties.map : block.type, verdict::fuse};
+    edge_profile profile = profile_of(upwards || block.anchor == none ? chain.front() : block.anchor, chain, reader,
+                                      f.type, second);
+    const fusion_edge edge{g_, blocks_.users(), producer, reader, input, &profile};
     for (std::size_t k = 1; k <= chain.count; ++k) {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
       fused step = fuse(f.type, next);
       const objection o = objection_of<Rules...>(edge, f.type, next, step.decision);
-      if (o.reason != fusion_reason::nothing) return refuse(chain.front(), last, o.reason, o.rule);
+      if (o.reason != fusion_reason::nothing) return refuse(chain.front(), last, o.reason, o.rule, &profile);
       f = step;
     }
     added_.clear();
@@ -241,16 +244,35 @@ template <class... Rules> struct plan_fusion {
       return refuse(chain.front(), last, reason);
     }
     if (!upwards || f.type > block.type) block.type = f.type;
-    return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor);
+    return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor, &profile);
+  }
+
+  // `path`: a producer and the movement behind it. Of an edge that ends in a red cell nothing is known.
+  constexpr edge_profile profile_of(node_id source, const vector<node_id>& path, const node& second, mapping from,
+                                    mapping through) {
+    mapping type = from;
+    const auto go_on = [&](mapping next) {
+      const fused f = fuse(type, next);
+      type = f.type;
+      return f.decision != verdict::never;
+    };
+    bool may_fuse = true;
+    for (std::size_t k = 1; k < path.count; ++k) may_fuse = go_on(g_.nodes.items[path.items[k]].op->properties.map);
+    may_fuse = may_fuse && go_on(through);
+    for (std::size_t k = 1; k < path.count; ++k)
+      if (const mapping m = g_.nodes.items[path.items[k]].op->properties.map; m > through) through = m;
+    return {g_, blocks_.users(), may_fuse ? facts_ : nullptr,
+            {g_.nodes.items[source], {path.items, path.count}, second, from, through}};
   }
 
   // Each notes one decision about an edge: `last` reads the output of `first`, also through movement operators.
-  constexpr bool accept(node_id first, node_id last, fusion_reason reason) {
-    add_note(first, last, reason, {}, true, true);
+  constexpr bool accept(node_id first, node_id last, fusion_reason reason, edge_profile* profile = nullptr) {
+    add_note(first, last, reason, {}, true, true, profile);
     return true;
   }
-  constexpr bool refuse(node_id first, node_id last, fusion_reason reason, std::string_view rule = {}) {
-    add_note(first, last, reason, rule, false, true);
+  constexpr bool refuse(node_id first, node_id last, fusion_reason reason, std::string_view rule = {},
+                        edge_profile* profile = nullptr) {
+    add_note(first, last, reason, rule, false, true, profile);
     return false;
   }
   // Says why an edge is not asked about.
@@ -258,13 +280,17 @@ template <class... Rules> struct plan_fusion {
     add_note(first, last, reason, rule, false, false);
   }
   constexpr void add_note(node_id first, node_id last, fusion_reason reason, std::string_view rule, bool fused,
-                          bool asked) {
+                          bool asked, edge_profile* profile = nullptr) {
     if (!notes_.wanted()) return;
     decision d{name, fused ? "fused" : "not fused", words_of(reason).name, words_of(reason).meaning, rule, first, last};
     d.applied = fused;
     d.asked = asked;
     d.compares_types = reason == fusion_reason::mapping_types;
-    notes_.add(d);
+    if (profile == nullptr || !profile->was_asked()) return notes_.add(d);
+    const edge_answer& known = profile->answer();
+    if (known.by == answered_by::nobody) return notes_.add(d);
+    const std::string_view unit = unit_of(known.by);
+    notes_.add(d, {{"one kernel", unit, known.fused}, {"two", unit, known.apart}});
   }
 
   // A movement operator whose result must be stored is stored by the kernel that computes its input, when that is
@@ -323,7 +349,7 @@ template <class... Rules> struct plan_fusion {
   // What speaks against `block` being the prologue of its readers, which are found on the way, with the movement
   // operators that they read it through.
   constexpr objection against_prologue(const fusion_group& block, vector<std::int32_t>& readers,
-                                       vector<node_id>& through) const {
+                                       vector<node_id>& through) {
     if (block.anchor != none) return {fusion_reason::one_anchor, {}};
     if (block.outputs.size() != 1) return {fusion_reason::several_results, {}};
     const value_id result = block.outputs[0];
@@ -348,14 +374,17 @@ template <class... Rules> struct plan_fusion {
   }
 
   // What the table and the rules have against `block` preceding `reader`, at any input its anchor reads it by.
-  constexpr objection against_preceding(const fusion_group& block, const fusion_group& reader) const {
+  constexpr objection against_preceding(const fusion_group& block, const fusion_group& reader) {
     const node& anchor = g_.node_at(reader.anchor);
     if (anchor.op->kind == form::whole) return {fusion_reason::whole_operator, {}};
     for (std::size_t i = 0; i < anchor.inputs.count; ++i) {
       const value_id v = g_.input_of(anchor, i);
       const node_id first = v == none ? none : source_of(v);
       if (first == none || g_.node_at(first).output != block.outputs[0]) continue;
-      const fusion_edge edge{g_, blocks_.users(), g_.node_at(first), anchor, i};
+      vector<node_id> path;
+      chain_to(v, path);
+      edge_profile profile = profile_of(first, path, anchor, block.type, reader.type);
+      const fusion_edge edge{g_, blocks_.users(), g_.node_at(first), anchor, i, &profile};
       const objection o = objection_of<Rules...>(edge, block.type, reader.type, fuse(block.type, reader.type).decision);
       if (o.reason != fusion_reason::nothing) return o;
     }
@@ -488,6 +517,7 @@ template <class... Rules> struct plan_fusion {
   }
 
   graph& g_;
+  const cpu_facts* const facts_;  // null where the target has none
   fusion_blocks blocks_;
   vector<std::uint8_t> alive_, setup_;
   decision_notes notes_;
