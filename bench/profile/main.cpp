@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Measures pairs of operators fused and apart and prints the table of the profile database for the instruction set that
 // it is compiled for, a header of the library: bench_profile >include/dnnkit/cost/profile/avx2.hpp
+// bench_profile differences: of the table that there is, the entries by which fusion decides otherwise than by the cost
+// model, as a Markdown table.
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/profile/pairs.hpp"
@@ -64,16 +67,50 @@ inline constexpr profile_table %s = detail::measured_on_%s;
   return 0;
 }
 
-}  // namespace
-
-int main() {
-  constexpr dnnkit::measured_profile profile = dnnkit::targets::native::facts.profile;
-  static_assert(profile != dnnkit::measured_profile::nothing, "there is no table for this instruction set");
-  std::vector<result> results;
+void measure(std::vector<result>& results) {
   bench::profile::measure_products(results);
   bench::profile::measure_convolutions(results);
   bench::profile::measure_rows(results);
   bench::profile::measure_reductions(results);
   bench::profile::measure_prologues(results);
+}
+
+// `gained`: how much less time what is decided takes than what the cost model would have decided.
+int print_differences(const std::vector<result>& results) {
+  std::printf(
+      "| first | second | types | elements | 4^k of them, k | measured: one kernel by two | cost model: one, two "
+      "| decided | gained |\n|---|---|---|---|---:|---:|---:|---|---:|\n");
+  std::size_t differ = 0;
+  for (const result& r : results) {
+    const dnnkit::plan::edge_answer measured{dnnkit::plan::answered_by::measurement, 100 * r.ratio, 100};
+    if (measured.pays() == r.model.pays()) continue;
+    ++differ;
+    const auto text = [](std::string_view s) { return std::string(s); };
+    const double gained = measured.pays() ? 1 - r.ratio : 1 - 1 / r.ratio;
+    std::printf("| %s | %s | %s, %s | %s | %d | %.2f | %.0f, %.0f | %s | %.0f %% |\n", text(r.key.first).c_str(),
+                text(r.key.second).c_str(), text(name_of(r.key.from)).c_str(), text(name_of(r.key.through)).c_str(),
+                text(text_of(r.key.order)).c_str(), r.key.size, r.ratio, r.model.fused, r.model.apart,
+                measured.pays() ? "one" : "two", 100 * gained);
+  }
+  std::printf("\n%zu of %zu entries\n", differ, results.size());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr dnnkit::measured_profile profile = dnnkit::targets::native::facts.profile;
+  static_assert(profile != dnnkit::measured_profile::nothing, "there is no table for this instruction set");
+  std::vector<result> results;
+  if (argc > 1 && std::string_view(argv[1]) == "differences") {
+    bench::profile::is_measuring = false;
+    measure(results);
+    return print_differences(sorted(std::move(results)));
+  }
+  std::vector<std::vector<char>> between;  // so that networks lie elsewhere in each round
+  for (std::size_t round = 0; round < 3; ++round) {
+    measure(results);
+    between.emplace_back(4160 * (round + 1));
+  }
   return print(profile == dnnkit::measured_profile::avx512 ? "avx512" : "avx2", sorted(std::move(results)));
 }

@@ -30,10 +30,10 @@ constexpr std::string_view text_of(element_order order) { return order == elemen
 // What is alike: two operators, with what is between them; of a block, the first is the one that the block has its
 // mapping type of, its anchor, say.
 struct profile_key {
-  std::string_view first, second;    // their names
-  mapping from{}, through{};         // of the first, and the type furthest from One-to-One between it and the second
-  element_order order{};             //
-  std::int8_t size = 0;              // size_class_of() the elements that lie between them
+  std::string_view first, second;  // their names
+  mapping from{}, through{};       // of the first, and the type furthest from One-to-One between it and the second
+  element_order order{};           //
+  std::int8_t size = 0;            // size_class_of() the elements that lie between them
 
   // In the order of the table.
   friend constexpr bool operator<(const profile_key& a, const profile_key& b) {

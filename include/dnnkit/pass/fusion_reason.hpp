@@ -71,8 +71,11 @@ inline constexpr std::array<fusion_words, static_cast<std::size_t>(fusion_reason
     {"rule", "a rule of the pipeline's own"},
     {"one anchor a kernel", "an anchor is an operator that is neither element-wise nor movement"},
     {"an operator that computes its output as a whole", "it has a kernel of its own"},
-    {"too many operators for one kernel", "48 are the most"},
-    {"too many operands for one kernel", "16 are the most, constants of one element aside"},
+    {"too many operators for one kernel",
+     "as many as three registers each allow are the most: 48, or 96 where there are 32"},
+    {"too many operands for one kernel",
+     "as many as there are registers for vectors, 16 or 32, and room in the first cache; constants of one element "
+     "aside"},
     {"a value that one kernel would compute again and again",
      "it is read through several views, each of which computes it; 4 are the most"},
     {"not both in the same branches", "one of them runs only on a condition"},

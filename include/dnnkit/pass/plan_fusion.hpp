@@ -44,7 +44,12 @@ template <class... Rules> struct plan_fusion {
   }
 
   constexpr plan_fusion(graph& g, const cpu_facts* facts, decision_notes notes)
-      : g_(g), facts_(facts), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)), notes_(notes) {}
+      : g_(g),
+        facts_(facts),
+        blocks_(g, facts != nullptr ? limits_of(*facts) : fusion_limits()),
+        alive_(live_nodes(g)),
+        setup_(setup_values(g)),
+        notes_(notes) {}
 
   constexpr bool is_setup(node_id n) const { return setup_.items[g_.nodes.items[n].output] != 0; }
   // Is it an operator that SmartMem's Table 5 eliminates, by a view of its input?
@@ -225,8 +230,8 @@ template <class... Rules> struct plan_fusion {
     if (upwards && block.type > second)
       if (const mapping behind = type_behind(block, last); behind > second) second = behind;
     fused f{upwards ? producer.op->properties.map : block.type, verdict::fuse};
-    edge_profile profile = profile_of(upwards || block.anchor == none ? chain.front() : block.anchor, chain, reader,
-                                      f.type, second);
+    edge_profile profile =
+        profile_of(upwards || block.anchor == none ? chain.front() : block.anchor, chain, reader, f.type, second);
     const fusion_edge edge{g_, blocks_.users(), producer, reader, input, &profile};
     for (std::size_t k = 1; k <= chain.count; ++k) {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
@@ -261,7 +266,9 @@ template <class... Rules> struct plan_fusion {
     may_fuse = may_fuse && go_on(through);
     for (std::size_t k = 1; k < path.count; ++k)
       if (const mapping m = g_.nodes.items[path.items[k]].op->properties.map; m > through) through = m;
-    return {g_, blocks_.users(), may_fuse ? facts_ : nullptr,
+    return {g_,
+            blocks_.users(),
+            may_fuse ? facts_ : nullptr,
             {g_.nodes.items[source], {path.items, path.count}, second, from, through}};
   }
 
@@ -289,8 +296,11 @@ template <class... Rules> struct plan_fusion {
     if (profile == nullptr || !profile->was_asked()) return notes_.add(d);
     const edge_answer& known = profile->answer();
     if (known.by == answered_by::nobody) return notes_.add(d);
-    const std::string_view unit = unit_of(known.by);
-    notes_.add(d, {{"one kernel", unit, known.fused}, {"two", unit, known.apart}});
+    const edge_answer model = profile->by_model();
+    const std::string_view unit = unit_of(known.by), cycles = unit_of(model.by);
+    const compared_cost one{"one kernel", unit, known.fused}, two{"two", unit, known.apart};
+    if (known.by == answered_by::cost_model) notes_.add(d, {one, two});
+    else notes_.add(d, {one, two, {"one kernel", cycles, model.fused}, {"two", cycles, model.apart}});
   }
 
   // A movement operator whose result must be stored is stored by the kernel that computes its input, when that is
