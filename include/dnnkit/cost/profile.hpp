@@ -13,8 +13,8 @@
 
 namespace dnnkit {
 
-// Which table speaks of a target (cpu_facts): that of the instruction set it was measured on; nothing: there is none, and
-// the cost model decides.
+// Which table speaks of a target (cpu_facts): that of the instruction set it was measured on; nothing: there is none,
+// and the cost model decides.
 enum class measured_profile : std::uint8_t { nothing, avx2, avx512 };
 
 namespace plan {

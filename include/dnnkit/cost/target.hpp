@@ -91,4 +91,10 @@ struct neon : vector_target<16, 32> {
 template <class First, class... Others> struct one_of : First {};
 }  // namespace targets
 
+// Null where a target has none.
+template <class Target> constexpr const cpu_facts* facts_of() {
+  if constexpr (requires { Target::facts; }) return &Target::facts;
+  else return nullptr;
+}
+
 }  // namespace dnnkit

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
@@ -18,6 +19,8 @@
 #include "dnnkit/cost/profiles.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/decision_log.hpp"
+#include "dnnkit/pass/mapping_table.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
 #include "dnnkit/tensor/view.hpp"
 
@@ -36,21 +39,44 @@ struct edge_answer {
   constexpr bool pays() const { return by == answered_by::measurement ? fused <= 1.02 * apart : fused < apart; }
 };
 
-// An edge: from the operator that a block has its type of, or that computes the value itself, through movement
-// operators, to one that reads the last one's result.
-struct profiled_edge {
-  const node& source;             // of the first block
-  std::span<const node_id> path;  // what computes the value, then the movement operators behind it
-  const node& second;
-  mapping from;     // of the first block
-  mapping through;  // the type furthest from One-to-One behind it
+// For the log: what decided, and what the cost model says.
+struct edge_costs {
+  edge_answer known, model;
+  constexpr void add(const decision& d, const decision_notes& notes) const {
+    if (known.by == answered_by::nobody) return notes.add(d);
+    const std::string_view unit = unit_of(known.by), cycles = unit_of(model.by);
+    const compared_cost one{"one kernel", unit, known.fused}, two{"two", unit, known.apart};
+    if (known.by == answered_by::cost_model) notes.add(d, {one, two});
+    else notes.add(d, {one, two, {"one kernel", cycles, model.fused}, {"two", cycles, model.apart}});
+  }
 };
 
 class edge_profile {
  public:
-  // `facts`: null for a target of which none are known.
-  constexpr edge_profile(graph& g, const value_users& users, const cpu_facts* facts, const profiled_edge& edge)
-      : g_(g), users_(users), facts_(facts), edge_(edge) {}
+  // `source`: the operator that the first block has its type of, or that computes the value itself. `path`: what
+  // computes the value, then the movement operators behind it; it must outlive this. `second` reads the last one's
+  // result. `from`, `through`: the types of the first block and of what is behind the movement. `facts`: null for a
+  // target of which none are known. Nothing is known either of an edge that ends in a red cell.
+  constexpr edge_profile(graph& g, const value_users& users, const cpu_facts* facts, node_id source,
+                         const vector<node_id>& path, const node& second, mapping from, mapping through)
+      : g_(g),
+        users_(users),
+        facts_(facts),
+        source_(g.node_at(source)),
+        path_{path.items, path.count},
+        second_(second),
+        from_(from),
+        through_(through) {
+    mapping type = from;
+    const auto go_on = [&](mapping next) {
+      const fused f = fuse(type, next);
+      type = f.type;
+      if (f.decision == verdict::never) facts_ = nullptr;
+      if (next > through_) through_ = next;
+    };
+    for (const node_id n : path_.subspan(1)) go_on(g.node_at(n).op->properties.map);
+    go_on(through);
+  }
 
   // Found out when it is first asked for. Nobody answers for a target without facts.
   constexpr const edge_answer& answer() {
@@ -58,18 +84,22 @@ class edge_profile {
     asked_ = true;
     return answer_;
   }
-  constexpr bool was_asked() const { return asked_; }
+  // What was compared, if that was asked for.
+  constexpr edge_costs costs() {
+    if (!asked_ || answer_.by == answered_by::nobody) return {};
+    return {answer_, by_model()};
+  }
   // What the cost model says, whoever decides. There must be facts.
   constexpr edge_answer by_model() {
     edge_answer model{answered_by::cost_model, 0, 0};
-    if (is_anchor(edge_.second)) weigh_prologue(model);
+    if (is_anchor(second_)) weigh_prologue(model);
     else weigh_epilogue(model);
     return model;
   }
 
   constexpr profile_key key() {
-    return {edge_.source.op->name, edge_.second.op->name, edge_.from,
-            edge_.through,         order_of_elements(),   size_class_of(elements(g_.node_at(edge_.path[0]).output))};
+    return {source_.op->name, second_.op->name,    from_,
+            through_,         order_of_elements(), size_class_of(elements(g_.node_at(path_[0]).output))};
   }
 
  private:
@@ -94,14 +124,14 @@ class edge_profile {
 
   // The second operator in the kernel of the first, which stores in its coordinates.
   constexpr void weigh_epilogue(edge_answer& model) {
-    const double between = elements(g_.node_at(edge_.path[0]).output), stored = elements(edge_.second.output);
+    const double between = elements(g_.node_at(path_[0]).output), stored = elements(second_.output);
     const bool across = order_of_elements() == element_order::across;
     const memory_level level = level_of(*facts_, 4 * (between + stored));
     kernel_work fused, first, second;
     fused.traffic.add_written(level, 4 * stored);
     if (across) fused.scattered = stored;
-    if (stored > between && edge_.from == mapping::many_to_many)
-      fused.vectors = (stored / between - 1) * flops(edge_.source) / (2 * facts_->float_lanes);
+    if (stored > between && from_ == mapping::many_to_many)
+      fused.vectors = (stored / between - 1) * flops(source_) / (2 * facts_->float_lanes);
     first.traffic.add_written(level, 4 * between);
     second.traffic.add_read(level, 4 * between);
     second.traffic.add_written(level, 4 * stored);
@@ -112,14 +142,14 @@ class edge_profile {
   // The first operator in the kernel of the second, an anchor, which reads it through the movement either way. What
   // goes over its operand several times computes it as often, and a block that shuffles elements reads them one by one.
   constexpr void weigh_prologue(edge_answer& model) {
-    const double between = elements(g_.node_at(edge_.path[0]).output);
+    const double between = elements(g_.node_at(path_[0]).output);
     const memory_level level = level_of(*facts_, 8 * between);
-    const double times = edge_.second.op->kind == form::row ? 2 : 1;
-    const double vectors = between / facts_->float_lanes * vector_cycles(*facts_, edge_.source.op->id);
+    const double times = second_.op->kind == form::row ? 2 : 1;
+    const double vectors = between / facts_->float_lanes * vector_cycles(*facts_, source_.op->id);
     kernel_work fused, first, second;
     fused.cycles = times * vectors;
     fused.traffic.add_read(level, 4 * between);
-    if (edge_.from == mapping::shuffle) {
+    if (from_ == mapping::shuffle) {
       fused.gathered = times * between;
       first.gathered = between;
     }
@@ -137,16 +167,16 @@ class edge_profile {
 
   // Do elements that lie next to each other behind the movement do so in front of it?
   constexpr element_order order_of_elements() {
-    if (edge_.path.size() == 1) return element_order::along;
+    if (path_.size() == 1) return element_order::along;
     view_algebra algebra(g_.symbols);
-    const value& from = g_.at(g_.node_at(edge_.path[0]).output);
+    const value& from = g_.at(g_.node_at(path_[0]).output);
     view v = stored_view(algebra, from.type.dims);
-    for (const node_id n : edge_.path.subspan(1)) {
+    for (const node_id n : path_.subspan(1)) {
       const node& moves = g_.node_at(n);
       const movement m{algebra, g_.at(g_.input_of(moves, 0)).type.dims, g_.at(moves.output).type.dims};
       if (!moves.op->forward || !moves.op->forward(g_.attributes_of(moves), m, v)) return element_order::across;
     }
-    if (is_stored_channels_last(edge_.second)) return innermost(v, 1).value_or(element_order::along);
+    if (is_stored_channels_last(second_)) return innermost(v, 1).value_or(element_order::along);
     for (std::size_t d = v.dims.size(); d-- > 0;)
       if (const auto order = innermost(v, d)) return *order;
     return element_order::along;
@@ -178,7 +208,7 @@ class edge_profile {
   }
   // Channels last behind what wants it so.
   constexpr view stored_view(const view_algebra& algebra, const shape& dims) const {
-    const std::int8_t innermost = edge_.source.op->properties.contiguous_axis;
+    const std::int8_t innermost = source_.op->properties.contiguous_axis;
     if (innermost != 1 || dims.size() < 3) return algebra.row_major(dims);
     int_list order;
     for (std::size_t i = 0; i < dims.size(); ++i)
@@ -189,8 +219,12 @@ class edge_profile {
 
   graph& g_;
   const value_users& users_;
-  const cpu_facts* const facts_;
-  const profiled_edge edge_;
+  const cpu_facts* facts_;
+  const node& source_;
+  const std::span<const node_id> path_;
+  const node& second_;
+  const mapping from_;
+  mapping through_;  // the type furthest from One-to-One behind the first block
   edge_answer answer_;
   bool asked_ = false;
 };

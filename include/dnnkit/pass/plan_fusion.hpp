@@ -15,6 +15,7 @@
 #include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/fusion_rules.hpp"
+#include "dnnkit/pass/fusion_seeds.hpp"
 #include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
 #include "dnnkit/pass/schedule.hpp"
@@ -27,26 +28,24 @@ template <class... Rules> struct plan_fusion {
 
   template <class Target = targets::portable> static constexpr void run(schedule& s) {
     if (s.has_stages()) return s.come_too_late(name, "stages of kernels");
-    if constexpr (requires { Target::facts; }) s.fusion = kernels_of(s.g, &Target::facts, s.notes());
-    else s.fusion = kernels_of(s.g, nullptr, s.notes());
+    s.fusion = plan_fusion(s.g, facts_of<Target>(), s.notes()).kernels();
   }
 
  private:
-  static constexpr fusion_plan kernels_of(graph& g, const cpu_facts* facts, decision_notes notes) {
-    plan_fusion p(g, facts, notes);
-    for (node_id seed : p.seeds())
-      if (p.is_free(seed)) p.grow_from(seed);
-    for (node_id n = 0; n < static_cast<node_id>(g.nodes.size()); ++n)
-      if (p.is_free(n) && fusion_blocks::is_anchor(g.node_at(n))) p.grow_from(n);
-    p.store_movement();
-    p.absorb_prologues();
-    return p.result();
+  constexpr fusion_plan kernels() {
+    for (node_id seed : fusion_seeds(g_, alive_))
+      if (is_free(seed)) grow_from(seed);
+    for (node_id n = 0; n < static_cast<node_id>(g_.nodes.size()); ++n)
+      if (is_free(n) && is_anchor(n)) grow_from(n);
+    store_movement();
+    absorb_prologues();
+    return result();
   }
 
   constexpr plan_fusion(graph& g, const cpu_facts* facts, decision_notes notes)
       : g_(g),
         facts_(facts),
-        blocks_(g, facts != nullptr ? limits_of(*facts) : fusion_limits()),
+        blocks_(g, limits_of(facts)),
         alive_(live_nodes(g)),
         setup_(setup_values(g)),
         notes_(notes) {}
@@ -59,29 +58,6 @@ template <class... Rules> struct plan_fusion {
   }
   constexpr bool is_anchor(node_id n) const { return fusion_blocks::is_anchor(g_.nodes.items[n]); }
   constexpr bool is_free(node_id n) const { return alive_.items[n] != 0 && blocks_.group_of(n) == none; }
-
-  // Element-wise nodes, smallest result first.
-  constexpr vector<node_id> seeds() {
-    struct size_class {
-      std::int64_t size = 0;
-      vector<node_id> nodes;
-    };
-    vector<size_class> classes;  // few, so that sorting them takes no time to speak of
-    for (std::size_t n = 0; n < g_.nodes.count; ++n) {
-      const node& x = g_.nodes.items[n];
-      if (alive_.items[n] == 0 || x.op->kind != form::elementwise) continue;
-      const dim size = element_count(g_.symbols, g_.values.items[x.output].type.dims);
-      const std::int64_t least = size.is_known() ? size.value() : g_.symbols.range(size).min;
-      std::size_t k = 0;
-      while (k < classes.count && classes.items[k].size != least) ++k;
-      if (k == classes.count) classes.push_back({least, {}});
-      classes.items[k].nodes.push_back(static_cast<node_id>(n));
-    }
-    merge_sort(classes, [](const size_class& a, const size_class& b) { return a.size < b.size; });
-    vector<node_id> nodes;
-    for (const size_class& c : classes) nodes.append(c.nodes.begin(), c.nodes.end());
-    return nodes;
-  }
 
   // How one edge maps elements: the operator's mapping type, or One-to-Many where an operand is broadcast.
   constexpr mapping type_of_edge(const node& n, std::size_t input) const {
@@ -230,14 +206,14 @@ template <class... Rules> struct plan_fusion {
     if (upwards && block.type > second)
       if (const mapping behind = type_behind(block, last); behind > second) second = behind;
     fused f{upwards ? producer.op->properties.map : block.type, verdict::fuse};
-    edge_profile profile =
-        profile_of(upwards || block.anchor == none ? chain.front() : block.anchor, chain, reader, f.type, second);
+    const node_id source = upwards || block.anchor == none ? chain.front() : block.anchor;
+    edge_profile profile(g_, blocks_.users(), facts_, source, chain, reader, f.type, second);
     const fusion_edge edge{g_, blocks_.users(), producer, reader, input, &profile};
     for (std::size_t k = 1; k <= chain.count; ++k) {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
       fused step = fuse(f.type, next);
       const objection o = objection_of<Rules...>(edge, f.type, next, step.decision);
-      if (o.reason != fusion_reason::nothing) return refuse(chain.front(), last, o.reason, o.rule, &profile);
+      if (o.reason != fusion_reason::nothing) return refuse(chain.front(), last, o.reason, o.rule, profile.costs());
       f = step;
     }
     added_.clear();
@@ -249,37 +225,18 @@ template <class... Rules> struct plan_fusion {
       return refuse(chain.front(), last, reason);
     }
     if (!upwards || f.type > block.type) block.type = f.type;
-    return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor, &profile);
-  }
-
-  // `path`: a producer and the movement behind it. Of an edge that ends in a red cell nothing is known.
-  constexpr edge_profile profile_of(node_id source, const vector<node_id>& path, const node& second, mapping from,
-                                    mapping through) {
-    mapping type = from;
-    const auto go_on = [&](mapping next) {
-      const fused f = fuse(type, next);
-      type = f.type;
-      return f.decision != verdict::never;
-    };
-    bool may_fuse = true;
-    for (std::size_t k = 1; k < path.count; ++k) may_fuse = go_on(g_.nodes.items[path.items[k]].op->properties.map);
-    may_fuse = may_fuse && go_on(through);
-    for (std::size_t k = 1; k < path.count; ++k)
-      if (const mapping m = g_.nodes.items[path.items[k]].op->properties.map; m > through) through = m;
-    return {g_,
-            blocks_.users(),
-            may_fuse ? facts_ : nullptr,
-            {g_.nodes.items[source], {path.items, path.count}, second, from, through}};
+    return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor,
+                  profile.costs());
   }
 
   // Each notes one decision about an edge: `last` reads the output of `first`, also through movement operators.
-  constexpr bool accept(node_id first, node_id last, fusion_reason reason, edge_profile* profile = nullptr) {
-    add_note(first, last, reason, {}, true, true, profile);
+  constexpr bool accept(node_id first, node_id last, fusion_reason reason, const edge_costs& costs = {}) {
+    add_note(first, last, reason, {}, true, true, costs);
     return true;
   }
   constexpr bool refuse(node_id first, node_id last, fusion_reason reason, std::string_view rule = {},
-                        edge_profile* profile = nullptr) {
-    add_note(first, last, reason, rule, false, true, profile);
+                        const edge_costs& costs = {}) {
+    add_note(first, last, reason, rule, false, true, costs);
     return false;
   }
   // Says why an edge is not asked about.
@@ -287,20 +244,13 @@ template <class... Rules> struct plan_fusion {
     add_note(first, last, reason, rule, false, false);
   }
   constexpr void add_note(node_id first, node_id last, fusion_reason reason, std::string_view rule, bool fused,
-                          bool asked, edge_profile* profile = nullptr) {
+                          bool asked, const edge_costs& costs = {}) {
     if (!notes_.wanted()) return;
     decision d{name, fused ? "fused" : "not fused", words_of(reason).name, words_of(reason).meaning, rule, first, last};
     d.applied = fused;
     d.asked = asked;
     d.compares_types = reason == fusion_reason::mapping_types;
-    if (profile == nullptr || !profile->was_asked()) return notes_.add(d);
-    const edge_answer& known = profile->answer();
-    if (known.by == answered_by::nobody) return notes_.add(d);
-    const edge_answer model = profile->by_model();
-    const std::string_view unit = unit_of(known.by), cycles = unit_of(model.by);
-    const compared_cost one{"one kernel", unit, known.fused}, two{"two", unit, known.apart};
-    if (known.by == answered_by::cost_model) notes_.add(d, {one, two});
-    else notes_.add(d, {one, two, {"one kernel", cycles, model.fused}, {"two", cycles, model.apart}});
+    costs.add(d, notes_);
   }
 
   // A movement operator whose result must be stored is stored by the kernel that computes its input, when that is
@@ -343,13 +293,16 @@ template <class... Rules> struct plan_fusion {
       vector<std::int32_t> readers;
       vector<node_id> through;
       if (const objection o = against_prologue(block, readers, through); o.reason != fusion_reason::nothing) {
-        for (value_id v : block.outputs) note_edges_from(source_of(v), g_.at(v).producer, true, o.reason, o.rule);
+        if (costs_.known.by != answered_by::nobody)
+          refuse(block.nodes.back(), blocks_.settled()[readers[0]].anchor, o.reason, o.rule, costs_);
+        else
+          for (value_id v : block.outputs) note_edges_from(source_of(v), g_.at(v).producer, true, o.reason, o.rule);
         continue;
       }
       vector<fusion_group> larger;
       for (std::int32_t r : readers) larger.push_back(with_prologue(block, through, blocks_.settled()[r]));
       accept(block.nodes.back(), larger[0].anchor,
-             readers.size() > 1 ? fusion_reason::prologue_again : fusion_reason::prologue);
+             readers.size() > 1 ? fusion_reason::prologue_again : fusion_reason::prologue, costs_);
       for (std::size_t i = 0; i < readers.size(); ++i)
         blocks_.replace(static_cast<std::size_t>(readers[i]), static_cast<fusion_group&&>(larger[i]));
       blocks_.replace(k, {});
@@ -360,6 +313,7 @@ template <class... Rules> struct plan_fusion {
   // operators that they read it through.
   constexpr objection against_prologue(const fusion_group& block, vector<std::int32_t>& readers,
                                        vector<node_id>& through) {
+    costs_ = {};
     if (block.anchor != none) return {fusion_reason::one_anchor, {}};
     if (block.outputs.size() != 1) return {fusion_reason::several_results, {}};
     const value_id result = block.outputs[0];
@@ -393,9 +347,10 @@ template <class... Rules> struct plan_fusion {
       if (first == none || g_.node_at(first).output != block.outputs[0]) continue;
       vector<node_id> path;
       chain_to(v, path);
-      edge_profile profile = profile_of(first, path, anchor, block.type, reader.type);
+      edge_profile profile(g_, blocks_.users(), facts_, first, path, anchor, block.type, reader.type);
       const fusion_edge edge{g_, blocks_.users(), g_.node_at(first), anchor, i, &profile};
       const objection o = objection_of<Rules...>(edge, block.type, reader.type, fuse(block.type, reader.type).decision);
+      costs_ = profile.costs();
       if (o.reason != fusion_reason::nothing) return o;
     }
     return {};
@@ -533,6 +488,7 @@ template <class... Rules> struct plan_fusion {
   decision_notes notes_;
   vector<node_id> added_;   // to the block under examination
   vector<node_id> behind_;  // a member of it, and those that are computed from that
+  edge_costs costs_;        // what was compared of the prologue that was asked about last
 };
 
 }  // namespace dnnkit::passes
