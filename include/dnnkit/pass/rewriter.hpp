@@ -101,8 +101,8 @@ class rewriter {
     return op.kind == form::elementwise && has_all(op.properties.laws, t.laws);
   }
 
-  // `g`, which the facts are of, has room for trials, and is as it was afterwards. Only at nodes that `among` marks,
-  // unless it is null.
+  // `g`, which the facts are of, has room for trials, and is as it was afterwards. Unless `among` is null, only
+  // places that may not have been there before (nodes_near).
   static constexpr vector<place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules,
                                              const vector<std::uint8_t>* among, vector<sideways>& others) {
     vector<place> places;
@@ -121,7 +121,7 @@ class rewriter {
       for (const rule* r : rules.items[list].rules)
         if ((r->near & ~near.items[k]) == 0 && (r->operators & ~below.items[k]) == 0 &&
             (has_laws || r->from == law::idempotent))
-          try_rule(m, facts, g, *r, n, best, others);
+          try_rule(m, facts, g, *r, n, among, best, others);
       if (best.saving() > 0) places.push_back(static_cast<place&&>(best));
     }
     return places;
@@ -148,10 +148,11 @@ class rewriter {
   }
 
   static constexpr void try_rule(matcher& m, const graph_facts& facts, graph& g, const rule& r, const node& n,
-                                 place& best, vector<sideways>& others) {
+                                 const vector<std::uint8_t>* among, place& best, vector<sideways>& others) {
     const vector<match>& all = m.find(r, n);
     for (std::size_t i = 0; i < all.count; ++i) {
       const match& found = all.items[i];
+      if (among != nullptr && !has_changed(found, *among)) continue;
       if (!r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
       place p{&r, found, {}, 0, 0};
       find_gone(facts, g, p);
@@ -330,8 +331,8 @@ class rewriter {
     const place p = place_of(before, from.g, step);
     s.g = rewritten(before, {&p}, {}, &made);
     const graph_facts facts(s.g);
-    const vector<std::uint8_t> near = nodes_near(s.g, made);
-    const vector<place> places = find_places(facts, s.g, rules_for(s.g), &near, s.others);
+    const vector<std::uint8_t> marks = nodes_near(facts, made);
+    const vector<place> places = find_places(facts, s.g, rules_for(s.g), &marks, s.others);
     for (const place* found : choose(facts, places)) s.gain += found->saving();
     return s;
   }
@@ -343,9 +344,9 @@ class rewriter {
       g = rewritten(facts, {&p}, notes, &made);
     }
     const graph_facts facts(g);
-    const vector<std::uint8_t> near = nodes_near(g, made);
+    const vector<std::uint8_t> marks = nodes_near(facts, made);
     vector<sideways> others;
-    const vector<place> places = find_places(facts, g, rules_for(g), &near, others);
+    const vector<place> places = find_places(facts, g, rules_for(g), &marks, others);
     g = rewritten(facts, choose(facts, places), notes);
   }
   static constexpr place place_of(const graph_facts& facts, graph& g, const sideways& step) {
@@ -356,25 +357,35 @@ class rewriter {
     weigh(facts, g, p, n);
     return p;
   }
-  // Where rules may apply that did not before: nodes that are computed, within the depth of a pattern, of what the new
-  // nodes read, since a value has lost a reader only where another path from there leads to.
-  static constexpr vector<std::uint8_t> nodes_near(const graph& g, made_nodes made) {
-    vector<std::uint8_t> levels(g.values.count, 0), near(g.nodes.count, 0);  // of values: levels that are left
-    for (std::size_t k = made.first; k < made.last; ++k) {
-      levels.items[g.nodes.items[k].output] = pattern_depth;
+  // Where rules may apply that did not before, of the nodes' marks: `changed` are those that are new, and those that
+  // read what a new one reads, which may have lost a reader; any place that was not there before has one of them.
+  // `near`: computed of these, within the depth of a pattern, so that such a place may have its root there.
+  static constexpr std::uint8_t near = 1, changed = 2;
+  static constexpr vector<std::uint8_t> nodes_near(const graph_facts& facts, made_nodes made) {
+    const graph& g = facts.g;
+    vector<std::uint8_t> levels(g.values.count, 0), marks(g.nodes.count, 0);  // of values: levels that are left
+    const auto for_each_operand = [&](std::size_t k, auto visit) {
       for (std::size_t i = 0; i < g.nodes.items[k].inputs.count; ++i)
-        if (const value_id v = g.input_of(g.nodes.items[k], i); v != none) levels.items[v] = pattern_depth;
-    }
+        if (const value_id v = g.input_of(g.nodes.items[k], i); v != none && !facts.is_setup(v)) visit(v);
+    };
+    for (std::size_t k = made.first; k < made.last; ++k)
+      for_each_operand(k, [&](value_id v) { levels.items[v] = pattern_depth; });
     for (std::size_t k = 0; k < g.nodes.count; ++k) {
       std::uint8_t& left = levels.items[g.nodes.items[k].output];
-      near.items[k] = left == pattern_depth;
-      for (std::size_t i = 0; i < g.nodes.items[k].inputs.count; ++i)
-        if (const value_id v = g.input_of(g.nodes.items[k], i); v != none && levels.items[v] > 0) {
-          near.items[k] = 1;
-          if (const auto less = static_cast<std::uint8_t>(levels.items[v] - 1); less > left) left = less;
-        }
+      for_each_operand(k, [&](value_id v) {
+        const std::uint8_t from = levels.items[v];
+        if (from == 0) return;
+        const std::uint8_t mark = from == pattern_depth ? changed : near;
+        if (mark > marks.items[k]) marks.items[k] = mark;
+        if (from - 1 > left) left = static_cast<std::uint8_t>(from - 1);
+      });
     }
-    return near;
+    return marks;
+  }
+  static constexpr bool has_changed(const match& m, const vector<std::uint8_t>& marks) {
+    for (const node_id k : m.nodes)
+      if (marks.items[k] == changed) return true;
+    return false;
   }
 
   static constexpr void note(plan::decision_notes notes, const place& p, const graph& g, const node& n,
