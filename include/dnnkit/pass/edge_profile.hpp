@@ -176,7 +176,8 @@ class edge_profile {
       const movement m{algebra, g_.at(g_.input_of(moves, 0)).type.dims, g_.at(moves.output).type.dims};
       if (!moves.op->forward || !moves.op->forward(g_.attributes_of(moves), m, v)) return element_order::across;
     }
-    if (is_stored_channels_last(second_)) return innermost(v, 1).value_or(element_order::along);
+    if (v.dims.size() == g_.at(second_.output).type.dims.size() && is_stored_channels_last(second_))
+      return innermost(v, 1).value_or(element_order::along);
     for (std::size_t d = v.dims.size(); d-- > 0;)
       if (const auto order = innermost(v, d)) return *order;
     return element_order::along;
