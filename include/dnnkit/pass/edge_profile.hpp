@@ -55,16 +55,19 @@ class edge_profile {
  public:
   // `source`: the operator that the first block has its type of, or that computes the value itself. `path`: what
   // computes the value, then the movement operators behind it; it must outlive this. `second` reads the last one's
-  // result. `from`, `through`: the types of the first block and of what is behind the movement. `facts`: null for a
-  // target of which none are known. Nothing is known either of an edge that ends in a red cell.
+  // result, and `result` is what the kernel of both stores. `from`, `through`: the types of the first block and of what
+  // is behind the movement. `facts`: null for a target of which none are known. Nothing is known either of an edge that
+  // ends in a red cell.
   constexpr edge_profile(graph& g, const value_users& users, const cpu_facts* facts, node_id source,
-                         const vector<node_id>& path, const node& second, mapping from, mapping through)
+                         const vector<node_id>& path, const node& second, value_id result, mapping from,
+                         mapping through)
       : g_(g),
         users_(users),
         facts_(facts),
         source_(g.node_at(source)),
         path_{path.items, path.count},
         second_(second),
+        result_(result),
         from_(from),
         through_(through) {
     mapping type = from;
@@ -124,7 +127,7 @@ class edge_profile {
 
   // The second operator in the kernel of the first, which stores in its coordinates.
   constexpr void weigh_epilogue(edge_answer& model) {
-    const double between = elements(g_.node_at(path_[0]).output), stored = elements(second_.output);
+    const double between = elements(g_.node_at(path_[0]).output), stored = elements(result_);
     const bool across = order_of_elements() == element_order::across;
     const memory_level level = level_of(*facts_, 4 * (between + stored));
     kernel_work fused, first, second;
@@ -224,6 +227,7 @@ class edge_profile {
   const node& source_;
   const std::span<const node_id> path_;
   const node& second_;
+  const value_id result_;
   const mapping from_;
   mapping through_;  // the type furthest from One-to-One behind the first block
   edge_answer answer_;

@@ -207,7 +207,8 @@ template <class... Rules> struct plan_fusion {
       if (const mapping behind = type_behind(block, last); behind > second) second = behind;
     fused f{upwards ? producer.op->properties.map : block.type, verdict::fuse};
     const node_id source = upwards || block.anchor == none ? chain.front() : block.anchor;
-    edge_profile profile(g_, blocks_.users(), facts_, source, chain, reader, f.type, second);
+    const value_id result = upwards ? block.outputs[0] : reader.output;
+    edge_profile profile(g_, blocks_.users(), facts_, source, chain, reader, result, f.type, second);
     const fusion_edge edge{g_, blocks_.users(), producer, reader, input, &profile};
     for (std::size_t k = 1; k <= chain.count; ++k) {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
@@ -347,7 +348,7 @@ template <class... Rules> struct plan_fusion {
       if (first == none || g_.node_at(first).output != block.outputs[0]) continue;
       vector<node_id> path;
       chain_to(v, path);
-      edge_profile profile(g_, blocks_.users(), facts_, first, path, anchor, block.type, reader.type);
+      edge_profile profile(g_, blocks_.users(), facts_, first, path, anchor, anchor.output, block.type, reader.type);
       const fusion_edge edge{g_, blocks_.users(), g_.node_at(first), anchor, i, &profile};
       const objection o = objection_of<Rules...>(edge, block.type, reader.type, fuse(block.type, reader.type).decision);
       costs_ = profile.costs();

@@ -158,7 +158,7 @@ class rewriter {
       find_gone(facts, g, p);
       if (!weigh(facts, g, p, n)) continue;
       if (p.saving() > best.saving()) best = static_cast<place&&>(p);
-      else if (p.saving() <= 0) others.push_back({&r, facts.number_of(n), i, -p.saving()});
+      else if (p.saving() <= 0) others.push_back({&r, facts.g.at(n.output).producer, i, -p.saving()});
     }
   }
 
