@@ -27,8 +27,8 @@ struct fusion_edge {
   edge_profile* profile = nullptr;  // what is known of fusing it, which is found out when it is asked for
 };
 
-// The library's answer to Table 3.3's yellow cells: what takes less time, as was measured or as the cost model says. For
-// a target of which no facts are known, views cost nothing, so movement fuses; growing a result that took many
+// The library's answer to Table 3.3's yellow cells: what takes less time, as was measured or as the cost model says.
+// For a target of which no facts are known, views cost nothing, so movement fuses; growing a result that took many
 // operations to compute does not.
 struct profile_rule {
   static constexpr std::string_view name = "profile";
