@@ -35,8 +35,8 @@ constexpr std::string_view unit_of(answered_by by) {
 struct edge_answer {
   answered_by by = answered_by::nobody;
   double fused = 0, apart = 0;  // measurement: per cent of the time apart; model: cycles, but for what is the same
-  // What was measured is not told apart within two per cent, and then one kernel is better than two.
-  constexpr bool pays() const { return by == answered_by::measurement ? fused <= 1.02 * apart : fused < apart; }
+  // What was measured is not told apart within five per cent, and then one kernel is better than two.
+  constexpr bool pays() const { return by == answered_by::measurement ? fused <= 1.05 * apart : fused < apart; }
 };
 
 // For the log: what decided, and what the cost model says.
