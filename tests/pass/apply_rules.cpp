@@ -5,16 +5,22 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dnnkit/graph/verify.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 #include "dnnkit/reference/evaluator.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/random_source.hpp"
 
 namespace dk = dnnkit;
 
@@ -156,4 +162,123 @@ TEST_CASE("chains are found in whatever brackets and order they are written") {
           const auto p = x * y, q = x * z;
           return dk::max(p + q, dk::min(p, q));
         }) == 5);
+}
+
+namespace {
+
+// The whole measure of a graph.
+double work(dk::graph& g) {
+  double all = 0;
+  for (std::size_t k = 0; k < g.nodes.size(); ++k) all += dk::rewrite::work_of(g, g.nodes[k]);
+  return all;
+}
+using greedy =
+    dk::passes::apply_rules<dk::rewrite::rules::all, dk::rewrite::licence::approximates, dk::rewrite::search_by::greed>;
+
+// A product of four matrices in one of its five brackets; m: their extents, five.
+dk::graph product_of_four(const std::array<int, 5>& m, int brackets) {
+  dk::builder b;
+  std::array<dk::tensor, 4> x;
+  for (std::size_t i = 0; i < 4; ++i) x[i] = b.input(std::string("x") + char('0' + i), dk::f32, {m[i], m[i + 1]});
+  const auto mul = [](dk::tensor p, dk::tensor q) { return dk::matmul(p, q); };
+  b.output("y", brackets == 0   ? mul(mul(mul(x[0], x[1]), x[2]), x[3])
+                : brackets == 1 ? mul(mul(x[0], mul(x[1], x[2])), x[3])
+                : brackets == 2 ? mul(mul(x[0], x[1]), mul(x[2], x[3]))
+                : brackets == 3 ? mul(x[0], mul(mul(x[1], x[2]), x[3]))
+                                : mul(x[0], mul(x[1], mul(x[2], x[3]))));
+  return b.value();
+}
+dk::graph by_beam(dk::graph g) { return all_rules::run(std::move(g)); }
+
+}  // namespace
+
+TEST_CASE("the beam goes on where greed is stuck: two steps, of which the first makes the product dearer") {
+  const std::array<int, 5> extents{2, 16, 16, 2, 1};
+  dk::graph g = product_of_four(extents, 0), stuck = greedy::run(g), found = by_beam(g);
+  CHECK(work(stuck) == work(g));
+  CHECK(work(found) < 0.62 * work(g));  // the matrix-vector products, from the right
+  CHECK(dk::verify(found).str() == "");
+}
+
+TEST_CASE("the beam finds the best brackets of four matrices, whatever brackets it begins with") {
+  std::size_t better = 0;
+  for (const std::uint64_t seed : harness::seeds(1, 60)) {
+    random_source random(seed);
+    std::array<int, 5> extents{};
+    for (int& n : extents) n = static_cast<int>(random.between(1, 24));
+    double least = 1e300;
+    for (int brackets = 0; brackets < 5; ++brackets) {
+      dk::graph g = product_of_four(extents, brackets);
+      least = std::min(least, work(g));
+    }
+    for (int brackets = 0; brackets < 5; ++brackets) {
+      const dk::graph g = product_of_four(extents, brackets);
+      dk::graph found = by_beam(g), stuck = greedy::run(g);
+      CHECK_MESSAGE(work(found) == least, "seed " << seed << ", brackets " << brackets);
+      better += work(found) < work(stuck);
+      std::vector<dk::host_tensor> inputs;
+      for (std::size_t i = 0; i < 4; ++i) {
+        std::vector<double> x(static_cast<std::size_t>(extents[i] * extents[i + 1]));
+        for (double& element : x) element = static_cast<double>(random.between(-4, 4));
+        inputs.emplace_back(std::vector<std::int64_t>{extents[i], extents[i + 1]}, x);
+      }
+      CHECK(evaluate(found, inputs)[0].reals == evaluate(g, inputs)[0].reals);  // sums of small integers are exact
+    }
+  }
+  CHECK(better > 0);
+}
+
+TEST_CASE("readers of one operator that save nothing alone do so together") {
+  const auto nodes = []<class Pass>(Pass, int readers) {
+    dk::builder b;
+    const dk::tensor x = dk::neg(b.input("x", dk::f32, {8}));
+    for (int i = 0; i < readers; ++i)
+      b.output(std::string("y") + char('0' + i), b.input(std::string("a") + char('0' + i), dk::f32, {8}) + x);
+    return Pass::run(b.value()).nodes.size();
+  };
+  CHECK(nodes(greedy(), 1) == 1);
+  CHECK(nodes(greedy(), 2) == 3);
+  CHECK(nodes(all_rules(), 2) == 2);
+  CHECK(nodes(all_rules(), 4) == 4);
+  CHECK(nodes(all_rules(), 5) == 6);  // more steps without a gain than the beam takes
+}
+
+TEST_CASE("the log has the beam's steps, and they lower the measure together") {
+  const dk::schedule s = dk::pipeline<all_rules>::run_logged(product_of_four({2, 16, 16, 2, 1}, 0));
+  double before = 0, after = 0;
+  std::size_t steps = 0;
+  for (const dk::plan::decision& d : s.log.decisions)
+    if (d.pass == all_rules::name && d.costs.count == 2) {
+      ++steps;
+      before += s.log.costs[d.costs.first].amount;
+      after += s.log.costs[d.costs.first + 1].amount;
+    }
+  CHECK(steps == 2);
+  CHECK(after < before);
+}
+
+TEST_CASE("what is allowed can be restricted by kind, and by units in the last place") {
+  using dk::rewrite::approximates;
+  using dk::rewrite::licence;
+  const auto nodes = []<class Pass>(Pass) {
+    dk::builder b;
+    const dk::tensor x = b.input("x", dk::f32, {8}), y = b.input("y", dk::f32, {8});
+    b.output("exact", dk::neg(dk::neg(x)) + 1.0);                      // 3 nodes, 1 behind
+    b.output("reassociates", x * y + y * b.input("z", dk::f32, {8}));  // 3, 2
+    b.output("few", dk::reciprocal(dk::reciprocal(y)) - 3.0);          // 3, 1: 2 ulp
+    b.output("many", dk::exp(dk::log(x)) - 4.0);                       // 3, 1: 128 ulp
+    return Pass::run(b.value()).nodes.size();
+  };
+  const auto& all = dk::rewrite::rules::all;
+  CHECK(nodes(dk::passes::apply_rules<all, licence::exact>()) == 10);
+  CHECK(nodes(dk::passes::apply_rules<all, licence::reassociates>()) == 9);
+  CHECK(nodes(dk::passes::apply_rules<all, approximates(1)>()) == 9);
+  CHECK(nodes(dk::passes::apply_rules<all, approximates(2)>()) == 7);
+  CHECK(nodes(dk::passes::apply_rules<all, approximates(127)>()) == 7);
+  CHECK(nodes(dk::passes::apply_rules<all, approximates(128)>()) == 5);
+  CHECK(nodes(dk::passes::apply_rules<all>()) == 5);
+  static_assert(dk::rewrite::licence_limit(licence::exact).allows(dk::rewrite::exact));
+  static_assert(!dk::rewrite::licence_limit(licence::exact).allows(dk::rewrite::reassociates));
+  static_assert(!dk::rewrite::licence_limit(approximates(3)).allows(approximates(4)));
+  static_assert(dk::rewrite::licence_limit(licence::approximates).allows(approximates(4096)));
 }

@@ -6,11 +6,16 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/pass/verify_schedule.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/random_graph.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
@@ -250,8 +255,8 @@ TEST_CASE("a kernel that grows to what is read twice at each of many levels asks
 TEST_CASE("an edge upwards is judged by what lies behind it") {
   dk::builder b;
   const dk::tensor small = dk::exp(b.input("s", f32, {8}));  // the kernel grows from here
-  const dk::tensor row = dk::relu(dk::matmul(b.input("a", f32, {1, 6}), b.weight("w", {6, 8})));
-  b.output("y", (b.input("x", f32, {4, 8}) + small) * row);
+  const dk::tensor row = dk::relu(dk::matmul(b.input("a", f32, {1, 64}), b.weight("w", {64, 8})));
+  b.output("y", (b.input("x", f32, {64, 8}) + small) * row);
   const dk::schedule s = dk::default_pipeline::run_logged(b.value());
   bool found = false;
   for (const dk::plan::decision& d : s.log.decisions)
@@ -300,4 +305,61 @@ TEST_CASE("nodes that wait for each other are the graph's error") {
   s.g.operands[s.g.node_at(0).inputs.first] = s.g.node_at(1).output;
   dk::passes::plan_fusion<dk::passes::profile_rule>::run(s);
   CHECK(s.g.error.str() == "Softmax waits for itself: the graph's nodes are in no order in which they can run");
+}
+
+namespace {
+
+// Does no kernel need, over any way, what it stores itself? Nothing of the pass's own order is used: only who is in
+// which kernel, what kernels store, and what each reads.
+bool has_no_cycle(const dk::schedule& s) {
+  const auto& groups = s.fusion.groups;
+  std::vector<std::vector<std::size_t>> needs(groups.size());
+  std::vector<std::vector<std::size_t>> stored_by(s.g.values.size());
+  for (std::size_t k = 0; k < groups.size(); ++k)
+    for (const dk::value_id v : groups[k].outputs) stored_by[static_cast<std::size_t>(v)].push_back(k);
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    const std::set<dk::node_id> members(groups[k].nodes.begin(), groups[k].nodes.end());
+    for (const dk::node_id n : groups[k].nodes)
+      for (std::size_t i = 0; i < s.g.node_at(n).inputs.count; ++i)
+        for (dk::value_id v = s.g.input_of(s.g.node_at(n), i); v != dk::none;) {
+          const dk::node_id p = s.g.at(v).producer;
+          if (p == dk::none || members.contains(p)) break;
+          for (const std::size_t other : stored_by[static_cast<std::size_t>(v)]) needs[k].push_back(other);
+          if (!stored_by[static_cast<std::size_t>(v)].empty() || s.g.node_at(p).op->kind != dk::form::movement) break;
+          v = s.g.input_of(s.g.node_at(p), 0);  // movement, which is seen through
+        }
+  }
+  std::vector<int> seen(groups.size(), 0);  // 1: on the way, 2: done
+  const auto is_free = [&](auto&& self, std::size_t k) -> bool {
+    if (seen[k] != 0) return seen[k] == 2;
+    seen[k] = 1;
+    for (const std::size_t other : needs[k])
+      if (!self(self, other)) return false;
+    seen[k] = 2;
+    return true;
+  };
+  for (std::size_t k = 0; k < groups.size(); ++k)
+    if (!is_free(is_free, k)) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("kernels never form a cycle") {
+  std::size_t kernels = 0, fused = 0;
+  for (const std::uint64_t seed : harness::seeds(1, 400)) {
+    dk::builder b;
+    random_graph(b, seed, {.least_operators = 8, .most_operators = 60, .branches = true}).build();
+    using passes = decltype(dk::rewriting_of<dk::default_pipeline>{} + dk::pipeline<dk::passes::default_fusion<>>{});
+    for (const bool is_measured : {true, false}) {
+      const dk::schedule s =
+          is_measured ? passes::run<dk::targets::avx2>(b.value()) : passes::run<dk::targets::sse2>(b.value());
+      REQUIRE_MESSAGE(s.g.error.str() == "", "seed " << seed);
+      CHECK_MESSAGE(has_no_cycle(s), "seed " << seed);
+      kernels += s.fusion.groups.size();
+      for (const dk::plan::fusion_group& group : s.fusion.groups) fused += group.nodes.size() > 2;
+    }
+  }
+  CHECK(kernels > 2000);
+  CHECK(fused > 300);
 }

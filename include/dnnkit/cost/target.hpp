@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "dnnkit/cost/coefficients.hpp"
+#include "dnnkit/cost/profile.hpp"
 
 namespace dnnkit {
 
@@ -33,6 +34,7 @@ struct cpu_facts {
   // Adding four products of bytes to each lane of a vector takes as long as so many multiply-adds of floats.
   double products_of_bytes = 4;
   bool tile_registers = false;  // takes products of bytes in tile registers (cpu/micro/byte_tiles.hpp)
+  measured_profile profile = measured_profile::nothing;  // what fusion looks up (cost/profiles.hpp)
   cost_coefficients costs{};
 };
 
@@ -48,7 +50,10 @@ template <int VectorBytes, int VectorRegisters, byte_products Bytes = byte_produ
   static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4,
                                    .vector_registers = VectorRegisters,
                                    .products_of_bytes = Bytes == byte_products::in_pairs ? 4.0 : 1.0,
-                                   .tile_registers = Bytes == byte_products::in_tiles};
+                                   .tile_registers = Bytes == byte_products::in_tiles,
+                                   .profile = VectorBytes == 64   ? measured_profile::avx512
+                                              : VectorBytes == 32 ? measured_profile::avx2
+                                                                  : measured_profile::nothing};
 };
 
 // Instruction sets: what programs, the tool and CMake call them, and the flags with which a compiler makes units of
@@ -85,5 +90,11 @@ struct neon : vector_target<16, 32> {
 // them the plan that the compiler shows, are those of the first.
 template <class First, class... Others> struct one_of : First {};
 }  // namespace targets
+
+// Null where a target has none.
+template <class Target> constexpr const cpu_facts* facts_of() {
+  if constexpr (requires { Target::facts; }) return &Target::facts;
+  else return nullptr;
+}
 
 }  // namespace dnnkit

@@ -144,20 +144,23 @@ class explanation {
     std::string why(d.reason);
     if (d.compares_types) why += fmt::format(" ({})", fmt::join(types, " -> "));
     if (!d.rule.empty()) why += fmt::format(" '{}'", d.rule);
-    line(d.verdict, fmt::format("{}: {}", fmt::join(edge, " -> "), why));
+    line(d.verdict, fmt::format("{}: {}{}", fmt::join(edge, " -> "), why, costs_in_brackets(d)));
     if (std::find(said_.begin(), said_.end(), std::pair(d.reason, d.meaning)) == said_.end())
       said_.emplace_back(d.reason, d.meaning);
   }
 
   // "MatMul -> Softmax: why (one kernel 55,143 cycles, one by one 849,412 cycles)"
   void add_join(const decision& d) {
+    line(d.applied ? "joined" : "not joined",
+         fmt::format("{} -> {}: {}{}", describe(plan_, net_.node_at(d.first)), describe(plan_, net_.node_at(d.second)),
+                     d.reason, costs_in_brackets(d)));
+  }
+  // What a decision compared; empty where it compared nothing.
+  std::string costs_in_brackets(const decision& d) const {
     std::vector<std::string> costs;
     for (const compared_cost& c : net_.costs_of(d))
       costs.push_back(fmt::format("{} {} {}", c.what, grouped(static_cast<std::int64_t>(c.amount)), c.unit));
-    line(d.applied ? "joined" : "not joined",
-         fmt::format("{} -> {}: {}{}{}{}", describe(plan_, net_.node_at(d.first)),
-                     describe(plan_, net_.node_at(d.second)), d.reason, costs.empty() ? "" : " (",
-                     fmt::join(costs, ", "), costs.empty() ? "" : ")"));
+    return costs.empty() ? "" : fmt::format(" ({})", fmt::join(costs, ", "));
   }
 
   // --- what became of operators of which no kernel is made

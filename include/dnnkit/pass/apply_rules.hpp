@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Pass: rewriting by rules that are data (rewrite/rule.hpp), to a fixed point: each replacement lowers the work of the
-// graph (rewrite/work.hpp). `Rules` is a list of them with static storage, `allowed` what they may do to elements:
-// passes::apply_rules<my_rules, rewrite::licence::exact>. (DNNFusion, section 3.4.2.)
+// Pass: rewriting by rules that are data (rewrite/rule.hpp), to a fixed point: what is replaced lowers the work of the
+// graph (rewrite/work.hpp). `Rules` is a list of them with static storage, `Allowed` what they may do to elements:
+// passes::apply_rules<my_rules, rewrite::licence::exact>, or up to so many units in the last place:
+// passes::apply_rules<my_rules, rewrite::approximates(4)>. (DNNFusion, section 3.4.2.)
 // Takes a graph without composites; guarantees the same function within what the licence of each rule says.
 #pragma once
 
@@ -13,12 +14,13 @@
 
 namespace dnnkit::passes {
 
-template <const rewrite::rule_list& Rules, rewrite::licence Allowed = rewrite::licence::approximates>
+template <const rewrite::rule_list& Rules, rewrite::licence_limit Allowed = rewrite::licence::approximates,
+          rewrite::search_by Search = rewrite::search_by::beam>
 struct apply_rules {
   static constexpr std::string_view name = "apply rules";
 
   static constexpr graph run(graph g, decision_notes notes = {}) {
-    return rewrite::rewriter(Rules, Allowed).run(static_cast<graph&&>(g), notes);
+    return rewrite::rewriter(Rules, Allowed, Search).run(static_cast<graph&&>(g), notes);
   }
 };
 

@@ -12,6 +12,7 @@
 
 #include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/cost/target.hpp"
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/fusion_plan.hpp"
@@ -20,12 +21,24 @@
 
 namespace dnnkit::plan {
 
+// How much one kernel may hold. Each operand is on its way to the kernel in a register, while streams of all of them
+// are in the first cache, of which a kilobyte each is room for what is fetched ahead; each operator takes up to three
+// registers, two operands and a result.
+struct fusion_limits {
+  std::size_t nodes = 48, operands = 16;  // of a target of which no facts are known
+};
+constexpr fusion_limits limits_of(const cpu_facts* facts) {
+  if (facts == nullptr) return {};
+  const auto registers = static_cast<std::size_t>(facts->vector_registers),
+             streams = static_cast<std::size_t>(facts->l1_bytes / 1024);
+  return {3 * registers, registers < streams ? registers : streams};
+}
+
 class fusion_blocks {
  public:
-  static constexpr std::size_t most_nodes = 48, most_operands = 16;
-
-  constexpr explicit fusion_blocks(graph& g)
+  constexpr explicit fusion_blocks(graph& g, fusion_limits limits = {})
       : g_(g),
+        limits_(limits),
         users_(users_of_values(g)),
         guards_(g),
         given_out_(g.values.size(), 0),
@@ -101,13 +114,13 @@ class fusion_blocks {
   constexpr node_id producer(value_id v) const { return v == none ? none : g_.values.items[v].producer; }
 
   constexpr fusion_reason check_members(const vector<node_id>& nodes) {
-    if (nodes.count > most_nodes) return fusion_reason::too_many_operators;
+    if (nodes.count > limits_.nodes) return fusion_reason::too_many_operators;
     if (!guards_.run_together(g_, nodes)) return fusion_reason::other_branches;
     examine(nodes);
     if (anchors_ > 1) return fusion_reason::one_anchor;
     if (nodes.count > 1 && anchor_ != none && g_.nodes.items[anchor_].op->kind == form::whole)
       return fusion_reason::whole_operator;
-    if (operands_ > most_operands && nodes.count > 1) return fusion_reason::too_many_operands;
+    if (operands_ > limits_.operands && nodes.count > 1) return fusion_reason::too_many_operands;
     if (outputs_.count == 0) return fusion_reason::nothing_to_store;
     if (leaves_and_returns(nodes.back())) return fusion_reason::path_returns;
     bool moves = false;  // behind the anchor
@@ -260,6 +273,7 @@ class fusion_blocks {
   }
 
   graph& g_;
+  const fusion_limits limits_;
   value_users users_;
   guard_sets guards_;
   vector<std::uint8_t> given_out_;  // of values: an output of the graph, or a condition

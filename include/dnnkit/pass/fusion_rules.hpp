@@ -10,6 +10,7 @@
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/gather.hpp"
 #include "dnnkit/op/quantization.hpp"
+#include "dnnkit/pass/edge_profile.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
 
@@ -23,14 +24,19 @@ struct fusion_edge {
   const node& first;
   const node& second;
   std::size_t input;
+  edge_profile* profile = nullptr;  // what is known of fusing it, which is found out when it is asked for
 };
 
-// The library's answer to Table 3.3's yellow cells: views cost nothing, so movement fuses; growing a result that took
-// many operations to compute does not.
+// The library's answer to Table 3.3's yellow cells: what takes less time, as was measured or as the cost model says.
+// For a target of which no facts are known, views cost nothing, so movement fuses; growing a result that took many
+// operations to compute does not.
 struct profile_rule {
   static constexpr std::string_view name = "profile";
-  static constexpr verdict decide(const fusion_edge&, mapping first, mapping second, verdict v) {
+  static constexpr verdict decide(const fusion_edge& edge, mapping first, mapping second, verdict v) {
     if (v != verdict::profile) return v;
+    if (edge.profile != nullptr)
+      if (const edge_answer& known = edge.profile->answer(); known.by != answered_by::nobody)
+        return known.pays() ? verdict::fuse : verdict::never;
     return first == mapping::many_to_many && second == mapping::one_to_many ? verdict::never : verdict::fuse;
   }
 };

@@ -15,6 +15,7 @@
 #include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/fusion_rules.hpp"
+#include "dnnkit/pass/fusion_seeds.hpp"
 #include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
 #include "dnnkit/pass/schedule.hpp"
@@ -25,25 +26,29 @@ namespace dnnkit::passes {
 template <class... Rules> struct plan_fusion {
   static constexpr std::string_view name = "plan fusion";
 
-  static constexpr void run(schedule& s) {
+  template <class Target = targets::portable> static constexpr void run(schedule& s) {
     if (s.has_stages()) return s.come_too_late(name, "stages of kernels");
-    s.fusion = kernels_of(s.g, s.notes());
+    s.fusion = plan_fusion(s.g, facts_of<Target>(), s.notes()).kernels();
   }
 
  private:
-  static constexpr fusion_plan kernels_of(graph& g, decision_notes notes) {
-    plan_fusion p(g, notes);
-    for (node_id seed : p.seeds())
-      if (p.is_free(seed)) p.grow_from(seed);
-    for (node_id n = 0; n < static_cast<node_id>(g.nodes.size()); ++n)
-      if (p.is_free(n) && fusion_blocks::is_anchor(g.node_at(n))) p.grow_from(n);
-    p.store_movement();
-    p.absorb_prologues();
-    return p.result();
+  constexpr fusion_plan kernels() {
+    for (node_id seed : fusion_seeds(g_, alive_))
+      if (is_free(seed)) grow_from(seed);
+    for (node_id n = 0; n < static_cast<node_id>(g_.nodes.size()); ++n)
+      if (is_free(n) && is_anchor(n)) grow_from(n);
+    store_movement();
+    absorb_prologues();
+    return result();
   }
 
-  constexpr plan_fusion(graph& g, decision_notes notes)
-      : g_(g), blocks_(g), alive_(live_nodes(g)), setup_(setup_values(g)), notes_(notes) {}
+  constexpr plan_fusion(graph& g, const cpu_facts* facts, decision_notes notes)
+      : g_(g),
+        facts_(facts),
+        blocks_(g, limits_of(facts)),
+        alive_(live_nodes(g)),
+        setup_(setup_values(g)),
+        notes_(notes) {}
 
   constexpr bool is_setup(node_id n) const { return setup_.items[g_.nodes.items[n].output] != 0; }
   // Is it an operator that SmartMem's Table 5 eliminates, by a view of its input?
@@ -53,29 +58,6 @@ template <class... Rules> struct plan_fusion {
   }
   constexpr bool is_anchor(node_id n) const { return fusion_blocks::is_anchor(g_.nodes.items[n]); }
   constexpr bool is_free(node_id n) const { return alive_.items[n] != 0 && blocks_.group_of(n) == none; }
-
-  // Element-wise nodes, smallest result first.
-  constexpr vector<node_id> seeds() {
-    struct size_class {
-      std::int64_t size = 0;
-      vector<node_id> nodes;
-    };
-    vector<size_class> classes;  // few, so that sorting them takes no time to speak of
-    for (std::size_t n = 0; n < g_.nodes.count; ++n) {
-      const node& x = g_.nodes.items[n];
-      if (alive_.items[n] == 0 || x.op->kind != form::elementwise) continue;
-      const dim size = element_count(g_.symbols, g_.values.items[x.output].type.dims);
-      const std::int64_t least = size.is_known() ? size.value() : g_.symbols.range(size).min;
-      std::size_t k = 0;
-      while (k < classes.count && classes.items[k].size != least) ++k;
-      if (k == classes.count) classes.push_back({least, {}});
-      classes.items[k].nodes.push_back(static_cast<node_id>(n));
-    }
-    merge_sort(classes, [](const size_class& a, const size_class& b) { return a.size < b.size; });
-    vector<node_id> nodes;
-    for (const size_class& c : classes) nodes.append(c.nodes.begin(), c.nodes.end());
-    return nodes;
-  }
 
   // How one edge maps elements: the operator's mapping type, or One-to-Many where an operand is broadcast.
   constexpr mapping type_of_edge(const node& n, std::size_t input) const {
@@ -220,16 +202,19 @@ template <class... Rules> struct plan_fusion {
                       bool upwards) {
     const node& reader = g_.nodes.items[last];
     const node& producer = g_.nodes.items[chain.front()];
-    const fusion_edge edge{g_, blocks_.users(), producer, reader, input};
     mapping second = type_of_edge(reader, input);
     if (upwards && block.type > second)
       if (const mapping behind = type_behind(block, last); behind > second) second = behind;
     fused f{upwards ? producer.op->properties.map : block.type, verdict::fuse};
+    const node_id source = upwards || block.anchor == none ? chain.front() : block.anchor;
+    const value_id result = upwards ? block.outputs[0] : reader.output;
+    edge_profile profile(g_, blocks_.users(), facts_, source, chain, reader, result, f.type, second);
+    const fusion_edge edge{g_, blocks_.users(), producer, reader, input, &profile};
     for (std::size_t k = 1; k <= chain.count; ++k) {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;
       fused step = fuse(f.type, next);
       const objection o = objection_of<Rules...>(edge, f.type, next, step.decision);
-      if (o.reason != fusion_reason::nothing) return refuse(chain.front(), last, o.reason, o.rule);
+      if (o.reason != fusion_reason::nothing) return refuse(chain.front(), last, o.reason, o.rule, profile.costs());
       f = step;
     }
     added_.clear();
@@ -241,16 +226,18 @@ template <class... Rules> struct plan_fusion {
       return refuse(chain.front(), last, reason);
     }
     if (!upwards || f.type > block.type) block.type = f.type;
-    return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor);
+    return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor,
+                  profile.costs());
   }
 
   // Each notes one decision about an edge: `last` reads the output of `first`, also through movement operators.
-  constexpr bool accept(node_id first, node_id last, fusion_reason reason) {
-    add_note(first, last, reason, {}, true, true);
+  constexpr bool accept(node_id first, node_id last, fusion_reason reason, const edge_costs& costs = {}) {
+    add_note(first, last, reason, {}, true, true, costs);
     return true;
   }
-  constexpr bool refuse(node_id first, node_id last, fusion_reason reason, std::string_view rule = {}) {
-    add_note(first, last, reason, rule, false, true);
+  constexpr bool refuse(node_id first, node_id last, fusion_reason reason, std::string_view rule = {},
+                        const edge_costs& costs = {}) {
+    add_note(first, last, reason, rule, false, true, costs);
     return false;
   }
   // Says why an edge is not asked about.
@@ -258,13 +245,13 @@ template <class... Rules> struct plan_fusion {
     add_note(first, last, reason, rule, false, false);
   }
   constexpr void add_note(node_id first, node_id last, fusion_reason reason, std::string_view rule, bool fused,
-                          bool asked) {
+                          bool asked, const edge_costs& costs = {}) {
     if (!notes_.wanted()) return;
     decision d{name, fused ? "fused" : "not fused", words_of(reason).name, words_of(reason).meaning, rule, first, last};
     d.applied = fused;
     d.asked = asked;
     d.compares_types = reason == fusion_reason::mapping_types;
-    notes_.add(d);
+    costs.add(d, notes_);
   }
 
   // A movement operator whose result must be stored is stored by the kernel that computes its input, when that is
@@ -307,13 +294,16 @@ template <class... Rules> struct plan_fusion {
       vector<std::int32_t> readers;
       vector<node_id> through;
       if (const objection o = against_prologue(block, readers, through); o.reason != fusion_reason::nothing) {
-        for (value_id v : block.outputs) note_edges_from(source_of(v), g_.at(v).producer, true, o.reason, o.rule);
+        if (costs_.known.by != answered_by::nobody)
+          refuse(block.nodes.back(), blocks_.settled()[readers[0]].anchor, o.reason, o.rule, costs_);
+        else
+          for (value_id v : block.outputs) note_edges_from(source_of(v), g_.at(v).producer, true, o.reason, o.rule);
         continue;
       }
       vector<fusion_group> larger;
       for (std::int32_t r : readers) larger.push_back(with_prologue(block, through, blocks_.settled()[r]));
       accept(block.nodes.back(), larger[0].anchor,
-             readers.size() > 1 ? fusion_reason::prologue_again : fusion_reason::prologue);
+             readers.size() > 1 ? fusion_reason::prologue_again : fusion_reason::prologue, costs_);
       for (std::size_t i = 0; i < readers.size(); ++i)
         blocks_.replace(static_cast<std::size_t>(readers[i]), static_cast<fusion_group&&>(larger[i]));
       blocks_.replace(k, {});
@@ -323,7 +313,8 @@ template <class... Rules> struct plan_fusion {
   // What speaks against `block` being the prologue of its readers, which are found on the way, with the movement
   // operators that they read it through.
   constexpr objection against_prologue(const fusion_group& block, vector<std::int32_t>& readers,
-                                       vector<node_id>& through) const {
+                                       vector<node_id>& through) {
+    costs_ = {};
     if (block.anchor != none) return {fusion_reason::one_anchor, {}};
     if (block.outputs.size() != 1) return {fusion_reason::several_results, {}};
     const value_id result = block.outputs[0];
@@ -348,15 +339,19 @@ template <class... Rules> struct plan_fusion {
   }
 
   // What the table and the rules have against `block` preceding `reader`, at any input its anchor reads it by.
-  constexpr objection against_preceding(const fusion_group& block, const fusion_group& reader) const {
+  constexpr objection against_preceding(const fusion_group& block, const fusion_group& reader) {
     const node& anchor = g_.node_at(reader.anchor);
     if (anchor.op->kind == form::whole) return {fusion_reason::whole_operator, {}};
     for (std::size_t i = 0; i < anchor.inputs.count; ++i) {
       const value_id v = g_.input_of(anchor, i);
       const node_id first = v == none ? none : source_of(v);
       if (first == none || g_.node_at(first).output != block.outputs[0]) continue;
-      const fusion_edge edge{g_, blocks_.users(), g_.node_at(first), anchor, i};
+      vector<node_id> path;
+      chain_to(v, path);
+      edge_profile profile(g_, blocks_.users(), facts_, first, path, anchor, anchor.output, block.type, reader.type);
+      const fusion_edge edge{g_, blocks_.users(), g_.node_at(first), anchor, i, &profile};
       const objection o = objection_of<Rules...>(edge, block.type, reader.type, fuse(block.type, reader.type).decision);
+      costs_ = profile.costs();
       if (o.reason != fusion_reason::nothing) return o;
     }
     return {};
@@ -488,11 +483,13 @@ template <class... Rules> struct plan_fusion {
   }
 
   graph& g_;
+  const cpu_facts* const facts_;  // null where the target has none
   fusion_blocks blocks_;
   vector<std::uint8_t> alive_, setup_;
   decision_notes notes_;
   vector<node_id> added_;   // to the block under examination
   vector<node_id> behind_;  // a member of it, and those that are computed from that
+  edge_costs costs_;        // what was compared of the prologue that was asked about last
 };
 
 }  // namespace dnnkit::passes

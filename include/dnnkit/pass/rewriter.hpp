@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Rewriting a graph by rules, to a fixed point. A sweep finds where rules apply, takes of these places those that save
 // most, as long as they do not overlap, and builds the graph anew. (DNNFusion, section 3.4.2: greedily, by what is
-// saved.)
+// saved.) Where no place saves anything, a beam search looks behind places that do not.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/rebuild.hpp"
 #include "dnnkit/pass/decision_log.hpp"
@@ -20,11 +21,15 @@
 
 namespace dnnkit::rewrite {
 
+// How far it looks: to places that save something alone, or, where there are none, behind others, too.
+enum class search_by : std::uint8_t { greed, beam };
+
 class rewriter {
  public:
-  constexpr rewriter(const rule_list& rules, licence allowed) {
+  constexpr rewriter(const rule_list& rules, licence_limit allowed, search_by search = search_by::beam)
+      : search_(search) {
     rules.for_each([&](const rule& r) {
-      if (r.allowed.kind <= allowed) rules_.push_back(&r);
+      if (allowed.allows(r.allowed)) rules_.push_back(&r);
     });
   }
 
@@ -33,9 +38,10 @@ class rewriter {
       const vector<rules_at> rules = rules_for(g);
       if (rules.empty()) return g;
       const graph_facts facts(g);
-      const vector<place> places = find_places(facts, g, rules);
-      if (places.empty()) return g;
-      g = rewritten(facts, choose(facts, places), notes);
+      vector<sideways> others;
+      const vector<place> places = find_places(facts, g, rules, nullptr, others);
+      if (!places.empty()) g = rewritten(facts, choose(facts, places), notes);
+      else if (search_ == search_by::greed || !search(g, static_cast<vector<sideways>&&>(others), notes)) return g;
     }
     return g;
   }
@@ -49,6 +55,16 @@ class rewriter {
     vector<node_id> gone;          // of the matched operators, those that nobody else reads; the root first
     double before = 0, after = 0;  // work of these, and of those that come
     constexpr double saving() const { return before - after; }
+  };
+  // A place that saves nothing, or whose rewriting makes the graph dearer: match number `which` of the rule and node.
+  struct sideways {
+    const rule* r = nullptr;
+    node_id root = none;
+    std::size_t which = 0;
+    double debt = 0;
+  };
+  struct made_nodes {  // of a rebuilt graph: the numbers of the first and of the one behind the last
+    std::size_t first = 0, last = 0;
   };
   // The rules of which an operator of the graph may be the root.
   struct rules_at {
@@ -85,14 +101,17 @@ class rewriter {
     return op.kind == form::elementwise && has_all(op.properties.laws, t.laws);
   }
 
-  // `g`, which the facts are of, has room for trials, and is as it was afterwards.
-  static constexpr vector<place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules) {
+  // `g`, which the facts are of, has room for trials, and is as it was afterwards. Unless `among` is null, only
+  // places that may not have been there before (nodes_near).
+  static constexpr vector<place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules,
+                                             const vector<std::uint8_t>* among, vector<sideways>& others) {
     vector<place> places;
     const vector<std::uint64_t> near = bits_below(g, 2), below = bits_below(g, pattern_depth);
     matcher m(facts);
     for (std::size_t k = 0; k < g.nodes.count; ++k) {
       const node n = g.nodes.items[k];
       if (facts.alive.items[k] == 0 || facts.is_setup(n.output)) continue;
+      if (among != nullptr && among->items[k] == 0) continue;
       std::size_t list = 0;
       while (list < rules.count && rules.items[list].op->id != n.op->id) ++list;
       if (list == rules.count) continue;
@@ -102,7 +121,7 @@ class rewriter {
       for (const rule* r : rules.items[list].rules)
         if ((r->near & ~near.items[k]) == 0 && (r->operators & ~below.items[k]) == 0 &&
             (has_laws || r->from == law::idempotent))
-          try_rule(m, facts, g, *r, n, best);
+          try_rule(m, facts, g, *r, n, among, best, others);
       if (best.saving() > 0) places.push_back(static_cast<place&&>(best));
     }
     return places;
@@ -129,13 +148,17 @@ class rewriter {
   }
 
   static constexpr void try_rule(matcher& m, const graph_facts& facts, graph& g, const rule& r, const node& n,
-                                 place& best) {
-    for (const match& found : m.find(r, n)) {
+                                 const vector<std::uint8_t>* among, place& best, vector<sideways>& others) {
+    const vector<match>& all = m.find(r, n);
+    for (std::size_t i = 0; i < all.count; ++i) {
+      const match& found = all.items[i];
+      if (among != nullptr && !has_changed(found, *among)) continue;
       if (!r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
       place p{&r, found, {}, 0, 0};
       find_gone(facts, g, p);
       if (!weigh(facts, g, p, n)) continue;
       if (p.saving() > best.saving()) best = static_cast<place&&>(p);
+      else if (p.saving() <= 0) others.push_back({&r, facts.g.at(n.output).producer, i, -p.saving()});
     }
   }
 
@@ -225,8 +248,10 @@ class rewriter {
     return true;
   }
 
+  // `made`, unless it is null, gets the numbers of the first node that came and of the one behind the last, of the last
+  // place in the order of the graph.
   static constexpr graph rewritten(const graph_facts& facts, const vector<const place*>& chosen,
-                                   plan::decision_notes notes) {
+                                   plan::decision_notes notes, made_nodes* made = nullptr) {
     const graph& g = facts.g;
     vector<std::int32_t> place_of(g.nodes.count, none);
     for (std::size_t i = 0; i < chosen.count; ++i)
@@ -245,8 +270,122 @@ class rewriter {
         },
         [&](const node& n, const graph& now, std::size_t first) {
           const place& p = *chosen.items[place_of.items[facts.number_of(n)]];
+          if (made != nullptr) *made = {first, now.nodes.count};
           note(notes, p, g, n, now, first);
         });
+  }
+
+  // --- where no place saves anything
+
+  // A graph on the way, with what it costs more than the one that the search began with.
+  struct state {
+    graph g;
+    double debt = 0, gain = 0;  // gain: what the places save that are found in it now
+    vector<sideways> path;      // what led to it, each in the graph before
+    vector<sideways> others;    // what may be next
+    constexpr double owed() const { return debt - gain; }
+  };
+  // Graphs that are kept at each level, places that are tried of each, and levels.
+  static constexpr std::size_t beam_width = 4, most_tried = 4;
+  static constexpr int most_sideways = 3;
+
+  // Goes along places that save nothing, at most most_sideways of them, the cheapest first, until what is found behind
+  // them saves more than they cost; then takes both. So the measure falls with every call that finds something. False
+  // when nothing was found, and g is as it was.
+  constexpr bool search(graph& g, vector<sideways>&& others, plan::decision_notes notes) const {
+    if (others.empty()) return false;
+    vector<state> beam;
+    beam.push_back({g, 0, 0, {}, static_cast<vector<sideways>&&>(others)});
+    for (int level = 0; level < most_sideways; ++level) {
+      vector<state> next;
+      for (state& from : beam)
+        for (const sideways& step : cheapest(from.others)) next.push_back(behind(from, step));
+      merge_sort(next, [](const state& a, const state& b) { return a.owed() < b.owed(); });
+      if (next.empty()) return false;
+      if (next[0].owed() < 0) {
+        go_along(g, next[0].path, notes);
+        return true;
+      }
+      if (next.count > beam_width) next.resize(beam_width);
+      beam = static_cast<vector<state>&&>(next);
+    }
+    return false;
+  }
+  // Those of least debt, of several that look alike, as in layers that are repeated, one.
+  static constexpr vector<sideways> cheapest(vector<sideways> all) {
+    merge_sort(all, [](const sideways& a, const sideways& b) { return a.debt < b.debt; });
+    vector<sideways> some;
+    for (const sideways& s : all) {
+      bool known = false;
+      for (const sideways& other : some) known = known || (other.r == s.r && other.debt == s.debt);
+      if (!known && some.count < most_tried) some.push_back(s);
+    }
+    return some;
+  }
+  // The graph behind one more place, and what can be had there near what has changed.
+  constexpr state behind(state& from, const sideways& step) const {
+    state s{{}, from.debt + step.debt, 0, from.path, {}};
+    s.path.push_back(step);
+    made_nodes made;
+    const graph_facts before(from.g);
+    const place p = place_of(before, from.g, step);
+    s.g = rewritten(before, {&p}, {}, &made);
+    const graph_facts facts(s.g);
+    const vector<std::uint8_t> marks = nodes_near(facts, made);
+    const vector<place> places = find_places(facts, s.g, rules_for(s.g), &marks, s.others);
+    for (const place* found : choose(facts, places)) s.gain += found->saving();
+    return s;
+  }
+  constexpr void go_along(graph& g, const vector<sideways>& path, plan::decision_notes notes) const {
+    made_nodes made;
+    for (const sideways& step : path) {
+      const graph_facts facts(g);
+      const place p = place_of(facts, g, step);
+      g = rewritten(facts, {&p}, notes, &made);
+    }
+    const graph_facts facts(g);
+    const vector<std::uint8_t> marks = nodes_near(facts, made);
+    vector<sideways> others;
+    const vector<place> places = find_places(facts, g, rules_for(g), &marks, others);
+    g = rewritten(facts, choose(facts, places), notes);
+  }
+  static constexpr place place_of(const graph_facts& facts, graph& g, const sideways& step) {
+    const node n = g.node_at(step.root);
+    matcher m(facts);
+    place p{step.r, m.find(*step.r, n).items[step.which], {}, 0, 0};
+    find_gone(facts, g, p);
+    weigh(facts, g, p, n);
+    return p;
+  }
+  // Where rules may apply that did not before, of the nodes' marks: `changed` are those that are new, and those that
+  // read what a new one reads, which may have lost a reader; any place that was not there before has one of them.
+  // `near`: computed of these, within the depth of a pattern, so that such a place may have its root there.
+  static constexpr std::uint8_t near = 1, changed = 2;
+  static constexpr vector<std::uint8_t> nodes_near(const graph_facts& facts, made_nodes made) {
+    const graph& g = facts.g;
+    vector<std::uint8_t> levels(g.values.count, 0), marks(g.nodes.count, 0);  // of values: levels that are left
+    const auto for_each_operand = [&](std::size_t k, auto visit) {
+      for (std::size_t i = 0; i < g.nodes.items[k].inputs.count; ++i)
+        if (const value_id v = g.input_of(g.nodes.items[k], i); v != none && !facts.is_setup(v)) visit(v);
+    };
+    for (std::size_t k = made.first; k < made.last; ++k)
+      for_each_operand(k, [&](value_id v) { levels.items[v] = pattern_depth; });
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      std::uint8_t& left = levels.items[g.nodes.items[k].output];
+      for_each_operand(k, [&](value_id v) {
+        const std::uint8_t from = levels.items[v];
+        if (from == 0) return;
+        const std::uint8_t mark = from == pattern_depth ? changed : near;
+        if (mark > marks.items[k]) marks.items[k] = mark;
+        if (from - 1 > left) left = static_cast<std::uint8_t>(from - 1);
+      });
+    }
+    return marks;
+  }
+  static constexpr bool has_changed(const match& m, const vector<std::uint8_t>& marks) {
+    for (const node_id k : m.nodes)
+      if (marks.items[k] == changed) return true;
+    return false;
   }
 
   static constexpr void note(plan::decision_notes notes, const place& p, const graph& g, const node& n,
@@ -257,6 +396,7 @@ class rewriter {
   }
 
   vector<const rule*> rules_;
+  search_by search_;
 };
 
 }  // namespace dnnkit::rewrite

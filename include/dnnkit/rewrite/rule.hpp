@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "dnnkit/graph/graph.hpp"
@@ -28,6 +29,20 @@ struct licence_terms {
 };
 inline constexpr licence_terms exact{licence::exact}, reassociates{licence::reassociates};
 constexpr licence_terms approximates(int ulp) { return {licence::approximates, ulp}; }
+
+// What rules a user allows: those of a kind and of the kinds before it; of those that approximate, all, or those of at
+// most so many units in the last place each.
+struct licence_limit {
+  licence kind = licence::approximates;
+  int ulp = std::numeric_limits<int>::max();
+
+  constexpr licence_limit() = default;
+  constexpr licence_limit(licence k) : kind(k) {}
+  constexpr licence_limit(licence_terms t) : kind(t.kind) {
+    if (kind == licence::approximates) ulp = t.ulp;
+  }
+  constexpr bool allows(licence_terms t) const { return t.kind < kind || (t.kind == kind && t.ulp <= ulp); }
+};
 
 // The mathematical property that a rule comes from.
 enum class law : std::uint8_t { associative, distributive, commutative, identity, inverse, idempotent, recognition };
