@@ -96,7 +96,9 @@ constexpr gpu_product_plan planned(const gpu_facts& facts, const gpu_product& p,
     one.row_blocks = rounded_up(p.rows / t.rows);
     const double share = facts.shares.*t.share * t.part * p.part;
     const double blocks = p.batch * one.row_blocks * one.column_blocks;
-    for (int slices = 1; slices <= most_slices && (slices == 1 || p.depth / slices >= 64); slices *= 2) {
+    // slices are for compute units that would have no group
+    const auto pays = [&](int n) { return n <= most_slices && p.depth / n >= 64 && blocks * n < 2 * facts.compute_units; };
+    for (int slices = 1; slices == 1 || pays(slices); slices *= 2) {
       one.slices = slices;
       one.groups = blocks * slices;
       one.work = {};
