@@ -22,7 +22,8 @@ int compare_plans(int argc, char** argv) {
       "dnnkit compare-plans",
       "Prints two plans beside each other: operators, kernels, FLOPs, bytes of intermediates, memory, expected time, "
       "then the kernels, fused edges and layouts that differ. Of one model, what all passes make of it and what they "
-      "do without those named by --without, or without fusion and all others that can be left out; or what they make of "
+      "do without those named by --without, or without fusion and all others that can be left out; or what they make "
+      "of "
       "it for two targets, as with --target cpu,opencl; or of two models.");
   add_input_option(options);
   add_plan_options(options);

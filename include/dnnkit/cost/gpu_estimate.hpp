@@ -20,9 +20,9 @@ constexpr double rounded_up(double x) {
 
 // What a stage does in one run.
 struct gpu_work {
-  double compute = 0;          // microseconds of arithmetic
-  double near = 0, far = 0;    // bytes from and to L2, and memory
-  double fixed = 0;            // microseconds in which work-items wait for each other
+  double compute = 0;        // microseconds of arithmetic
+  double near = 0, far = 0;  // bytes from and to L2, and memory
+  double fixed = 0;          // microseconds in which work-items wait for each other
   constexpr gpu_work& operator+=(const gpu_work& more) {
     compute += more.compute;
     near += more.near;
@@ -97,7 +97,9 @@ constexpr gpu_product_plan planned(const gpu_facts& facts, const gpu_product& p,
     const double share = facts.shares.*t.share * t.part * p.part;
     const double blocks = p.batch * one.row_blocks * one.column_blocks;
     // slices are for compute units that would have no group
-    const auto pays = [&](int n) { return n <= most_slices && p.depth / n >= 64 && blocks * n < 2 * facts.compute_units; };
+    const auto pays = [&](int n) {
+      return n <= most_slices && p.depth / n >= 64 && blocks * n < 2 * facts.compute_units;
+    };
     for (int slices = 1; slices == 1 || pays(slices); slices *= 2) {
       one.slices = slices;
       one.groups = blocks * slices;

@@ -36,13 +36,13 @@ struct gpu_facts {
   double pass = 0.9;      // over rows: loads, and a tree of sums in local memory
 
   // --- memories
-  std::int64_t local_bytes = 48 * 1024;          // of a work-group
-  std::int64_t l2_bytes = 60 * 1024 * 1024;      // what a run computes is found there
+  std::int64_t local_bytes = 48 * 1024;      // of a work-group
+  std::int64_t l2_bytes = 60 * 1024 * 1024;  // what a run computes is found there
   double l2_bandwidth = 4700, memory_bandwidth = 4800;
-  double unit_bandwidth = 125;                   // of one compute unit from L2
+  double unit_bandwidth = 125;  // of one compute unit from L2
   memory_kind activations = memory_kind::buffer;
   int contiguous_dimensions = contiguous_dimensions_of(memory_kind::buffer);  // of `activations`
-  std::int64_t image_extent = 32768;             // the largest of an image, in texels
+  std::int64_t image_extent = 32768;                                          // the largest of an image, in texels
 
   // --- kernels
   int tile_rows = 8, tile_columns = 8;  // the largest register tile of a work-item

@@ -141,7 +141,7 @@ concept kernel_family_type = requires {
   { T::name } -> std::convertible_to<std::string_view>;
 }
 &&(detail::matches_by<T, cpu_facts> || detail::matches_by<T, gpu_facts>)&&(detail::has_single_stages<T> ||
-                                                                            detail::joins_stages<T>);
+                                                                           detail::joins_stages<T>);
 
 // A list of families; families + family_list<mine>{} is a longer one.
 template <kernel_family_type... Families> struct family_list {

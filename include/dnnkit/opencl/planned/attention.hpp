@@ -38,7 +38,9 @@ struct attention {
 
  private:
   static constexpr double extent(plan::local_extent e) { return static_cast<double>(plan::known_or_typical(e)); }
-  static constexpr double depth(const kernel_spec& scores) { return extent(scores.extent_of(0, scores.rank_of(0) - 1)); }
+  static constexpr double depth(const kernel_spec& scores) {
+    return extent(scores.extent_of(0, scores.rank_of(0) - 1));
+  }
 
   static constexpr std::string_view unfit(const kernel_spec& spec) {
     const stage_chain chain(spec);

@@ -42,6 +42,7 @@ struct product_pair {
  private:
   static constexpr std::string_view unfit(const kernel_spec& spec, const gpu_facts& facts) {
     const stage_chain chain(spec);
+    if (chain.positions() == 0) return "tiles are not of rows";
     for (std::size_t i = 0; i < 2; ++i)
       if (!chain[i].multiplies() || chain[i].taps() != 1 || chain[i].product(facts).batch != 1)
         return "the stages are not two products of the same rows";
@@ -104,7 +105,8 @@ struct image_tiles {
     const auto n = static_cast<std::int32_t>(std::max<std::int64_t>(stage_chain(spec).positions(), smallest));
     if (bytes(spec, n) > static_cast<double>(facts.local_bytes))
       return no_match{"local memory does not hold a tile of what one hands to the other"};
-    return choice_of(time(spec, facts, n), "tiles of some channels lie in local memory; their borders are computed again");
+    return choice_of(time(spec, facts, n),
+                     "tiles of some channels lie in local memory; their borders are computed again");
   }
 
  private:

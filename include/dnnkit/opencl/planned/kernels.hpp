@@ -31,9 +31,10 @@ struct register_tiles {
     const gpu_stage stage(spec);
     if (!stage.multiplies()) return no_match{"channels are not summed up"};
     const gpu_product_plan tiles = dnnkit::planned(facts, stage.product(facts));
-    kernel_choice c = choice_of(facts, stage.work(facts),
-                                tiles.slices > 1 ? "slices of the reduction fill the compute units; the last adds them up"
-                                                 : "work-groups of tiles, whose factors go through local memory");
+    kernel_choice c =
+        choice_of(facts, stage.work(facts),
+                  tiles.slices > 1 ? "slices of the reduction fill the compute units; the last adds them up"
+                                   : "work-groups of tiles, whose factors go through local memory");
     c.parameters = {tiles.tile->rows, tiles.tile->columns, tiles.slices};
     return c;
   }

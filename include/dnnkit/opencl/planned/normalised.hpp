@@ -25,6 +25,7 @@ struct normalised_operand {
   static constexpr kernel_match match(const kernel_spec& spec, const gpu_facts& facts) {
     const stage_chain chain(spec);
     const gpu_stage rows = chain[0], product = chain[1];
+    if (chain.positions() == 0) return no_match{"tiles are not of rows"};
     if (!product.multiplies()) return no_match{"channels are not summed up"};
     const gpu_product p = product.product(facts);
     if (!chain.hands_first_operand(1) || !chain.has_whole_rows(0) || rows.row_length() != p.depth / product.taps())
@@ -58,6 +59,7 @@ struct normalised_result {
   static constexpr kernel_match match(const kernel_spec& spec, const gpu_facts& facts) {
     const stage_chain chain(spec);
     const gpu_stage before = chain[0], rows = chain[1];
+    if (chain.positions() == 0) return no_match{"tiles are not of rows"};
     if (!chain.hands_first_operand(1) || !chain.has_whole_rows(1)) return no_match{"tiles do not have whole rows"};
     if (!chain.is_needed_once(0)) return no_match{"tiles share what is reduced"};
     gpu_work apart = before.work(facts), w{};

@@ -29,6 +29,7 @@ struct small_steps {
   }
   static constexpr kernel_match match(const kernel_spec& spec, const gpu_facts& facts) {
     const stage_chain chain(spec);
+    if (chain.positions() != 0) return no_match{"tiles are some positions, and each stage is to be shared as a whole"};
     std::size_t products = 0;
     for (std::size_t i = 0; i < chain.size(); ++i) products += chain[i].multiplies() ? 1 : 0;
     gpu_kernel_time t(facts);

@@ -23,7 +23,8 @@ namespace dnnkit::opencl {
 constexpr double operations_of(operator_id id) {
   for (const dnnkit::detail::operator_parts& p : dnnkit::detail::dear_operators)
     if (p.id == id)
-      return p.simple + 8 * p.divisions + 4 * (p.roots + p.exponentials + p.logarithms) + 16 * p.powers + 40 * p.library;
+      return p.simple + 8 * p.divisions + 4 * (p.roots + p.exponentials + p.logarithms) + 16 * p.powers +
+             40 * p.library;
   return 1;
 }
 
@@ -163,8 +164,8 @@ class gpu_stage : public kernel_spec {
     double of_one = 4 * passes + 2 + operations_in_front();
     for (const dnnkit::detail::row_parts& p : dnnkit::detail::row_operators)
       if (p.id == tag().id)
-        of_one = p.passes.simple + p.last.simple + 4 * (p.passes.exponentials + p.last.exponentials) +
-                 operations_in_front();
+        of_one =
+            p.passes.simple + p.last.simple + 4 * (p.passes.exponentials + p.last.exponentials) + operations_in_front();
     w.compute += element_time(facts, times * all * of_one);
     w.fixed += passes * facts.pass;
     if (passes > 1) w.near += (passes - 1) * times * 4 * all;

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The zoo's models as planned for a processor and for a GPU, whose launches cost: kernels, and the expected time.
+
+`cpu`: for AVX-512. `gpu`: for the facts of an H200 (include/dnnkit/cost/gpu_facts.hpp), by kernels that are planned only
+(include/dnnkit/opencl/planned_families.hpp): of one stage each, and with stages. Families: how many kernels of several
+stages there are of each.
+"""
+import argparse
+import sys
+
+from explained import chosen, geometric_mean, table, tool
+
+STAGED = ["attention", "normalised_operand", "normalised_result", "product_pair", "image_tiles", "small_steps"]
+
+
+def row(name, path, cpu, gpu):
+    of_cpu = cpu.explain(path)["totals"]
+    apart, joined = gpu.explain(path, ["join stages"])["totals"], gpu.explain(path)["totals"]
+    times = [t["predicted_microseconds"] / 1000 for t in (apart, joined)]
+    families = ", ".join(f"{joined['families'][f]} {f}" for f in STAGED if joined["families"].get(f))
+    return [name, of_cpu["kernels"], apart["kernels"], joined["kernels"], *times, times[1] / times[0], families]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--device", default="opencl", help="opencl or opencl_small")
+    parser.add_argument("models", nargs="*")
+    given = parser.parse_args()
+    cpu, gpu = tool(given.tool, isa="avx512"), tool(given.tool, target=given.device)
+    rows = [row(name, path, cpu, gpu) for name, path in chosen(given.models).items()]
+    shown = [[*r[:4], f"{r[4]:.2f}", f"{r[5]:.2f}", f"{r[6]:.2f}", r[7]] for r in rows]
+    if len(rows) > 1:
+        parts = [geometric_mean([r[i] / r[1] for r in rows]) for i in (2, 3)]
+        shown.append(["geometric mean", "1.00", *(f"{p:.2f}" for p in parts), "", "", f"{geometric_mean([r[6] for r in rows]):.2f}", ""])
+    table(["model", "cpu", "gpu, one stage each", "gpu", "ms, one stage each", "ms", "ratio", "kernels of several stages"], shown)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
