@@ -54,7 +54,6 @@ constexpr measured_product measured[] = {
 static_assert(microseconds(h200, dk::estimate(h200, {})) == h200.launch);
 static_assert(microseconds(h200, dk::estimate(h200, {.compute = 100})) == 100 + h200.gap + h200.start);
 static_assert(microseconds(small, dk::estimate(small, {})) == small.launch);
-static_assert(h200.contiguous_dimensions == 1 && dk::contiguous_dimensions_of(dk::memory_kind::image) == 2);
 
 // Two steps that are shorter than a launch gain from one kernel, by what a launch costs less a hand-over.
 constexpr double two_steps(double each) {

@@ -8,11 +8,6 @@
 
 namespace dnnkit {
 
-// Where activations lie: rows of elements, or an image of texels, which is near in two directions.
-enum class memory_kind : std::uint8_t { buffer, image };
-// Of how many of its dimensions neighbours are near each other there (SmartMem, section 3.3, where it is called k).
-constexpr int contiguous_dimensions_of(memory_kind kind) { return kind == memory_kind::image ? 2 : 1; }
-
 // The parts of the peak that kernels come to where every compute unit has a work-group.
 struct gpu_shares {
   double tiles_4x4 = 0.40, tiles_8x4 = 0.49, tiles_8x8 = 0.60;  // products, by what a work-item has in registers
@@ -39,8 +34,9 @@ struct gpu_facts {
   std::int64_t local_bytes = 48 * 1024;      // of a work-group
   std::int64_t l2_bytes = 60 * 1024 * 1024;  // what a run computes is found there
   double l2_bandwidth = 4700, memory_bandwidth = 4800;
-  memory_kind activations = memory_kind::buffer;
-  int contiguous_dimensions = contiguous_dimensions_of(memory_kind::buffer);  // of `activations`
+  // Of so many of its dimensions neighbours are near each other where activations lie (SmartMem, section 3.2.2, where it
+  // is called k): one in a buffer, two in an image.
+  int contiguous_dimensions = 1;
 
   // --- kernels
   int tile_rows = 8, tile_columns = 8;  // the largest register tile of a work-item
