@@ -126,6 +126,7 @@ class gpu_kernel_time {
     sum_ += w;
     work_ += times * time_of(facts_, w);
   }
+  constexpr const gpu_facts& facts() const { return facts_; }
   constexpr void add_handover() { waits_ += facts_.handover; }
 
   // @post cycles >= arithmetic, memory and starts, and not less than a launch takes

@@ -21,6 +21,7 @@ struct gpu_facts {
   std::string_view device = "H200";
   int compute_units = 132, lanes = 128;  // multiply-adds of 32-bit floats that each begins in a cycle
   double gigahertz = 1.98;
+  int vector = 32;  // work-items that share an instruction
 
   // --- what a kernel costs whatever it does
   double launch = 4.2;    // on the host, however short it is: the device waits
@@ -64,6 +65,7 @@ inline constexpr gpu_facts small{.device = "small",
                                  .compute_units = 2,
                                  .lanes = 16,
                                  .gigahertz = 3,
+                                 .vector = 8,
                                  .launch = 2.4,
                                  .gap = 1.2,
                                  .start = 1.2,

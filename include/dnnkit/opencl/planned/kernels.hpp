@@ -14,6 +14,7 @@ namespace dnnkit::opencl::planned {
 
 constexpr kernel_choice choice_of(const gpu_facts& facts, const gpu_work& work, std::string_view reason) {
   kernel_choice c;
+  c.tile.lanes = static_cast<std::uint8_t>(facts.vector);
   c.cost = estimate(facts, work);
   c.reason = reason;
   return c;
@@ -79,7 +80,9 @@ struct one_group {
   static constexpr std::string_view name = "one_group";
   static constexpr bool carries_out(const plan::operator_tag& anchor) { return anchor.kind == form::whole; }
   static constexpr kernel_match match(const kernel_spec& spec, const gpu_facts& facts) {
-    return choice_of(facts, gpu_stage(spec).work(facts), "its elements cannot be computed each on its own");
+    kernel_choice c = choice_of(facts, gpu_stage(spec).work(facts), "its elements cannot be computed each on its own");
+    c.tile.lanes = 1;
+    return c;
   }
 };
 

@@ -83,6 +83,7 @@ class stage_chain {
 // What a family of several stages says of them, once it knows what they take.
 constexpr kernel_choice choice_of(const gpu_kernel_time& time, std::string_view reason) {
   kernel_choice c;
+  c.tile.lanes = static_cast<std::uint8_t>(time.facts().vector);
   c.cost = time.cost();
   c.reason = reason;
   return c;
