@@ -14,8 +14,8 @@ namespace dnnkit::tool {
 
 struct plan_options {
   std::string isa;                         // empty: this machine's
-  std::string target = "cpu";              // or a device whose facts the library has
   std::vector<std::string_view> left_out;  // names of passes of the default pipeline
+  std::string target = "cpu";              // or a device whose facts the library has
 };
 
 // --without PASS, as often as given, and the passes that it names. Raises dnnkit::error for a name that is no pass's,

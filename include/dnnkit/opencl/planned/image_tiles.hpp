@@ -13,8 +13,9 @@
 
 namespace dnnkit::opencl::planned {
 
-// Two products of rows, with what is computed element by element between them: what the first computes of some rows lies
-// in local memory as a whole.
+// Two products of rows, with what is computed element by element between them. Of what the first computes of some rows,
+// local memory holds some columns at a time, which the second multiplies before the next come; its sums of all columns
+// stay in registers, which is why it has to be narrow.
 struct product_pair {
   static constexpr std::string_view name = "product_pair";
 
@@ -32,9 +33,9 @@ struct product_pair {
     if (const std::string_view why = unfit(spec, facts); !why.empty()) return no_match{why};
     std::int32_t rows = 16;
     while (rows < stage_chain(spec).positions() && rows < 64) rows *= 2;
-    if (bytes(spec, facts, rows) > static_cast<double>(facts.local_bytes))
-      return no_match{"local memory does not hold what the one hands to the other of some rows"};
-    kernel_choice c = choice_of(time(spec, facts, rows), "what the one hands to the other lies in local memory");
+    if (!fits(spec, facts, rows)) return no_match{"registers do not hold the second product's sums of some rows"};
+    kernel_choice c = choice_of(time(spec, facts, rows),
+                                "what the one hands to the other lies in local memory, some columns at a time");
     c.parameters = {rows};
     return c;
   }
@@ -49,9 +50,12 @@ struct product_pair {
     if (!chain.hands_first_operand(1) || !chain.is_needed_once(0)) return "a tile does not have what is summed up";
     return {};
   }
-  static constexpr double bytes(const kernel_spec& spec, const gpu_facts& facts, std::int32_t rows) {
-    constexpr double staging = 8 * 1024;
-    return 4 * rows * stage_chain(spec)[0].product(facts).columns + staging;
+  // Columns of the first product at a time; sums in the registers of 256 work-items.
+  static constexpr std::int32_t columns_at_once = 128, sums = 256 * 64;
+  static constexpr std::int64_t staging = 8 * 1024;
+  static constexpr bool fits(const kernel_spec& spec, const gpu_facts& facts, std::int32_t rows) {
+    return 4 * rows * columns_at_once + staging <= facts.local_bytes &&
+           rows * stage_chain(spec)[1].product(facts).columns <= sums;
   }
   static constexpr gpu_kernel_time time(const kernel_spec& spec, const gpu_facts& facts, std::int32_t rows) {
     const stage_chain chain(spec);
@@ -64,7 +68,8 @@ struct product_pair {
       gpu_work w;
       w.compute = compute_time(facts, groups, 2.0 * rows * p.columns * p.depth, share) +
                   element_time(facts, stage.elements() * stage.operations_behind());
-      w.near = 4 * (p.columns * p.depth * groups + (i == 0 ? p.rows * p.depth : 0));
+      w.near = 4 * p.columns * p.depth * groups;
+      if (i == 0) w.near += 4 * p.rows * p.depth * rounded_up(p.columns / columns_at_once);
       w.fixed = facts.pipeline;
       stage.add_operands(facts, w);
       t.add(w);
@@ -72,7 +77,7 @@ struct product_pair {
     return t;
   }
   static constexpr double cycles(const kernel_spec& spec, const gpu_facts& facts, std::int32_t rows) {
-    if (!unfit(spec, facts).empty() || bytes(spec, facts, rows) > static_cast<double>(facts.local_bytes)) return 0;
+    if (!unfit(spec, facts).empty() || !fits(spec, facts, rows)) return 0;
     return time(spec, facts, rows).cost().cycles;
   }
 };
