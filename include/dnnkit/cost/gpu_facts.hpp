@@ -35,8 +35,8 @@ struct gpu_facts {
   std::int64_t local_bytes = 48 * 1024;      // of a work-group
   std::int64_t l2_bytes = 60 * 1024 * 1024;  // what a run computes is found there
   double l2_bandwidth = 4700, memory_bandwidth = 4800;
-  // Of so many of its dimensions neighbours are near each other where activations lie (SmartMem, section 3.2.2, where it
-  // is called k): one in a buffer, two in an image.
+  // Of so many of its dimensions neighbours are near each other where activations lie (SmartMem, section 3.2.2, where
+  // it is called k): one in a buffer, two in an image.
   int contiguous_dimensions = 1;
 
   // --- kernels

@@ -2,9 +2,9 @@
 // What a GPU's facts make of a network: families of OpenCL kernels that plans count on, and targets with such facts.
 //
 // Planned only. The kernels that targets::opencl runs are those of opencl/kernels.hpp, which compute an element a
-// work-item and know no stages; these families say what kernels with register tiles and local memory would cost, so that
-// passes can be asked what plan a target with launches of some microseconds would get: `dnnkit explain --target opencl`.
-// Nothing is compiled from such a plan.
+// work-item and know no stages; these families say what kernels with register tiles and local memory would cost, so
+// that passes can be asked what plan a target with launches of some microseconds would get: `dnnkit explain --target
+// opencl`. Nothing is compiled from such a plan.
 #pragma once
 
 #include <span>

@@ -8,8 +8,8 @@
 //     template <class Net, std::size_t R> struct kernel;                 // cpu/kernel.hpp says what it has
 //   };
 //
-// Families of a GPU's kernels take `const gpu_facts&` instead (cost/gpu_facts.hpp). A list has families of one kind, that
-// of the target that it is for.
+// Families of a GPU's kernels take `const gpu_facts&` instead (cost/gpu_facts.hpp). A list has families of one kind,
+// that of the target that it is for.
 //
 // A family of kernels of several stages has, instead of carries_out,
 //     static constexpr tile_wish joins(std::span<const plan::operator_tag> anchors, const cpu_facts& facts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Families of OpenCL kernels of one stage, as plans for a GPU's facts count on them. They say what a kernel costs and in
-// what tiles it runs; no text is made from their choices.
+// Families of OpenCL kernels of one stage, as plans for a GPU's facts count on them. They say what a kernel costs and
+// in what tiles it runs; no text is made from their choices.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Normalisation in the kernel of the product beside it, planned only. Behind a product or convolution its statistics are
-// gathered where that stores its results; before one, its rows are normalised where their elements are read.
+// Normalisation in the kernel of the product beside it, planned only. Behind a product or convolution its statistics
+// are gathered where that stores its results; before one, its rows are normalised where their elements are read.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Steps that are shorter than a launch, one after the other in one OpenCL kernel, planned only: what squeezes and excites
-// channels (Hu et al., Squeeze-and-Excitation Networks, section 3), heads of classifiers, a pool and what is behind it.
+// Steps that are shorter than a launch, one after the other in one OpenCL kernel, planned only: what squeezes and
+// excites channels (Hu et al., Squeeze-and-Excitation Networks, section 3), heads of classifiers, a pool and what is
+// behind it.
 //
 // All work-groups share each stage. A group takes its number from a counter when it begins, and waits for results of
 // groups with lower numbers alone, which have begun before (Merrill and Garland, Single-pass Parallel Prefix Scan with
