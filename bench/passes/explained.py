@@ -26,11 +26,11 @@ def chosen(names):
 
 
 class tool:
-    """The program dnnkit, whose plans are for one instruction set, by default this machine's."""
+    """The program dnnkit, whose plans are for one instruction set, by default this machine's, or for another target."""
 
-    def __init__(self, program, isa=None):
+    def __init__(self, program, isa=None, target=None):
         self.program = program
-        self.isa = ["--isa", isa] if isa else []
+        self.isa = (["--isa", isa] if isa else []) + (["--target", target] if target else [])
 
     def told(self, *words):
         return json.loads(subprocess.run([self.program, *words], check=True, stdout=subprocess.PIPE).stdout)

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cmake/onnx_tool/instruction_sets.hpp"
+#include "cmake/onnx_tool/planned_devices.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/source/layer_names.hpp"
 
@@ -55,15 +57,40 @@ void add_plan_options(cxxopts::Options& options) {
   options.add_options()("isa",
                         "the instruction set to plan for, by default this machine's: sse2, avx2, avx512, "
                         "avx512_vnni, avx512_amx or neon",
-                        cxxopts::value<std::string>());
+                        cxxopts::value<std::string>())(
+      "target",
+      "what to plan for: cpu; opencl, a server's GPU; or opencl_small, two cores behind OpenCL. Plans for OpenCL are "
+      "what kernels with local memory would make of the model, and are not compiled",
+      cxxopts::value<std::string>()->default_value("cpu"));
   add_left_out_option(options);
 }
 
 plan_options plan_options_of(const cxxopts::ParseResult& arguments) {
+  return plan_options_of_targets(arguments, 1).front();
+}
+
+std::vector<plan_options> plan_options_of_targets(const cxxopts::ParseResult& arguments, std::size_t most) {
   plan_options options;
   if (arguments.count("isa") != 0) options.isa = set_named(arguments["isa"].as<std::string>()).name;
   options.left_out = left_out_of(arguments);
-  return options;
+  std::vector<plan_options> of_targets;
+  bool any_cpu = false;
+  std::istringstream in(arguments["target"].as<std::string>());
+  for (std::string name; std::getline(in, name, ',');) {
+    const auto is_this = [&](const plan_options& other) { return other.target == name; };
+    const bool is_cpu = name == "cpu";
+    if ((!is_cpu && find_device(name) == nullptr) || std::ranges::any_of(of_targets, is_this))
+      throw error("takes names of targets, each once", "--target", "of cpu, opencl and opencl_small", name);
+    any_cpu = any_cpu || is_cpu;
+    options.target = name;
+    of_targets.push_back(options);
+  }
+  if (of_targets.empty()) throw error("names no target", "--target");
+  if (of_targets.size() > most)
+    throw error("takes so many names of targets", "--target", fmt::format("at most {}", most),
+                std::to_string(of_targets.size()));
+  if (!options.isa.empty() && !any_cpu) throw error("is for the target cpu", "--isa", {}, "--target " + options.target);
+  return of_targets;
 }
 
 std::vector<std::string_view> passes_to_do_without() {
@@ -76,8 +103,10 @@ std::vector<std::string_view> passes_to_do_without() {
 plan::plan_draft logged_plan(const model& m, const plan_options& options) {
   refuse_uncompilable(m);  // with the names that the file has
   dnnkit::graph g = with_names_of_layers(m.imported.graph);
-  plan::plan_draft plan = options.isa.empty() ? cpu::logged_plan(std::move(g), options.left_out)
-                                              : set_named(options.isa).logged_plan(std::move(g), options.left_out);
+  const planned_device* const device = find_device(options.target);
+  plan::plan_draft plan = device != nullptr     ? device->logged_plan(std::move(g), options.left_out)
+                          : options.isa.empty() ? cpu::logged_plan(std::move(g), options.left_out)
+                                                : set_named(options.isa).logged_plan(std::move(g), options.left_out);
   if (!plan.error.empty())
     throw refused(error(plan.error.str(), options.left_out.empty()
                                               ? m.file->name()

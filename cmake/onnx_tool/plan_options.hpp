@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Plans that commands show: for which instruction set they are made, and by which passes.
+// Plans that commands show: for which target and instruction set they are made, and by which passes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ namespace dnnkit::tool {
 struct plan_options {
   std::string isa;                         // empty: this machine's
   std::vector<std::string_view> left_out;  // names of passes of the default pipeline
+  std::string target = "cpu";              // or a device whose facts the library has
 };
 
 // --without PASS, as often as given, and the passes that it names. Raises dnnkit::error for a name that is no pass's,
@@ -21,10 +23,12 @@ struct plan_options {
 void add_left_out_option(cxxopts::Options& options);
 std::vector<std::string_view> left_out_of(const cxxopts::ParseResult& arguments);
 
-// That and --isa NAME.
+// That, --isa NAME and --target NAME.
 void add_plan_options(cxxopts::Options& options);
-// Raises dnnkit::error where they name no instruction set, or no pass that can be left out.
+// Raises dnnkit::error where they name no instruction set or target, or no pass that can be left out.
 plan_options plan_options_of(const cxxopts::ParseResult& arguments);
+// The same of each target that --target names, with commas between them: at most `most`, each once.
+std::vector<plan_options> plan_options_of_targets(const cxxopts::ParseResult& arguments, std::size_t most);
 
 // All passes without which a plan of every graph can be made.
 std::vector<std::string_view> passes_to_do_without();

@@ -97,6 +97,22 @@ done
 for wrong in "sse9" "avx2,avx512" ""; do says 2 "--isa: ,instruction set" "$tool" explain --isa "$wrong" "$small"; done
 ! grep -q "input x" said.txt || fail "explain prints before it looks at --isa: $(cat said.txt)"
 says 2 "--isa: ,instruction set" "$tool" explain --counts --isa sse9 "$small"
+# The plan that a GPU's facts would lead to: other families, and times that no launch is faster than.
+says 0 "totals" "$tool" explain --json --target opencl "$small"
+json "$small" '@run > 0 && !grep { $_->{predicted_time}{microseconds} < 4.2 } @run'
+json "$small" 'my %of = (%{$t->{families}}); !grep { !/^(register_tiles|channel_windows|group_rows|work_items|one_group|attention|normalised_operand|normalised_result|product_pair|image_tiles|small_steps)$/ } keys %of'
+says 0 "totals" "$tool" explain --json --target opencl_small "$small"
+json "$small" '@run > 0 && !grep { $_->{predicted_time}{microseconds} < 2.4 } @run'
+says 0 "kernel,register_tiles" "$tool" explain --target opencl --without "join stages" "$small"
+says 0 "digraph" "$tool" dot --target opencl "$small"
+says 0 "totals" "$tool" explain --json --target cpu --isa avx2 "$small"
+for wrong in cuda "opencl,opencl" "cpu,"; do says 2 "--target: take" "$tool" compare-plans --target "$wrong,cuda" "$small"; done
+says 2 "--target: names no target" "$tool" explain --target "" "$small"
+says 2 "--target: takes so many names,at most 1" "$tool" explain --target cpu,opencl "$small"
+says 2 "--isa: is for the target cpu" "$tool" explain --isa avx2 --target opencl "$small"
+says 0 "first: for cpu,second: for opencl,kernels of register_tiles" "$tool" compare-plans "$small" --target cpu,opencl --isa avx2
+says 0 "first: all passes,second: without plan fusion" "$tool" compare-plans "$small" --target opencl --without plan-fusion
+says 2 "--target: names two targets for one model" "$tool" compare-plans "$small" "$encoder" --target cpu,opencl
 # Plans without some of the passes.
 for command in explain dot compare-plans "generate -o unused" "build -o unused"; do
   for wrong in "frob" "" "join stages,plan fusion"; do

@@ -28,7 +28,7 @@ struct plan_figures {
   dim bytes_moved = 0;                                    // read and written, weights, inputs and outputs included
   dim intermediates_written = 0, intermediates_read = 0;  // bytes of what is neither of these
   std::optional<std::int64_t> arena_bytes;                // nothing while symbols have no values
-  std::optional<double> microseconds;  // predicted, on one core; nothing where no kernels were chosen
+  std::optional<double> microseconds;  // predicted, on one core or the device; nothing where no kernels were chosen
 };
 
 inline plan_figures figures_of(logged_network& net) {

@@ -27,7 +27,7 @@ struct choose_kernels {
   }
 
  private:
-  static constexpr void choose_all(schedule& s, std::span<const kernel_family> families, const cpu_facts& facts) {
+  static constexpr void choose_all(schedule& s, std::span<const kernel_family> families, target_facts facts) {
     const plan_view plan = view_of(s.plan);
     s.plan.choices.reserve(plan.recipes.size());
     for (std::size_t r = 0; r < plan.recipes.size() && s.is_right(); ++r)
@@ -42,7 +42,7 @@ struct choose_kernels {
 
   // For a stage that comes before the last: what the family of the kernel says of it.
   static constexpr kernel_choice choice_of_stage(const kernel_spec& spec, std::span<const kernel_family> families,
-                                                 std::uint16_t number, const cpu_facts& facts) {
+                                                 std::uint16_t number, target_facts facts) {
     kernel_choice c;
     if (const kernel_match match = families[number].stage(spec, facts)) c = *match;
     c.family = families[number].name;
@@ -51,7 +51,7 @@ struct choose_kernels {
   }
 
   static constexpr void choose(schedule& s, const kernel_spec& spec, std::span<const kernel_family> families,
-                               const cpu_facts& facts, std::size_t number) {
+                               target_facts facts, std::size_t number) {
     kernel_choice best;
     bool found = false;
     const auto first = static_cast<std::uint32_t>(s.plan.alternatives.size());

@@ -38,7 +38,7 @@ class stage_joining {
  public:
   static constexpr std::size_t most_stages = 4;
 
-  constexpr stage_joining(schedule& s, const cpu_facts& facts)
+  constexpr stage_joining(schedule& s, target_facts facts)
       : s_(s),
         g_(s.g),
         groups_(s.fusion.groups),
@@ -427,7 +427,7 @@ class stage_joining {
   graph& g_;
   vector<fusion_group>& groups_;
   std::span<const kernel_family> families_;
-  const cpu_facts& facts_;
+  const target_facts facts_;
   vector<std::uint8_t> stored_, setup_;
   vector<std::int32_t> kernel_of_;  // of values: the group that stores it
   vector<std::uint32_t> readers_;   // of values: groups that read it

@@ -22,7 +22,7 @@ namespace dnnkit::detail {
 class layout_costs {
  public:
   constexpr layout_costs(graph& g, const fusion_plan& fusion, const vector<buffer_layout>& layouts,
-                         std::span<const kernel_family> families, const cpu_facts& facts)
+                         std::span<const kernel_family> families, target_facts facts)
       : g_(g),
         layouts_(layouts),
         families_(families),
@@ -71,7 +71,7 @@ class layout_costs {
   graph& g_;
   const vector<buffer_layout>& layouts_;
   std::span<const kernel_family> families_;
-  const cpu_facts& facts_;
+  const target_facts facts_;
   vector<std::uint8_t> stored_, setup_;
   structural_equality equality_;
   plan_draft made_;  // of recipes alone

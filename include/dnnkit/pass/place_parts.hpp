@@ -29,7 +29,7 @@ inline constexpr std::string_view name_of_part_placement = "place parts";
 
 class part_placement {
  public:
-  constexpr part_placement(schedule& s, const cpu_facts& facts)
+  constexpr part_placement(schedule& s, target_facts facts)
       : s_(s),
         g_(s.g),
         groups_(s.fusion.groups),
@@ -317,7 +317,7 @@ class part_placement {
   schedule& s_;
   graph& g_;
   vector<fusion_group>& groups_;
-  const cpu_facts& facts_;
+  const target_facts facts_;
   vector<std::uint8_t> stored_;
   vector<std::int32_t> writer_;     // of values: the group that stores it
   vector<position> first_;          // of values that lie inside another: where in it

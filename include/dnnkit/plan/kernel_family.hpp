@@ -8,6 +8,9 @@
 //     template <class Net, std::size_t R> struct kernel;                 // cpu/kernel.hpp says what it has
 //   };
 //
+// Families of a GPU's kernels take `const gpu_facts&` instead (cost/gpu_facts.hpp). A list has families of one kind,
+// that of the target that it is for.
+//
 // A family of kernels of several stages has, instead of carries_out,
 //     static constexpr tile_wish joins(std::span<const plan::operator_tag> anchors, const cpu_facts& facts);
 // which says whether, and in what tiles, it may carry out stages with these anchors; match() is then given the last of
@@ -29,9 +32,10 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
-#include "dnnkit/cost/target.hpp"
+#include "dnnkit/cost/target_facts.hpp"
 #include "dnnkit/operator/op_set.hpp"
 #include "dnnkit/plan/kernel_choice.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
@@ -55,7 +59,7 @@ class kernel_match {
   constexpr const kernel_choice* operator->() const { return &choice_; }
   constexpr std::string_view reason() const { return choice_.reason; }
   // Says the choice's time in seconds, for what it says in cycles.
-  constexpr void set_time(const cpu_facts& facts) { choice_.cost.microseconds = microseconds(facts, choice_.cost); }
+  constexpr void set_time(target_facts facts) { choice_.cost.microseconds = microseconds(facts, choice_.cost); }
 
  private:
   kernel_choice choice_;
@@ -77,13 +81,13 @@ struct tile_wish {
 struct kernel_family {
   std::string_view name;
   bool (*carries_out)(const plan::operator_tag& anchor);
-  kernel_match (*match)(const kernel_spec&, const cpu_facts&);
-  tile_wish (*joins)(std::span<const plan::operator_tag> anchors, const cpu_facts&);
-  std::int32_t (*positions)(const kernel_spec&, const cpu_facts&);  // 0: those of the wish
-  kernel_match (*stage)(const kernel_spec&, const cpu_facts&);
+  kernel_match (*match)(const kernel_spec&, target_facts);
+  tile_wish (*joins)(std::span<const plan::operator_tag> anchors, target_facts);
+  std::int32_t (*positions)(const kernel_spec&, target_facts);  // 0: those of the wish
+  kernel_match (*stage)(const kernel_spec&, target_facts);
 
   // Is it asked about this specification?
-  constexpr bool is_asked(const kernel_spec& spec, const cpu_facts& facts) const {
+  constexpr bool is_asked(const kernel_spec& spec, target_facts facts) const {
     if (spec.stages() == 1) return carries_out(spec.self().anchor);
     vector<plan::operator_tag> anchors;
     for (std::size_t i = 0; i < spec.stages(); ++i) anchors.push_back(spec.stage(i).self().anchor);
@@ -96,37 +100,48 @@ template <class T>
 concept has_single_stages = requires(const operator_tag& anchor) {
   { T::carries_out(anchor) } -> std::same_as<bool>;
 };
+template <class T, class Facts>
+concept matches_by = requires(const kernel_spec& spec, const Facts& facts) {
+  { T::match(spec, facts) } -> std::same_as<kernel_match>;
+};
+// Whose facts a family asks for.
+template <class T> using facts_for = std::conditional_t<matches_by<T, cpu_facts>, cpu_facts, gpu_facts>;
 template <class T>
-concept joins_stages = requires(std::span<const operator_tag> anchors, const cpu_facts& facts) {
+concept joins_stages = requires(std::span<const operator_tag> anchors, const facts_for<T>& facts) {
   { T::joins(anchors, facts) } -> std::same_as<tile_wish>;
 };
 template <class T> constexpr bool carries_out(const operator_tag& anchor) {
   if constexpr (has_single_stages<T>) return T::carries_out(anchor);
   else return false;
 }
-template <class T> constexpr tile_wish joins(std::span<const operator_tag> anchors, const cpu_facts& facts) {
-  if constexpr (joins_stages<T>) return T::joins(anchors, facts);
+template <class T> constexpr kernel_match match(const kernel_spec& spec, target_facts facts) {
+  return T::match(spec, facts.as<facts_for<T>>());
+}
+template <class T> constexpr tile_wish joins(std::span<const operator_tag> anchors, target_facts facts) {
+  if constexpr (joins_stages<T>) return T::joins(anchors, facts.as<facts_for<T>>());
   else return {};
 }
-template <class T> constexpr std::int32_t positions(const kernel_spec& spec, const cpu_facts& facts) {
+template <class T> constexpr std::int32_t positions(const kernel_spec& spec, target_facts of) {
+  const facts_for<T>& facts = of.as<facts_for<T>>();
   if constexpr (requires { T::positions(spec, facts); }) return T::positions(spec, facts);
   else return 0;
 }
-template <class T> constexpr kernel_match choice_of_stage(const kernel_spec& spec, const cpu_facts& facts) {
+template <class T> constexpr kernel_match choice_of_stage(const kernel_spec& spec, target_facts of) {
+  const facts_for<T>& facts = of.as<facts_for<T>>();
   if constexpr (requires { T::stage(spec, facts); }) return T::stage(spec, facts);
   else return no_match{};
 }
 template <class T> constexpr kernel_family family_of() {
-  return {T::name, &carries_out<T>, &T::match, &joins<T>, &positions<T>, &choice_of_stage<T>};
+  return {T::name, &carries_out<T>, &match<T>, &joins<T>, &positions<T>, &choice_of_stage<T>};
 }
 }  // namespace detail
 
 template <class T>
-concept kernel_family_type = requires(const kernel_spec& spec, const cpu_facts& facts) {
+concept kernel_family_type = requires {
   { T::name } -> std::convertible_to<std::string_view>;
-  { T::match(spec, facts) } -> std::same_as<kernel_match>;
 }
-&&(detail::has_single_stages<T> || detail::joins_stages<T>);
+&&(detail::matches_by<T, cpu_facts> || detail::matches_by<T, gpu_facts>)&&(detail::has_single_stages<T> ||
+                                                                           detail::joins_stages<T>);
 
 // A list of families; families + family_list<mine>{} is a longer one.
 template <kernel_family_type... Families> struct family_list {
