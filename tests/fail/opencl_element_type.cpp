@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A network for OpenCL with elements that its kernels do not compute with.
-// EXPECT: Add of kernel 'total': writes i64, and kernels for OpenCL load and store f32 only
+// EXPECT: Add of kernel 'total': writes i64, and kernels for OpenCL load and store f32 and bool only
 #include <dnnkit/opencl/kernels.hpp>
 
 namespace dk = dnnkit;

@@ -7,13 +7,18 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "dnnkit/inspect/trace.hpp"
 #include "dnnkit/weights/memory_weights.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/opencl_model.hpp"
 
 namespace dk = dnnkit;
 
@@ -114,15 +119,81 @@ TEST_CASE("what is wrong with arguments and weights") {
         }).find("1 of the 1 tensors needed") != std::string::npos);
 }
 
-TEST_CASE("the platform's mistakes are errors that say what it said") {
-  const std::string device = error_of([] { return dk::cl_device("no such device").name(); });
-  CHECK(device.find("OpenCL: there is no such device, expected one whose name holds 'no such device', found '") == 0);
-  CHECK(device.find(dk::cl_device().name()) != std::string::npos);  // all there are
+TEST_CASE("a session is on the device of its weights, and goes with them to another's") {
+  std::array<float, 8> y{}, p{};
+  const dk::packed_weights<net> packed(weights(), dk::cl_device("0"));
+  CHECK(packed.tables()->device().name() == dk::cl_devices()[0]);
+  dk::session<net> s(packed);
+  s.run(x, y, p);
+  check(y, p, 2);
+  s.load(dk::packed_weights<net>(weights(), dk::cl_device("", dk::cl_copies::pinned)));
+  y = {};
+  s.run(x, y, p);
+  check(y, p, 2);
+}
 
-  std::vector<dk::opencl::kernel_text> broken(dk::opencl::kernel_texts<net>.begin(),
-                                              dk::opencl::kernel_texts<net>.end());
-  broken[0].source = "kernel void k0(global float*b0){b0[0]=nobody_declared_this;}";
-  const std::string log = error_of([&] { return dk::cl_weights(net::plan, broken, weights()).program(); });
-  CHECK(log.find("OpenCL device '" + dk::cl_device().name() + "': the kernels could not be built") == 0);
-  CHECK(log.find("nobody_declared_this") != std::string::npos);
+TEST_CASE("kernels' times, by the device's clock, are the trace") {
+  std::array<float, 8> y{}, p{};
+  dk::session<net, dk::chrome_trace> s(weights());
+  const auto begin = dk::chrome_trace::clock::now();
+  s.run(x, y, p);
+  s.run(x, y, p);
+  const auto end = dk::chrome_trace::clock::now();
+  check(y, p, 2);
+  const auto events = s.observer().events();
+  REQUIRE(events.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(events[i].step == i % 2);
+    CHECK(events[i].begin >= begin);
+    CHECK(events[i].begin < events[i].end);
+    CHECK(events[i].end <= end);
+    if (i > 0) CHECK(events[i - 1].end <= events[i].begin);
+  }
+  CHECK(s.observer().json().find("\"operators\":\"MatMul Relu\"") != std::string::npos);
+}
+
+TEST_CASE("symbols get values again and again, without other programs; what was bound stays when others cannot be") {
+  opencl_model::session s(opencl_model::weights());
+  for (const std::int64_t n : {7, 1, 300, 0, 65, 64, 300}) {
+    CAPTURE(n);
+    s.bind({{"N", n}});
+    CHECK(s.output_elements(0) == 4 * n);
+    for (int i = 0; i < 2; ++i) {
+      opencl_model::data d(static_cast<std::size_t>(n), static_cast<float>(i));
+      s.run(d.x, d.y, d.s);
+      CHECK(d.is_right());
+    }
+  }
+  opencl_model::data d(300);
+  CHECK(error_of([&] {
+          s.bind({{"N", -1}});
+          return 0;
+        }) == "symbol 'N': symbol is out of its bounds, expected 0 to 1073741824, found -1");
+  s.run(d.x, d.y, d.s);
+  CHECK(d.is_right());
+  d = opencl_model::data(12);
+  CHECK(error_of([&] { return s.run(d.x, d.y, d.s), 0; }).find("input 'x': range has the wrong size") == 0);
+}
+
+TEST_CASE("four sessions in four threads, with weights that they share and with their own") {
+  std::optional<dk::packed_weights<opencl_model::net>> shared(opencl_model::weights());
+  for (const bool own : {false, true}) {
+    std::atomic<int> right = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        opencl_model::session s = own ? opencl_model::session(opencl_model::weights()) : opencl_model::session(*shared);
+        for (int i = 0; i < 10; ++i) {
+          const int n = 50 * t + 13 * i;
+          s.bind({{"N", n}});
+          opencl_model::data d(static_cast<std::size_t>(n), static_cast<float>(i));
+          if (i % 2 == 0) s.run(d.x, d.y, d.s);
+          else s.start(d.x, d.y, d.s).wait();
+          if (d.is_right()) ++right;
+        }
+      });
+    for (std::thread& t : threads) t.join();
+    CHECK(right == 40);
+    shared.reset();  // so that the program is looked for by all at the same time
+  }
 }

@@ -24,7 +24,7 @@ namespace dnnkit::opencl {
 // A kernel in OpenCL C, called k and its number in the plan's recipes, which needs `prelude` before it.
 struct kernel_text {
   std::string_view source;
-  std::int64_t groups = 0, group_size = 1;  // work-groups, and work-items in each
+  work_size work;
 };
 
 namespace detail {
@@ -32,13 +32,10 @@ namespace detail {
 // Why no kernel can be made of recipe r of a plan, whatever its operators; empty when one can.
 constexpr std::string_view problem_of_recipe(const plan_view& plan, std::size_t r) {
   constexpr std::int64_t most = std::int64_t{1} << 31;  // coordinates and positions are of type int
-  if (!plan.is_static) return "kernels for OpenCL need known extents, and the network has symbols";
-  for (const step& s : plan.steps)
-    if (s.kernel == r && s.guards.count != 0) return "kernels for OpenCL cannot wait for the condition of an If";
-  std::int64_t elements = 1;
-  for (local_extent e : plan.extents_of(plan.recipes[r].space))
-    elements = dnnkit::detail::saturating_mul(elements, e.value());
-  for (const buffer& b : plan.buffers) elements = elements < b.elements.value() ? b.elements.value() : elements;
+  const work_size space = work_size::of(plan.extents_of(plan.recipes[r].space), [](std::size_t) { return true; });
+  std::int64_t elements = space.known;  // symbols are looked at when they have values
+  for (const buffer& b : plan.buffers)
+    if (b.elements.is_known()) elements = elements < b.elements.value() ? b.elements.value() : elements;
   return elements < most ? "" : "kernels for OpenCL count fewer than 2^31 elements";
 }
 
@@ -67,7 +64,7 @@ namespace detail {
 template <std::size_t Room> struct stored_kernel {
   char characters[Room]{};
   std::size_t size = 0;
-  std::int64_t groups = 0, group_size = 1;
+  work_size work;
   bool is_right = false;
 
   constexpr std::string_view view() const { return {characters, size}; }
@@ -83,8 +80,7 @@ template <class Net, std::size_t R> struct kernel_source {
     k.is_right = draft.error.empty();
     if (!k.is_right) (source = source_writer(k.characters, Room)) << draft.error.view();
     k.size = source.size();
-    k.groups = draft.groups;
-    k.group_size = draft.group_size;
+    k.work = draft.work;
     return k;
   }
   template <std::size_t Room = 1 << 13> static constexpr auto make() {
@@ -92,7 +88,7 @@ template <class Net, std::size_t R> struct kernel_source {
     if constexpr (roomy.size > Room) {
       return make<roomy.size>();
     } else {
-      stored_kernel<roomy.size> exact{{}, roomy.size, roomy.groups, roomy.group_size, roomy.is_right};
+      stored_kernel<roomy.size> exact{{}, roomy.size, roomy.work, roomy.is_right};
       for (std::size_t i = 0; i < roomy.size; ++i) exact.characters[i] = roomy.characters[i];
       return exact;
     }
@@ -103,7 +99,7 @@ template <class Net, std::size_t R> struct kernel_source {
     if constexpr (!made.is_right) return dnnkit::detail::say<made>();
   }
   using checked = decltype(problem());
-  static constexpr kernel_text text{made.view(), made.groups, made.group_size};
+  static constexpr kernel_text text{made.view(), made.work};
 };
 
 }  // namespace detail

@@ -31,7 +31,7 @@ template <class Pool, class Set> constexpr void write_pool(recipe_writer<Set>& w
   if (padding_counts) {  // not what lies beyond it
     w.out << "if(1";
     for (std::size_t i = 0; i + 2 < input.size(); ++i)
-      w.out << "&&x" << i + 2 << '<' << input[i + 2].value() + over.pad_end(i);
+      w.out << "&&x" << i + 2 << '<' << input[i + 2] << '+' << over.pad_end(i);
     w.out << ")" << taps << "+=1;\n";
   }
   w.out << "if(";

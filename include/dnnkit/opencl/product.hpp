@@ -30,7 +30,7 @@ template <class Set> constexpr void write_product(recipe_writer<Set>& w) {
   };
   w.begin_elements();
   const expression sum = w.variable(expression(0));
-  w.out << "for(int k=0;k<" << a[ra - 1].value() << ";++k){\n";
+  w.out << "for(int k=0;k<" << a[ra - 1] << ";++k){\n";
   coordinates('x', a, ra - 1, batch);
   coordinates('y', b, rb > 1 ? rb - 2 : 0, rank - (rank > 0 ? 1 : 0));
   const expression x = tree_writer<Set>(w, 'x')(w.input(0), w.self.anchor.name);

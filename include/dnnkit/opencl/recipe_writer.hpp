@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A recipe as OpenCL C: what all families of kernels write. A kernel has for each operand of its step the buffer that
 // the operand lies in (b0, b1 ...) and the element of it where the operand begins (o0, o1 ...); p0, p1 ... point there.
+// Behind them come the step's extents (e0, e1 ...), which are not known before symbols have values.
 // Coordinates are variables whose names begin with one letter: c0, c1 ... are those of the iteration space.
 #pragma once
 
@@ -14,6 +15,7 @@
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/opencl/operators.hpp"
+#include "dnnkit/opencl/work_size.hpp"
 #include "dnnkit/operator/access.hpp"
 #include "dnnkit/plan/plan.hpp"
 
@@ -21,13 +23,18 @@ namespace dnnkit::opencl {
 
 // What there is to a kernel besides its source, and why there is none.
 struct kernel_draft {
-  std::int64_t groups = 0, group_size = 1;  // work-groups, and work-items in each
+  work_size work;
   text error;
 };
 
+// A number, or the argument that the kernel gets for it: "8", "e0".
+constexpr source_writer& operator<<(source_writer& out, local_extent e) {
+  return e.is_known() ? out << e.value() : out << 'e' << e.of_step();
+}
+
 template <class Set> class recipe_writer {
  public:
-  // Writes recipe number r of a plan, all of whose extents are known.
+  // Writes recipe number r of a plan.
   constexpr recipe_writer(const plan_view& whole, std::size_t r, source_writer& source)
       : plan(whole), self(whole.recipes[r]), out(source), number_(r) {}
 
@@ -55,36 +62,40 @@ template <class Set> class recipe_writer {
     draft.error << ": " << problem << more;
   }
 
-  // The kernel's head. Groups of `group_size` work-items.
-  constexpr void begin(std::int64_t groups, std::int64_t group_size) {
-    draft.groups = groups;
-    draft.group_size = group_size;
+  // The kernel's head.
+  constexpr void begin(const work_size& work) {
+    draft.work = work;
     out << "kernel void k" << number_ << '(';
-    for (std::size_t i = 0; i < operands(); ++i) out << (i == 0 ? "" : ",") << "global float*b" << i << ",uint o" << i;
+    for (std::size_t i = 0; i < operands(); ++i)
+      out << (i == 0 ? "" : ",") << "global " << type_of(i) << "*b" << i << ",uint o" << i;
+    for (std::size_t i = 0; i < step_extents(); ++i) out << ",int e" << i;
     out << "){\n";
-    for (std::size_t i = 0; i < operands(); ++i) out << "global float*p" << i << "=b" << i << "+o" << i << ";\n";
+    for (std::size_t i = 0; i < operands(); ++i)
+      out << "global " << type_of(i) << "*p" << i << "=b" << i << "+o" << i << ";\n";
   }
   // The head of a kernel with a work-item for each element of the iteration space, whose coordinates it has.
   constexpr void begin_elements() {
-    constexpr std::int64_t group_size = 64;
-    const std::int64_t elements = count(space());
-    begin((elements + group_size - 1) / group_size, group_size);
-    out << "int i=get_global_id(0);\nif(i>=" << elements << ")return;\n";
+    work_size work = work_size::of(space(), [](std::size_t) { return true; });
+    work.per_group = work.group_size = 64;
+    begin(work);
+    out << "int i=get_global_id(0);\nif(i>=";
+    product(work);
+    out << ")return;\n";
     coordinates('c', space());
   }
   constexpr void end() { out << "}\n"; }
 
-  static constexpr std::int64_t count(std::span<const local_extent> extents) {
-    std::int64_t n = 1;
-    for (local_extent e : extents) n *= e.value();
-    return n;
+  // How many elements there are: "24", "8*e0*e2".
+  constexpr void product(const work_size& work) {
+    if (work.known != 1 || work.other_count == 0) out << work.known;
+    for (std::size_t i = 0; i < work.other_count; ++i)
+      out << (i == 0 && work.known == 1 ? "e" : "*e") << work.others[i];
   }
 
   // Coordinates PREFIX0 ... of element i in row-major order, i being used up; of the dimensions that are `chosen` only.
   constexpr void coordinates(char prefix, std::span<const local_extent> extents, auto chosen) {
     for (std::size_t d = extents.size(); d-- > 0;)
-      if (chosen(d))
-        out << "const int " << prefix << d << "=i%" << extents[d].value() << ";i/=" << extents[d].value() << ";\n";
+      if (chosen(d)) out << "const int " << prefix << d << "=i%" << extents[d] << ";i/=" << extents[d] << ";\n";
   }
   constexpr void coordinates(char prefix, std::span<const local_extent> extents) {
     coordinates(prefix, extents, [](std::size_t) { return true; });
@@ -92,16 +103,16 @@ template <class Set> class recipe_writer {
 
   // "p2[8+c0/4*32+c0%4]": the element of an operand at coordinates PREFIX0 ... of a view
   constexpr void element(std::uint16_t operand, slice_of axes, local_extent offset, char prefix) {
-    out << 'p' << operand << '[' << offset.value();
+    out << 'p' << operand << '[' << offset;
     const auto list = plan.axes_of(axes);
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list[i].stride == 0) continue;
-      std::int64_t inner = 1;  // elements of the dimension that one of this axis spans
-      for (std::size_t j = i + 1; j < list.size() && list[j].of == list[i].of; ++j) inner *= list[j].size.value();
       out << '+' << prefix << list[i].of;
-      if (inner != 1) out << '/' << inner;
-      if (i > 0 && list[i - 1].of == list[i].of) out << '%' << list[i].size.value();
-      if (!(list[i].stride == 1)) out << '*' << list[i].stride.value();
+      // Of the dimension, one of this axis spans all that is inside of it.
+      for (std::size_t j = i + 1; j < list.size() && list[j].of == list[i].of; ++j)
+        if (!(list[j].size == 1)) out << '/' << list[j].size;
+      if (i > 0 && list[i - 1].of == list[i].of) out << '%' << list[i].size;
+      if (!(list[i].stride == 1)) out << '*' << list[i].stride;
     }
     out << ']';
   }
@@ -125,13 +136,26 @@ template <class Set> class recipe_writer {
       n = std::max<std::size_t>(n, plan.outputs[self.outputs.first + i].operand + 1U);
     return n;
   }
-  // Of the first step that the kernel is for.
-  constexpr std::string_view name_of_step() const {
+  // Of the elements of an operand, as they are stored.
+  constexpr std::string_view type_of(std::size_t operand) const {
+    dtype type = dtype::f32;
+    for (const recipe_load& l : plan.template part<recipe_load>(plan.loads, self.loads))
+      if (l.operand == operand) type = l.type;
+    for (const recipe_output& o : plan.template part<recipe_output>(plan.outputs, self.outputs))
+      if (o.operand == operand) type = o.type;
+    return type == dtype::boolean ? "uchar" : "float";
+  }
+  // The first step that the kernel is for; null when there is none.
+  constexpr const step* first_step() const {
     for (const step& s : plan.steps)
-      if (s.kernel == number_) return plan.text_of(s.name);
+      if (s.kernel == number_) return &s;
     for (const step& s : plan.setup_steps)
-      if (s.kernel == number_) return plan.text_of(s.name);
-    return {};
+      if (s.kernel == number_) return &s;
+    return nullptr;
+  }
+  constexpr std::size_t step_extents() const { return first_step() == nullptr ? 0 : first_step()->extents.count; }
+  constexpr std::string_view name_of_step() const {
+    return first_step() == nullptr ? std::string_view() : plan.text_of(first_step()->name);
   }
 
   std::size_t number_;
@@ -184,9 +208,9 @@ template <class Set> class tree_writer {
     return r.from == source::anchor ? w_.self.anchor.name : "a copy";
   }
   constexpr void check_type(dtype type, std::string_view op, std::string_view does) {
-    if (type == dtype::f32) return;
+    if (type == dtype::f32 || type == dtype::boolean) return;
     text problem;
-    problem << does << " " << name(type) << ", and kernels for OpenCL load and store f32 only";
+    problem << does << " " << name(type) << ", and kernels for OpenCL load and store f32 and bool only";
     w_.fail(op, problem.view());
   }
 
@@ -195,20 +219,21 @@ template <class Set> class tree_writer {
     for (const movement_step& m : w_.plan.template part<movement_step>(w_.plan.movement, l.movement))
       w_.fail(m.op.id == operator_id::none ? reader : m.op.name,
               "no strided view says where its elements come from, and kernels for OpenCL need one");
-    const expression x(w_.out, 't', w_.out.new_name());
-    w_.out << "const float " << x << '=';
+    const element_kind kind = l.type == dtype::boolean ? element_kind::truth : element_kind::real;
+    const expression x(w_.out, 't', w_.out.new_name(), kind);
+    w_.out << (kind == element_kind::real ? "const float " : "const int ") << x << '=';
     w_.element(l.operand, l.axes, l.offset, prefix_);
-    w_.out << ";\n";
+    w_.out << (kind == element_kind::real ? ";\n" : "!=0;\n");
     return x;
   }
   constexpr expression literal(const recipe_constant& c, std::string_view reader) {
     const bool truth = c.type == dtype::boolean;
-    if (!truth) check_type(c.type, reader, "reads");
+    check_type(c.type, reader, "reads");
     const float value = truth ? static_cast<float>(c.code) : static_cast<float>(std::bit_cast<double>(c.code));
     return expression::statement(truth ? element_kind::truth : element_kind::real, &w_.out, expression(value));
   }
   constexpr expression computed(const recipe_node& n) {
-    if (n.type != dtype::boolean) check_type(n.type, n.op.name, "computes");
+    check_type(n.type, n.op.name, "computes");
     vector<expression> x;
     for (operand_ref in : w_.plan.refs_of(n.inputs)) x.push_back((*this)(in, n.op.name));
     expression result;

@@ -26,13 +26,17 @@ template <class Set, class Op> class row_writer {
 
   constexpr void write() {
     constexpr std::uint64_t largest_group = 64;
-    std::int64_t rows = 1, length = 1;
-    for (std::size_t d = 0; d < extents_.size(); ++d) (row_.has(d) ? length : rows) *= extents_[d].value();
-    length_ = length;
-    items_ = static_cast<std::int64_t>(
-        std::min(largest_group, std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(length, 1)))));
-    w_.begin(rows, items_);
-    w_.out << "local float folds[" << items_ << "];\nconst int item=get_local_id(0);\nint i=get_group_id(0);\n";
+    const work_size length = work_size::of(extents_, [&](std::size_t d) { return row_.has(d); });
+    work_size rows = work_size::of(extents_, [&](std::size_t d) { return !row_.has(d); });
+    items_ = rows.group_size = static_cast<std::int64_t>(
+        length.other_count != 0
+            ? largest_group
+            : std::min(largest_group,
+                       std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(length.known, 1)))));
+    w_.begin(rows);
+    w_.out << "const int length=";
+    w_.product(length);
+    w_.out << ";\nlocal float folds[" << items_ << "];\nconst int item=get_local_id(0);\nint i=get_group_id(0);\n";
     w_.coordinates('x', extents_, [&](std::size_t d) { return !row_.has(d); });
     [&]<std::size_t... P>(std::index_sequence<P...>) { (fold(pass<P>{}), ...); }
     (std::make_index_sequence<Op::passes>{});
@@ -44,7 +48,7 @@ template <class Set, class Op> class row_writer {
  private:
   // Writes what body(tree of the input) writes for every element of the row that is this work-item's.
   constexpr void for_elements(auto body) {
-    w_.out << "for(int j=item;j<" << length_ << ";j+=" << items_ << "){\nint i=j;\n";
+    w_.out << "for(int j=item;j<length;j+=" << items_ << "){\nint i=j;\n";
     w_.coordinates('x', extents_, [&](std::size_t d) { return row_.has(d); });
     tree_writer<Set> tree(w_, 'x');
     body(tree(w_.input(0), w_.self.anchor.name));
@@ -61,7 +65,8 @@ template <class Set, class Op> class row_writer {
     w_.out << "folds[item]=" << both << ";\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
     w_.assign(sum, local_fold("0"));
     w_.out << "barrier(CLK_LOCAL_MEM_FENCE);\n";  // the next pass writes there again
-    closed_[P] = op_.template close<expression>(p, sum, expression(length_), closed_);
+    closed_[P] = op_.template close<expression>(
+        p, sum, expression::statement(element_kind::real, &w_.out, "(float)length"), closed_);
   }
   constexpr expression local_fold(std::string_view item) {
     return expression::statement(element_kind::real, &w_.out, "folds[", item, "]");
@@ -90,7 +95,7 @@ template <class Set, class Op> class row_writer {
   const Op& op_;
   std::span<const local_extent> extents_;
   axis_set row_;
-  std::int64_t length_ = 1, items_ = 1;
+  std::int64_t items_ = 1;
   statistics<expression, Op::passes> closed_{};
 };
 

@@ -26,7 +26,7 @@ template <class Set> constexpr void end_taps(recipe_writer<Set>& w, std::span<co
 // "1&&x2>=0&&x2<8": does the tap lie in the input?
 template <class Set> constexpr void is_inside(recipe_writer<Set>& w, std::span<const local_extent> input) {
   w.out << '1';
-  for (std::size_t d = 2; d < input.size(); ++d) w.out << "&&x" << d << ">=0&&x" << d << '<' << input[d].value();
+  for (std::size_t d = 2; d < input.size(); ++d) w.out << "&&x" << d << ">=0&&x" << d << '<' << input[d];
 }
 
 }  // namespace dnnkit::opencl

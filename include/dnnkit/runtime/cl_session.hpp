@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Sessions (runtime/session.hpp) of networks that are compiled for OpenCL. They choose their device when their weights
-// are prepared (runtime/cl_device.hpp); run() throws dnnkit::error when the platform fails.
+// Sessions (runtime/session.hpp) of networks that are compiled for OpenCL. They are on the device of their weights:
+//   dk::packed_weights<net> weights(file, dk::cl_device("NVIDIA"));
+// or without one that of the environment (runtime/cl_device.hpp). run() throws dnnkit::error when the platform fails.
+// start(), which takes ranges as run() does, returns without waiting (runtime/cl_run.hpp).
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "dnnkit/opencl/kernels.hpp"
 #include "dnnkit/runtime/cl_execution.hpp"
@@ -14,7 +18,9 @@ namespace dnnkit {
 template <> struct backend<targets::opencl> {
   using weights = cl_weights;
   using execution = cl_execution;
+  using device = cl_device;
   static constexpr bool is_nothrow = false;
+  static std::vector<std::string> devices() { return cl_devices(); }
   template <class Net> static constexpr const plan_view& plan() noexcept { return Net::plan; }
   template <class Net> static std::span<const opencl::kernel_text> kernels() noexcept {
     return opencl::kernel_texts<Net>;

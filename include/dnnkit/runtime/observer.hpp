@@ -2,6 +2,7 @@
 // Observers: what a run tells of its steps.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
@@ -30,6 +31,14 @@ concept nothrow_observer = observer<T> && requires(T& x, const plan_view& plan, 
   noexcept;
   { x.after(plan, step) }
   noexcept;
+};
+
+// An observer with a member timed(plan, step, begin, end), two times of std::chrono::steady_clock, is told so of kernels
+// on devices that time them, all of a run when it has ended, instead of by before() and after().
+template <class T>
+inline constexpr bool takes_times =
+    !can_stop<T> && requires(T & x, const plan_view& plan, std::size_t step, std::chrono::steady_clock::time_point t) {
+  x.timed(plan, step, t, t);
 };
 
 // The default tells nobody, and the calls are compiled out.

@@ -67,15 +67,22 @@ inline constexpr std::string_view program_usage_of_states =
     "  with zeros, or with what --input gives for it, and is written as it is behind the last run. --time and\n"
     "  --trace take all these runs for one.\n";
 
-inline constexpr std::array<std::string_view, 7> options_with_values{"--input",   "--output", "--dim",  "--weights",
-                                                                     "--threads", "--time",   "--trace"};
+// Of a program whose target has devices.
+inline constexpr std::string_view program_usage_of_devices =
+    "  --device NAME|NUMBER    the device to run on: the first whose name holds NAME, or the one of that number; else\n"
+    "                          what the environment variable DNNKIT_OPENCL_DEVICE says, or the first GPU, or any\n"
+    "  --devices               print the devices there are, each with its number, and do nothing else\n";
+
+inline constexpr std::array<std::string_view, 8> options_with_values{"--input",   "--output", "--dim",   "--weights",
+                                                                     "--threads", "--time",   "--trace", "--device"};
 
 struct program_arguments {
   std::map<std::string, std::filesystem::path, std::less<>> inputs;
   program_symbols::sizes sizes;
   std::optional<std::filesystem::path> output, weights, trace;
+  std::optional<std::string> device;
   std::size_t threads = 1, repetitions = 0;
-  bool help = false;
+  bool help = false, devices = false;
 };
 
 inline std::int64_t number_argument(std::string_view option, std::string_view text, std::int64_t least) {
@@ -86,7 +93,8 @@ inline std::int64_t number_argument(std::string_view option, std::string_view te
   return n;
 }
 
-inline program_arguments parse_program_arguments(std::span<char* const> words) {
+// `has_devices`: the program's target has.
+inline program_arguments parse_program_arguments(std::span<char* const> words, bool has_devices = false) {
   program_arguments a;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string_view option = words[i];
@@ -94,12 +102,17 @@ inline program_arguments parse_program_arguments(std::span<char* const> words) {
       a.help = true;
       continue;
     }
+    if (has_devices && option == "--devices") {
+      a.devices = true;
+      continue;
+    }
     std::optional<std::string_view> given;
     if (const std::size_t equals = option.find('='); option.starts_with("--") && equals != option.npos) {
       given = option.substr(equals + 1);
       option = option.substr(0, equals);
     }
-    if (std::ranges::find(options_with_values, option) == options_with_values.end())
+    if (std::ranges::find(options_with_values, option) == options_with_values.end() ||
+        (option == "--device" && !has_devices))
       throw error("is no option of this program; see --help", std::string(option));
     if (!given && i + 1 == words.size()) throw error("needs a value; see --help", std::string(option));
     const std::string_view value = given ? *given : words[++i];
@@ -120,6 +133,7 @@ inline program_arguments parse_program_arguments(std::span<char* const> words) {
     } else if (option == "--output") a.output = value;
     else if (option == "--weights") a.weights = value;
     else if (option == "--trace") a.trace = value;
+    else if (option == "--device") a.device = value;
     else if (option == "--threads") a.threads = static_cast<std::size_t>(number_argument(option, value, 1));
     else a.repetitions = static_cast<std::size_t>(number_argument("--time", value, 1));
   }
@@ -151,6 +165,9 @@ struct no_program : error {
   explicit no_program(const error& e) : error(e) {}
 };
 
+// Has a target devices (runtime/cl_session.hpp)?
+template <class Target> inline constexpr bool has_devices = requires { typename backend<Target>::device; };
+
 template <class Net> class network_program {
  public:
   explicit network_program(program_arguments arguments) : arguments_(std::move(arguments)) {}
@@ -162,7 +179,7 @@ template <class Net> class network_program {
     const std::vector<std::string> files = arguments_.output ? files_of_outputs() : std::vector<std::string>{};
     const std::filesystem::path path = arguments_.weights ? *arguments_.weights : std::filesystem::path(weights.path);
     refuse_to_replace_read(path, files);
-    const packed_weights<Net> packed(weights.open(path));
+    const packed_weights<Net> packed = packed_from(weights.open(path));
     session_type<no_observer> s(packed);
     prepare(s);
     make_outputs(s);
@@ -206,6 +223,12 @@ template <class Net> class network_program {
            print(table_of(plan), at(b).type.dims).str();
   }
 
+  packed_weights<Net> packed_from(weight_file file) const {
+    if constexpr (has_devices<typename Net::target>)
+      if (arguments_.device)
+        return packed_weights<Net>(std::move(file), typename backend<typename Net::target>::device(*arguments_.device));
+    return packed_weights<Net>(std::move(file));
+  }
   void read_inputs() {
     for (const auto& [name, file] : arguments_.inputs) {
       bool known = false;
@@ -391,11 +414,20 @@ template <class Net> class network_program {
 // after a message on standard error 2 where a file or the command line is wrong, and 1 where Net can have no program
 // (its states grow) or memory is short.
 template <class Net> int run_program(int argc, char** argv, const program_weights& weights) try {
+  constexpr bool has_devices = detail::has_devices<typename Net::target>;
   detail::program_arguments arguments =
-      detail::parse_program_arguments({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
+      detail::parse_program_arguments({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)}, has_devices);
+  if constexpr (has_devices)
+    if (arguments.devices) {
+      std::size_t number = 0;
+      for (const std::string& name : backend<typename Net::target>::devices())
+        std::cout << number++ << "  " << printable(name) << '\n';
+      return 0;
+    }
   if (arguments.help) {
     std::cout << "usage: " << argv[0] << " OPTION...\n"
-              << detail::program_usage << detail::network_program<Net>::usage()
+              << detail::program_usage << (has_devices ? detail::program_usage_of_devices : std::string_view())
+              << detail::network_program<Net>::usage()
               << (weights.path.empty() ? std::string("  weights are part of the program\n")
                                        : "  weights from " + weights.path + "\n")
               << "  " << Net::kernels << " kernels\n";

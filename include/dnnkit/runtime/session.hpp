@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -62,6 +63,11 @@ template <class Net> class packed_weights {
   explicit packed_weights(weight_file file)
       : tables_(std::make_shared<const typename backend::weights>(backend::template plan<Net>(),
                                                                   backend::template kernels<Net>(), std::move(file))) {}
+  // On this device, where the target has such (runtime/cl_device.hpp).
+  template <class Device>
+  requires std::same_as<Device, typename backend::device> packed_weights(weight_file file, Device device)
+      : tables_(std::make_shared<const typename backend::weights>(
+            backend::template plan<Net>(), backend::template kernels<Net>(), std::move(file), std::move(device))) {}
   const shared_tables& tables() const noexcept { return tables_; }
 
  private:
@@ -166,16 +172,19 @@ template <class Net, class Observer = no_observer> class session {
   template <class... Ranges>
   requires(detail::ranges<Ranges...>) [[nodiscard]] run_result
       run(const parallel_for& loop, Ranges&&... ranges) noexcept(is_nothrow<Ranges...>) {
+    if constexpr (check_arguments<input_count + output_count, Ranges...>()) return run_on(loop, memory_of(ranges...));
+    else return run_result(false);  // after an assertion that has failed
+  }
+
+  // Begins a run, ranges being given as to run(), and returns a handle to it without waiting: where the target has such
+  // runs, and without an observer. To whom the ranges belong until it has ended is said there (runtime/cl_run.hpp).
+  template <class... Ranges>
+  requires(detail::ranges_without_loop<Ranges...>&& std::same_as<Observer, no_observer>)
+      [[nodiscard]] auto start(Ranges&&... ranges) {
     if constexpr (check_arguments<input_count + output_count, Ranges...>()) {
-      require_ready();
-      const std::tuple<Ranges&...> all(ranges...);
-      std::array<detail::argument_memory, input_count + output_count> memory;
-      [&]<std::size_t... I>(std::index_sequence<I...>) { ((memory[I] = checked<I>(range_of<I, Ranges...>(all))), ...); }
-      (std::make_index_sequence<input_count + output_count>{});
-      detail::check_apart(Net::plan, memory);
-      return run_on(loop, memory);
+      const auto pointers = pointers_of(memory_of(ranges...));
+      return execution_.start(pointers.data(), pointers.data() + input_count);
     }
-    return run_result(false);  // after an assertion that has failed
   }
 
   // The same for names that are known when the program runs: s.run({{"ids", ids}, {"mask", mask}}, {{"y", y}}).
@@ -318,17 +327,34 @@ template <class Net, class Observer = no_observer> class session {
     }
   }
 
-  run_result run_on(const parallel_for& loop, std::span<const detail::argument_memory> memory) noexcept(
-      Net::is_static&& backend::is_nothrow&& nothrow_observer<Observer>) {
+  using memory_of_ports = std::array<detail::argument_memory, input_count + output_count>;
+
+  // The memory of all arguments, in the order of the ports.
+  template <class... Ranges> memory_of_ports memory_of(Ranges&... ranges) const noexcept(is_nothrow<Ranges...>) {
+    require_ready();
+    const std::tuple<Ranges&...> all(ranges...);
+    memory_of_ports memory;
+    [&]<std::size_t... I>(std::index_sequence<I...>) { ((memory[I] = checked<I>(range_of<I, Ranges...>(all))), ...); }
+    (std::make_index_sequence<input_count + output_count>{});
+    detail::check_apart(Net::plan, memory);
+    return memory;
+  }
+  static std::array<std::byte*, input_count + output_count> pointers_of(const memory_of_ports& memory) noexcept {
     std::array<std::byte*, input_count + output_count> pointers;
     for (std::size_t i = 0; i < memory.size(); ++i) pointers[i] = memory[i].data;
+    return pointers;
+  }
+
+  run_result run_on(const parallel_for& loop, const memory_of_ports& memory) noexcept(
+      Net::is_static&& backend::is_nothrow&& nothrow_observer<Observer>) {
+    const auto pointers = pointers_of(memory);
     const detail::run_flag::scope running(running_);
     return static_cast<run_result>(execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_));
   }
 
   // Ranges by name, beside those in `memory`, which ports have that `given` marks.
   struct placed_ranges {
-    std::array<detail::argument_memory, input_count + output_count> memory;
+    memory_of_ports memory;
     std::array<bool, input_count + output_count> given{};
   };
   run_result run_beside(const parallel_for& loop, std::span<const input_argument> inputs,
