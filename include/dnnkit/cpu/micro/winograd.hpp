@@ -46,6 +46,9 @@ template <int Most> struct tile_blocks<Most, index_t> {
   }
 };
 
+// So many products are added up at the most before their sum is added to others.
+inline constexpr int longest_winograd_sum = 256;
+
 // Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
 //
 // `input` of run() points at what the first tap of output pixel (0, 0) of image 0 reads, as that of conv_of
@@ -69,10 +72,14 @@ struct winograd {
   index_t out_d = 1;
   index_t depth_stride = 0;
 
-  template <index_t Rows>
-  using product = gemm<constant<Rows>, constant<A.group_out()>, constant<A.group_in()>,
-                       constant<ceil_div(A.in_channels, float_lanes) * float_lanes>>;
-  using panel_layout = typename product<1>::panel_layout;
+  // Sums over many channels are sums of sums over some of them, which rounds less: of 512 channels at once the largest
+  // error is 1.5 times as large, of 1024 twice.
+  using depth = split<longest_winograd_sum, constant<A.group_in()>>;
+  static constexpr index_t input_row = ceil_div(A.in_channels, float_lanes) * float_lanes;
+  static constexpr int widest_panel = gemm_panel_vectors<constant<depth::largest>>();
+  template <index_t Rows, index_t Depth>
+  using product = gemm<constant<Rows>, constant<A.group_out()>, constant<Depth>, constant<input_row>, widest_panel>;
+  using panel_layout = panels<widest_panel, constant<A.group_out()>>;
 
   // --- output channels: panels of all groups, of which each part has some
   static constexpr index_t panels_of_group = panel_layout::count(A.group_out());
@@ -90,25 +97,18 @@ struct winograd {
   }
   static constexpr index_t bias_size() noexcept { return A.out_channels; }
 
-  // weight: ONNX's OIHW, contiguous. Part by part, plane by plane, panels of that plane.
+  // weight: ONNX's OIHW, contiguous. Part by part, plane by plane, some channels after the others, panels of these.
   static void pack(const float* weight, float* packed) {
     for (index_t part = 0; part < A.parts; ++part) {
       const index_t begin = first_panel(part), end = first_panel(part + 1);
       float* const to = packed + planes * A.group_in() * stored_columns(begin);
       const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
-      for (index_t p = begin; p < end; ++p)
-        panel_layout::visit(p % panels_of_group, [&](auto vectors, index_t column) {
-          const index_t width = vectors() * float_lanes, group = p / panels_of_group;
-          float* const panel = to + A.group_in() * (stored_columns(p) - stored_columns(begin));
-          for (index_t c = 0; c < A.group_in(); ++c)
-            for (index_t n = 0; n < width; ++n) {
-              std::array<double, 9> taps{};
-              if (const index_t oc = column + n; oc < A.group_out())
-                std::copy_n(weight + ((group * A.group_out() + oc) * A.group_in() + c) * 9, 9, taps.begin());
-              const auto all = transform::filter(taps);
-              for (index_t k = 0; k < planes; ++k)
-                panel[k * plane + c * width + n] = static_cast<float>(all[static_cast<std::size_t>(k)]);
-            }
+      for (index_t part_of_depth = 0; part_of_depth < depth::count(); ++part_of_depth)
+        depth::visit(part_of_depth, [&](auto channels, index_t first) {
+          for (index_t p = begin; p < end; ++p)
+            pack_panel(weight, p, first, channels,
+                       to + plane / A.group_in() * first + channels * (stored_columns(p) - stored_columns(begin)),
+                       plane);
         });
     }
   }
@@ -157,7 +157,6 @@ struct winograd {
     else return block_layout(images * down() * across());
   }
 
-  static constexpr index_t input_row = ceil_div(A.in_channels, float_lanes) * float_lanes;
   static constexpr index_t input_plane = block_layout::largest * input_row + apart;
   static constexpr index_t product_row = [] {
     index_t most = 0;
@@ -179,6 +178,22 @@ struct winograd {
   constexpr tile_place place_of(index_t tile) const noexcept {
     const index_t column = tile % across(), row = tile / across();
     return {row / down(), row % down() * outputs, column * outputs};
+  }
+
+  // Some channels of panel p at all points, planes `plane` floats apart.
+  static void pack_panel(const float* weight, index_t p, index_t first, index_t channels, float* to, index_t plane) {
+    panel_layout::visit(p % panels_of_group, [&](auto vectors, index_t column) {
+      const index_t width = vectors() * float_lanes, group = p / panels_of_group;
+      for (index_t c = 0; c < channels; ++c)
+        for (index_t n = 0; n < width; ++n) {
+          std::array<double, 9> taps{};
+          if (const index_t oc = column + n; oc < A.group_out())
+            std::copy_n(weight + ((group * A.group_out() + oc) * A.group_in() + first + c) * 9, 9, taps.begin());
+          const auto all = transform::filter(taps);
+          for (index_t k = 0; k < planes; ++k)
+            to[k * plane + c * width + n] = static_cast<float>(all[static_cast<std::size_t>(k)]);
+        }
+    });
   }
 
   // --- the input's tiles at all points
@@ -250,18 +265,26 @@ struct winograd {
       for (index_t p = begin; p < end;) {
         const index_t group = p / panels_of_group, last = std::min(end, (group + 1) * panels_of_group);
         const index_t in_group = p - group * panels_of_group;
-        constexpr product<Rows> of_group{};
-        static_assert(of_group.units() == panels_of_group, "winograd: rows of a block are cut");
-        // where the first panel of the group would be
-        const float* const b =
-            weights + k * plane + A.group_in() * (stored_columns(p) - stored_columns(begin) - column_in_group(p));
-        float* const to = m + k * product_plane + group * A.group_out() - columns(begin);
-        of_group.run(v + k * input_plane + group * A.group_in(), b, nullptr, in_group,
-                     in_group + last - p, [to](float_vec acc, index_t row, index_t column, auto lanes) {
+        for (index_t part_of_depth = 0; part_of_depth < depth::count(); ++part_of_depth)
+          depth::visit(part_of_depth, [&](auto channels, index_t first) {
+            constexpr product<Rows, static_cast<index_t>(decltype(channels)::value)> some{};
+            static_assert(some.units() == panels_of_group, "winograd: rows of a block are cut");
+            // where the first panel of the group would be
+            const float* const b = weights + k * plane + plane / A.group_in() * first +
+                                   channels * (stored_columns(p) - stored_columns(begin) - column_in_group(p));
+            float* const to = m + k * product_plane + group * A.group_out() - columns(begin);
+            some.run(v + k * input_plane + group * A.group_in() + first, b, nullptr, in_group, in_group + last - p,
+                     [to, first](float_vec acc, index_t row, index_t column, auto lanes) {
                        float* const at = to + row * product_row + column;
-                       if constexpr (is_constant<decltype(lanes)>) acc.store(at);
-                       else acc.store(at, lanes);
+                       if constexpr (is_constant<decltype(lanes)>) {
+                         if (depth::count() > 1 && first > 0) acc = acc + float_vec::load(at);
+                         acc.store(at);
+                       } else {
+                         if (depth::count() > 1 && first > 0) acc = acc + float_vec::load(at, lanes);
+                         acc.store(at, lanes);
+                       }
                      });
+          });
         p = last;
       }
   }
@@ -296,8 +319,7 @@ struct winograd {
     if constexpr (is_constant<decltype(lanes)>) return float_vec::load(bias);
     else return float_vec::load(bias, lanes);
   }
-  [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias,
-                                                float_vec (&all)[outputs][outputs]) {
+  [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias, float_vec (&all)[outputs][outputs]) {
     float_vec half[outputs][points];
 #pragma GCC unroll 6
     for (int j = 0; j < points; ++j) {

@@ -53,8 +53,10 @@ struct winograd_transform {
 
   // B' d: six elements of the input at the points. @pre to and d do not overlap
   [[gnu::always_inline]] static void input(const float_vec (&d)[points], float_vec (&to)[points]) noexcept {
-    const float_vec a = fma(d[2], float_vec(-2.0f), d[4]), b = float_vec(float(near)) * fma(d[1], float_vec(-2.0f), d[3]);
-    const float_vec c = fma(d[2], float_vec(-0.5f), d[4]), e = float_vec(float(far)) * fma(d[1], float_vec(-0.5f), d[3]);
+    const float_vec a = fma(d[2], float_vec(-2.0f), d[4]),
+                    b = float_vec(float(near)) * fma(d[1], float_vec(-2.0f), d[3]);
+    const float_vec c = fma(d[2], float_vec(-0.5f), d[4]),
+                    e = float_vec(float(far)) * fma(d[1], float_vec(-0.5f), d[3]);
     to[0] = fma(d[2], float_vec(-2.5f), d[0] + d[4]);
     to[1] = a + b;
     to[2] = a - b;
