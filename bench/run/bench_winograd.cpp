@@ -12,14 +12,16 @@ using namespace bench;
 
 // A convolution with the interface of measure(), which gives each range room of its own.
 template <winograd_attributes A, index_t Size>
-struct in_tiles : winograd<A, constant<1>, constant<Size>, constant<Size>, constant<(Size + 2) * A.in_channels>> {
-  using base = winograd<A, constant<1>, constant<Size>, constant<Size>, constant<(Size + 2) * A.in_channels>>;
+struct in_tiles
+    : winograd<A, constant<1>, constant<1>, constant<Size>, constant<Size>, constant<(Size + 2) * A.in_channels>> {
+  using base =
+      winograd<A, constant<1>, constant<1>, constant<Size>, constant<Size>, constant<(Size + 2) * A.in_channels>>;
   static constexpr index_t out_channels = A.out_channels;
 
   void run(const float* input, const float* packed, const float* bias, index_t first, index_t last,
            auto&& epilogue) const {
     thread_local const buffer room(base::room(), false);
-    base::run(input, packed, bias, first, last, room.data(), epilogue);
+    base::run(input, packed, bias, first, last, epilogue, room.data());
   }
 };
 

@@ -57,10 +57,12 @@ double error_of(const conv_problem& p, const Kernel& kernel, const haloed& input
   std::vector<float> out(static_cast<std::size_t>(p.images * od * oh * ow * p.out_c), none);
   index_t twice = 0;
   const auto run = [&](index_t first, index_t last, std::vector<float>& to) {
-    kernel.run(input.data.data(), packed.data(), with_bias ? start.data() : nullptr, first, last, room.data(),
-               [&](float_vec acc, index_t n, index_t y, index_t column, index_t oc, auto lanes) {
-                 store_once(acc, to.data() + ((n * oh + y) * ow + column) * p.out_c + oc, lanes, twice);
-               });
+    kernel.run(
+        input.data.data(), packed.data(), with_bias ? start.data() : nullptr, first, last,
+        [&](float_vec acc, index_t n, index_t y, index_t column, index_t oc, auto lanes) {
+          store_once(acc, to.data() + ((n * oh + y) * ow + column) * p.out_c + oc, lanes, twice);
+        },
+        room.data());
   };
   std::vector<index_t> cuts{0, kernel.units(), pick(0, kernel.units()), pick(0, kernel.units())};
   std::sort(cuts.begin(), cuts.end());
@@ -89,7 +91,7 @@ void check_run_time(index_t images, index_t d, index_t h, index_t w, index_t pad
   const auto x = values(images * A.in_channels * d * h * w);
   const haloed close(p, x, 0), wide(p, x, 3);
   const auto check = [&](auto kernel, const haloed& input) {
-    kernel.images = images * d;
+    kernel.images = images;
     kernel.out_h = p.out(1);
     kernel.out_w = p.out(2);
     kernel.row_stride = input.row_stride;
@@ -99,7 +101,7 @@ void check_run_time(index_t images, index_t d, index_t h, index_t w, index_t pad
     CHECK(error_of(p, kernel, input, x, with_bias) <= allowed);
   };
   check(winograd<A>{}, close);
-  winograd<A, index_t, index_t, index_t, index_t, index_t> of_any_stride;
+  winograd<A, index_t, index_t, index_t, index_t, index_t, index_t> of_any_stride;
   of_any_stride.pixel_stride = wide.pixel_stride;
   check(of_any_stride, wide);
 }
@@ -109,7 +111,7 @@ double error_of_known(index_t pad = 1, index_t every = 1) {
   const auto p = problem<convolution_of(A)>(Images, 1, H, W, 0, pad, pad);
   const auto x = values(Images * A.in_channels * H * W);
   const haloed close(p, x, 0);
-  winograd<A, constant<Images>, constant<H>, constant<W>, constant<(W + 2) * A.in_channels>> kernel;
+  winograd<A, constant<Images>, constant<1>, constant<H>, constant<W>, constant<(W + 2) * A.in_channels>> kernel;
   kernel.image_stride = close.image_stride;
   return error_of(p, kernel, close, x, true, every);
 }

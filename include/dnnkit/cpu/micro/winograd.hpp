@@ -54,31 +54,32 @@ inline constexpr int longest_winograd_sum = 256;
 // `input` of run() points at what the first tap of output pixel (0, 0) of image 0 reads, as that of conv_of
 // (cpu/micro/conv.hpp): out_h + 2 rows of out_w + 2 pixels are read, and nothing else; what tiles need beyond is zero.
 // The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes), n being image * out_d + plane.
-template <winograd_attributes A, class Images = index_t, class Height = index_t, class Width = index_t,
-          class RowStride = index_t, class PixelStride = constant<A.in_channels>>
+template <winograd_attributes A, class Images = index_t, class Depth = index_t, class Height = index_t,
+          class Width = index_t, class RowStride = index_t, class PixelStride = constant<A.in_channels>>
 struct winograd {
+  using element = float;
   using transform = winograd_transform;
   static constexpr index_t outputs = transform::outputs, points = transform::points, planes = points * points;
 
   static_assert(A.groups > 0 && A.in_channels % A.groups == 0 && A.out_channels % A.groups == 0,
                 "winograd: groups must divide the input and the output channels");
 
-  [[no_unique_address]] Images images{};  // and the planes of each
   [[no_unique_address]] Height out_h{};
   [[no_unique_address]] Width out_w{};
   [[no_unique_address]] RowStride row_stride{};
   [[no_unique_address]] PixelStride pixel_stride{};
+  [[no_unique_address]] Images images{};
   index_t image_stride = 0;
-  index_t out_d = 1;
+  [[no_unique_address]] Depth out_d{};
   index_t depth_stride = 0;
 
   // Sums over many channels are sums of sums over some of them, which rounds less: of 512 channels at once the largest
   // error is 1.5 times as large, of 1024 twice.
-  using depth = split<longest_winograd_sum, constant<A.group_in()>>;
+  using sums = split<longest_winograd_sum, constant<A.group_in()>>;
   static constexpr index_t input_row = ceil_div(A.in_channels, float_lanes) * float_lanes;
-  static constexpr int widest_panel = gemm_panel_vectors<constant<depth::largest>>();
-  template <index_t Rows, index_t Depth>
-  using product = gemm<constant<Rows>, constant<A.group_out()>, constant<Depth>, constant<input_row>, widest_panel>;
+  static constexpr int widest_panel = gemm_panel_vectors<constant<sums::largest>>();
+  template <index_t Rows, index_t Channels>
+  using product = gemm<constant<Rows>, constant<A.group_out()>, constant<Channels>, constant<input_row>, widest_panel>;
   using panel_layout = panels<widest_panel, constant<A.group_out()>>;
 
   // --- output channels: panels of all groups, of which each part has some
@@ -103,8 +104,8 @@ struct winograd {
       const index_t begin = first_panel(part), end = first_panel(part + 1);
       float* const to = packed + planes * A.group_in() * stored_columns(begin);
       const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
-      for (index_t part_of_depth = 0; part_of_depth < depth::count(); ++part_of_depth)
-        depth::visit(part_of_depth, [&](auto channels, index_t first) {
+      for (index_t sum = 0; sum < sums::count(); ++sum)
+        sums::visit(sum, [&](auto channels, index_t first) {
           for (index_t p = begin; p < end; ++p)
             pack_panel(weight, p, first, channels,
                        to + plane / A.group_in() * first + channels * (stored_columns(p) - stored_columns(begin)),
@@ -123,8 +124,8 @@ struct winograd {
 
   // bias: bias_size() floats or null.
   template <class Epilogue>
-  void run(const float* input, const float* packed, const float* bias, index_t first, index_t last, float* room,
-           Epilogue&& epilogue) const {
+  void run(const float* input, const float* packed, const float* bias, index_t first, index_t last, Epilogue&& epilogue,
+           float* room) const {
     float* const v = room;
     float* const m = room + planes * input_plane;
     for (index_t u = first; u < last;) {
@@ -144,17 +145,19 @@ struct winograd {
   // Planes do not begin in one set of the first cache.
   static constexpr index_t apart = 48;
 
-  static constexpr bool are_tiles_known = is_constant<Images> && is_constant<Height> && is_constant<Width>;
-  using tile_count = std::conditional_t<
-      are_tiles_known,
-      constant<value_or<Images>(0) * ceil_div(value_or<Height>(0), outputs) * ceil_div(value_or<Width>(0), outputs)>,
-      index_t>;
+  static constexpr bool are_tiles_known =
+      is_constant<Images> && is_constant<Depth> && is_constant<Height> && is_constant<Width>;
+  using tile_count =
+      std::conditional_t<are_tiles_known,
+                         constant<value_or<Images>(0) * value_or<Depth>(0) * ceil_div(value_or<Height>(0), outputs) *
+                                  ceil_div(value_or<Width>(0), outputs)>,
+                         index_t>;
   using block_layout = tile_blocks<A.block, tile_count>;
   constexpr index_t across() const noexcept { return ceil_div(out_w, outputs); }
   constexpr index_t down() const noexcept { return ceil_div(out_h, outputs); }
   constexpr block_layout blocks() const noexcept {
     if constexpr (are_tiles_known) return block_layout(tile_count{});
-    else return block_layout(images * down() * across());
+    else return block_layout(images * out_d * down() * across());
   }
 
   static constexpr index_t input_plane = block_layout::largest * input_row + apart;
@@ -265,8 +268,8 @@ struct winograd {
       for (index_t p = begin; p < end;) {
         const index_t group = p / panels_of_group, last = std::min(end, (group + 1) * panels_of_group);
         const index_t in_group = p - group * panels_of_group;
-        for (index_t part_of_depth = 0; part_of_depth < depth::count(); ++part_of_depth)
-          depth::visit(part_of_depth, [&](auto channels, index_t first) {
+        for (index_t sum = 0; sum < sums::count(); ++sum)
+          sums::visit(sum, [&](auto channels, index_t first) {
             constexpr product<Rows, static_cast<index_t>(decltype(channels)::value)> some{};
             static_assert(some.units() == panels_of_group, "winograd: rows of a block are cut");
             // where the first panel of the group would be
@@ -277,10 +280,10 @@ struct winograd {
                      [to, first](float_vec acc, index_t row, index_t column, auto lanes) {
                        float* const at = to + row * product_row + column;
                        if constexpr (is_constant<decltype(lanes)>) {
-                         if (depth::count() > 1 && first > 0) acc = acc + float_vec::load(at);
+                         if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at);
                          acc.store(at);
                        } else {
-                         if (depth::count() > 1 && first > 0) acc = acc + float_vec::load(at, lanes);
+                         if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at, lanes);
                          acc.store(at, lanes);
                        }
                      });
