@@ -15,10 +15,12 @@ using namespace kernel_choices;
 
 TEST_CASE(
     "convolutions channels last: read in place behind another kernel, staged where the caller's memory is not so") {
-  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    const dk::tensor x = filtered(g, g.input("x", f32, {1, 3, 48, 48}), 32, "a", {.strides = {2, 2}});
-    g.output("y", dk::reduce_mean(filtered(g, x, 64, "b", {.pads = {1, 1, 1, 1}}), {.axes = {2, 3}}));
-  });
+  const auto found = choices_of<dk::op::conv>(
+      [](dk::builder& g) {
+        const dk::tensor x = filtered(g, g.input("x", f32, {1, 3, 48, 48}), 32, "a", {.strides = {2, 2}});
+        g.output("y", dk::reduce_mean(filtered(g, x, 64, "b", {.pads = {1, 1, 1, 1}}), {.axes = {2, 3}}));
+      },
+      exact_families);
   REQUIRE(found.size() == 2);
   CHECK(found[0].family == "conv_nhwc");
   CHECK(operands(found[0]) == readings{staged, once, left_out});
@@ -28,6 +30,25 @@ TEST_CASE(
   CHECK(found[1].tile.lanes == 16);
   CHECK(found[1].cost.cycles > found[1].cost.arithmetic);
   CHECK(found[1].cost.arithmetic >= 22 * 22 * 9 * 32 * 4 / 2);
+}
+TEST_CASE("Winograd's algorithm where it saves more than its weights, four times as many, cost on their way") {
+  const auto family = [](std::int64_t channels, std::int64_t side, std::int64_t step, bool exact) {
+    const auto build = [&](dk::builder& g) {
+      const dk::tensor x = dk::max_pool(g.input("x", f32, {1, channels, side * 2, side * 2}),
+                                        {.kernel_shape = {2, 2}, .strides = {2, 2}});
+      g.output("y", filtered(g, x, channels, "a", {.strides = {step, step}, .pads = {1, 1, 1, 1}}));
+    };
+    const auto found = exact ? choices_of<dk::op::conv>(build, exact_families) : choices_of<dk::op::conv>(build);
+    REQUIRE(found.size() == 1);
+    return std::string(found[0].family);
+  };
+  for (const std::int64_t channels : {64, 128, 256, 512})
+    for (const std::int64_t side : {14, 28, 56}) {
+      CHECK(family(channels, side, 1, false) == "conv_winograd");
+      CHECK(family(channels, side, 1, true) == "conv_nhwc");
+    }
+  CHECK(family(64, 56, 2, false) == "conv_nhwc");
+  CHECK(family(512, 4, 1, false) == "conv_nhwc");  // one tile
 }
 TEST_CASE("a prologue is staged") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
@@ -47,10 +68,13 @@ TEST_CASE("channels first for few channels, unless rows are left in steps") {
   }
 }
 TEST_CASE("a stage reads what is handed to it where it lies, however little other kernels would take") {
-  const dk::schedule s = schedule_of([](dk::builder& g) {
-    const dk::tensor y = dk::relu(filtered(g, g.input("x", f32, {1, 16, 256, 256}), 16, "a", {.pads = {1, 1, 1, 1}}));
-    g.output("y", dk::conv(y, g.weight("b", {21, 16, 1, 1})));  // row-major, as callers want it
-  });
+  const dk::schedule s = schedule_of(
+      [](dk::builder& g) {
+        const dk::tensor y =
+            dk::relu(filtered(g, g.input("x", f32, {1, 16, 256, 256}), 16, "a", {.pads = {1, 1, 1, 1}}));
+        g.output("y", dk::conv(y, g.weight("b", {21, 16, 1, 1})));  // row-major, as callers want it
+      },
+      exact_families);
   REQUIRE(s.g.error.str() == "");
   REQUIRE(s.plan.recipes.size() == 1);
   REQUIRE(s.plan.choices.size() == 2);
@@ -124,13 +148,15 @@ TEST_CASE("convolutions by weights that the run computes pack them in each run")
 }
 
 TEST_CASE("panels of a convolution's weights are as wide as rows of its tiles are best") {
-  const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
-    for (const std::int64_t pixels : {14, 28}) {
-      const std::string name = std::to_string(pixels);
-      const dk::tensor x = g.input("x" + name, f32, {1, 64, pixels, pixels});
-      g.output("y" + name, dk::conv(x, g.weight("w" + name, {512, 64, 3, 3}), {.pads = {1, 1, 1, 1}}));
-    }
-  });
+  const auto found = choices_of<dk::op::conv>(
+      [](dk::builder& g) {
+        for (const std::int64_t pixels : {14, 28}) {
+          const std::string name = std::to_string(pixels);
+          const dk::tensor x = g.input("x" + name, f32, {1, 64, pixels, pixels});
+          g.output("y" + name, dk::conv(x, g.weight("w" + name, {512, 64, 3, 3}), {.pads = {1, 1, 1, 1}}));
+        }
+      },
+      exact_families);
   REQUIRE(found.size() == 2);
   CHECK(found[0].tile.vectors == 3);
   CHECK(found[1].tile.vectors == 4);
@@ -138,6 +164,7 @@ TEST_CASE("panels of a convolution's weights are as wide as rows of its tiles ar
 
 // The kernel takes the width from its choice.
 struct convolution_of_14_pixels {
+  static constexpr dk::accuracy accuracy = dk::accuracy::exact_order;
   static constexpr void build(dk::builder& g) {
     g.output("y", dk::conv(g.input("x", f32, {1, 64, 16, 16}), g.weight("w", {128, 64, 3, 3})));
   }

@@ -20,9 +20,13 @@ inline dk::schedule schedule_of(auto build, const dk::family_table& families = d
   REQUIRE(b.value().error.str() == "");
   return dk::default_pipeline::run<dk::targets::avx512>(b.value(), families);
 }
+// The families of a model that wants products to be added up, and nothing else.
+inline constexpr dk::family_table exact_families = dk::cpu::default_families.within<dk::accuracy::exact_order>().table;
 // The choices of all recipes with this anchor, in order.
-template <class Op> std::vector<dk::kernel_choice> choices_of(auto build) {
-  const dk::schedule s = schedule_of(build);
+template <class Op>
+std::vector<dk::kernel_choice> choices_of(auto build,
+                                          const dk::family_table& families = dk::cpu::default_families.table) {
+  const dk::schedule s = schedule_of(build, families);
   CHECK(s.g.error.str() == "");
   std::vector<dk::kernel_choice> found;
   for (std::size_t r = 0; r < s.plan.recipes.size(); ++r)

@@ -13,6 +13,7 @@
 #include "dnnkit/cpu/families/concat_parts.hpp"
 #include "dnnkit/cpu/families/conv_nchw.hpp"
 #include "dnnkit/cpu/families/conv_nhwc.hpp"
+#include "dnnkit/cpu/families/conv_winograd.hpp"
 #include "dnnkit/cpu/families/elementwise_map.hpp"
 #include "dnnkit/cpu/families/matrix_product.hpp"
 #include "dnnkit/cpu/families/normalised_product.hpp"
@@ -30,15 +31,19 @@
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 inline constexpr auto default_families =
-    family_list<elementwise_map, transposition, conv_nhwc, conv_depthwise, conv_nchw, matrix_product,
+    family_list<elementwise_map, transposition, conv_nhwc, conv_depthwise, conv_nchw, conv_winograd, matrix_product,
                 byte_matrix_product, byte_convolution, byte_lookup, row_passes, arg_rows, pool_nhwc, pool_nchw,
                 concat_parts, attention_tiles, row_stages, thin_stages, normalised_product, recurrent_steps,
                 byte_recurrent_steps, resize_lines, by_point, whole_operator>{};
 
-// Those of a model.
+// Those of a model, within the accuracy that it asks for in a member (cost/accuracy.hpp).
 template <class Model> constexpr auto families_of_model() {
-  if constexpr (requires { Model::families; }) return Model::families;
-  else return default_families;
+  constexpr auto all = [] {
+    if constexpr (requires { Model::families; }) return Model::families;
+    else return default_families;
+  }();
+  if constexpr (requires { accuracy{Model::accuracy}; }) return all.template within<accuracy{Model::accuracy}>();
+  else return all;
 }
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

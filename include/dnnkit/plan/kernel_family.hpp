@@ -20,6 +20,10 @@
 //     static constexpr kernel_match stage(const kernel_spec& spec, const cpu_facts& facts);
 // the choice that kernel<Net, S> of an earlier stage S is made from; without it, there is none.
 //
+// A family whose kernels compute sums in another way than as products added up has
+//     template <accuracy A> using within = ...;
+// the family that keeps to a model's accuracy, and says why where it cannot.
+//
 // match() decides everything: it returns a kernel_choice with its cost, 0 or more cycles, or no_match{"why"}. It is
 // asked in the compiler and, by printers of graphs made at run time, in a program. kernel<Net, R> reads Net::choices[R]
 // and decides nothing. The cheapest match of a list carries out a recipe (pass/choose_kernels.hpp); of equals the
@@ -35,6 +39,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dnnkit/cost/accuracy.hpp"
 #include "dnnkit/cost/target_facts.hpp"
 #include "dnnkit/operator/op_set.hpp"
 #include "dnnkit/plan/kernel_choice.hpp"
@@ -143,6 +148,16 @@ concept kernel_family_type = requires {
 &&(detail::matches_by<T, cpu_facts> || detail::matches_by<T, gpu_facts>)&&(detail::has_single_stages<T> ||
                                                                            detail::joins_stages<T>);
 
+namespace detail {
+// The family that keeps to an accuracy: most are the same for all.
+template <class Family, accuracy A> struct family_within { using type = Family; };
+template <class Family, accuracy A>
+requires requires { typename Family::template within<A>; }
+struct family_within<Family, A> {
+  using type = typename Family::template within<A>;
+};
+}  // namespace detail
+
 // A list of families; families + family_list<mine>{} is a longer one.
 template <kernel_family_type... Families> struct family_list {
   static constexpr std::size_t size = sizeof...(Families);
@@ -152,6 +167,10 @@ template <kernel_family_type... Families> struct family_list {
   using at = typename decltype(detail::type_at<I>(
       std::declval<detail::numbered_list<std::index_sequence_for<Families...>, Families...>>()))::type;
 
+  // The same list, of families that keep to this accuracy.
+  template <accuracy A> constexpr family_list<typename detail::family_within<Families, A>::type...> within() const {
+    return {};
+  }
   template <class... More> constexpr family_list<Families..., More...> operator+(family_list<More...>) const {
     return {};
   }

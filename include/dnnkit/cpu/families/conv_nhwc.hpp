@@ -223,23 +223,31 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   // --- second phase
   static index_t units(const kernel_call& call) noexcept { return convolution(call).units(); }
 
+  // Room of its own, where the engine has anything to put there.
+  static constexpr bool has_room = requires { convolution_type::room(); };
+  static std::int64_t worker_bytes(const kernel_call&) noexcept requires(has_room) {
+    return convolution_type::room() * number_bytes;
+  }
+
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const auto c = convolution(call);
     const number* weights = packed_of_run(call);
     if constexpr (packs_once) weights = reinterpret_cast<const number*>(call.packed);
     const number* in = reinterpret_cast<const number*>(call.scratch);
     if constexpr (in_place) in = facts::first_tap(call);
+    const number* start = bias.from == source::nothing ? nullptr : weights + weight_numbers;
     const index_t out_d = c.out_d;
-    c.run(in, weights, bias.from == source::nothing ? nullptr : weights + weight_numbers, first, last,
-          [&](auto acc, index_t n, index_t y, index_t x, index_t oc, auto valid) {
-            coordinates at{};
-            at[1] = oc;
-            at[0] = has_axis(0) ? n / out_d : n;
-            if constexpr (has_axis(0)) at[position(0) + 2] = n % out_d;
-            if constexpr (has_axis(1)) at[position(1) + 2] = y;
-            at[position(2) + 2] = x;
-            values::template finish<float_lanes, 1>(call, at, valid, acc);
-          });
+    const auto finish = [&](auto acc, index_t n, index_t y, index_t x, index_t oc, auto valid) {
+      coordinates at{};
+      at[1] = oc;
+      at[0] = has_axis(0) ? n / out_d : n;
+      if constexpr (has_axis(0)) at[position(0) + 2] = n % out_d;
+      if constexpr (has_axis(1)) at[position(1) + 2] = y;
+      at[position(2) + 2] = x;
+      values::template finish<float_lanes, 1>(call, at, valid, acc);
+    };
+    if constexpr (has_room) c.run(in, weights, start, first, last, finish, reinterpret_cast<number*>(call.worker));
+    else c.run(in, weights, start, first, last, finish);
   }
 
   // Rows of an image, panel by panel; of a volume, planes.

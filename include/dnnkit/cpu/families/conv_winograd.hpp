@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a group around a convolution with 3 x 3 taps by Winograd's F(4x4, 3x3) (cpu/micro/winograd.hpp),
+// channels last. Weights are transformed when they are packed, and take four times as much memory as for direct
+// convolution.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "dnnkit/cost/accuracy.hpp"
+#include "dnnkit/cpu/families/conv_nhwc.hpp"
+#include "dnnkit/cpu/micro/winograd.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+// What the family asks about a convolution, and what it costs by blocks of tiles.
+class winograd_spec : public convolution_spec {
+ public:
+  // The largest error against sums in double precision, as a part of the largest output (tests/cpu/micro/winograd.cpp).
+  static constexpr accuracy error{3e-6};
+
+  constexpr explicit winograd_spec(const kernel_spec& spec) : convolution_spec(spec) {}
+
+  // Why its kernels do not carry it out; empty when they do.
+  constexpr std::string_view unfit_for_tiles(accuracy allowed) const {
+    if (axes < 2 || taps(0) != 1 || taps(1) != 3 || taps(2) != 3) return "the window has not 3 x 3 taps";
+    for (std::size_t a = 0; a < 3; ++a)
+      if (stride(a) != 1 || dilation(a) != 1) return "the window moves in steps or has holes";
+    if (is_depthwise()) return "each channel has a filter of its own: there are no products";
+    if (allowed.billionths < error.billionths) return "its error may be larger than the accuracy that is asked for";
+    if (const std::string_view why = unfit({}); !why.empty()) return why;
+    if (anchor_type() != dtype::f32) return "the elements are not 32-bit floats";
+    if (runs_on_rows() || stored.reach.count != 0) return "its tiles are not rows of an image";
+    return stored_channels_last() ? std::string_view() : unfit_for_staging();
+  }
+
+  // Tiles that are multiplied at once, at the most; parts of the output channels that are units of their own.
+  struct division {
+    std::int32_t block = 1, parts = 1;
+  };
+  // The choice with the division that is expected to take least time: of about equals that of the fewest tiles.
+  constexpr kernel_choice best_choice(const cpu_facts& facts) const {
+    constexpr double clearly = 0.98;
+    constexpr std::int32_t most_tiles = 64;
+    const std::int32_t rows = plan::tile_rows(facts, width(facts));
+    kernel_choice best = choice_of(facts, {rows, parts_of(facts, rows)});
+    for (std::int32_t block = 2 * rows; block <= 4 * rows && block <= most_tiles; block += rows)
+      if (const kernel_choice c = choice_of(facts, {block, parts_of(facts, block)});
+          c.cost.cycles < clearly * best.cost.cycles)
+        best = c;
+    return best;
+  }
+
+ private:
+  static constexpr double points = winograd_transform::points * winograd_transform::points;
+  // Vector operations on a tile and a vector of channels, loads and stores included: counted.
+  static constexpr double of_input = 240, of_output = 170;
+
+  constexpr kernel_choice choice_of(const cpu_facts& facts, division d) const {
+    const even_pieces blocks = cut(tiles(), static_cast<double>(d.block));
+    const auto groups = static_cast<double>(convolution.group), in = static_cast<double>(in_channels()),
+               out = static_cast<double>(out_channels());
+    const double sums = cut(in / groups, longest_winograd_sum).count, times = blocks.count * points * groups * sums;
+    const tiled_cycles products = cycles_of(facts,
+                                            {.rows = blocks.size,
+                                             .vectors = vectors_of(facts, out / groups),
+                                             .depth = in / groups / sums,
+                                             .rows_collide = rows_collide(facts, static_cast<std::int64_t>(in) * 4)},
+                                            width(facts));
+    const double transforms = tiles() * (vectors_of(facts, in) * of_input + vectors_of(facts, out) * of_output);
+    const tiled_cycles all{times * products.arithmetic + transforms / facts.multiply_adds,
+                           times * products.starts + blocks.count * facts.costs.phase};
+    // The weights at all points come from memory once, and from where they are then for each further block.
+    memory_traffic more;
+    const double at_taps = 4 * elements_of(1), at_points = at_taps * points / 9;
+    const double room = 4 * points * static_cast<double>(d.block) * (in + out / static_cast<double>(d.parts));
+    more.add_read(memory_level::memory, at_points - at_taps);
+    more.add_read(level_of(facts, room + at_points), (blocks.count - 1) * at_points * facts.costs.weights);
+    // What a block hands from one phase to the next; in the second cache, transforms take as long as was counted.
+    if (const memory_level level = level_of(facts, room); level > memory_level::l2) {
+      const double bytes = 4 * points * tiles() * (in + out);
+      more.add_written(level, bytes);
+      more.add_read(level, bytes);
+    }
+    kernel_choice c =
+        choice(facts, 1, all, !stored_channels_last(),
+               "F(4x4, 3x3) by blocks of tiles: a quarter of the multiply-adds, with an error of up to 3e-6", more);
+    c.parameters = {0, d.block, d.parts};
+    return c;
+  }
+
+  constexpr int width(const cpu_facts& facts) const {
+    const index_t in = in_channels() / convolution.group;
+    return gemm_panel_vectors(facts, ceil_div(in, ceil_div(in, longest_winograd_sum)));
+  }
+  static constexpr double tiles_along(local_extent e) {
+    return static_cast<double>(ceil_div(static_cast<index_t>(known_or_typical(e)), winograd_transform::outputs));
+  }
+  constexpr double tiles() const {
+    return static_cast<double>(known_or_typical(space(0)) * known_or_typical(out_extent(0))) *
+           tiles_along(out_extent(1)) * tiles_along(out_extent(2));
+  }
+  // So many that there is work for some workers, each with a panel at least.
+  constexpr std::int32_t parts_of(const cpu_facts& facts, std::int32_t block) const {
+    constexpr std::int32_t pieces = 16;
+    const auto blocks = static_cast<std::int32_t>(cut(tiles(), block).count);
+    const auto groups = static_cast<double>(convolution.group);
+    const double panels =
+        groups * cut(vectors_of(facts, static_cast<double>(out_channels()) / groups), width(facts)).count;
+    return std::clamp((pieces + blocks - 1) / blocks, 1, static_cast<std::int32_t>(panels));
+  }
+};
+
+// Parameters of its choices: 0, as where images of conv_nhwc have a border; tiles of a block; parts of the output
+// channels.
+template <class Net, std::size_t R> struct winograd_kernel;
+template <accuracy Allowed> struct conv_winograd_within {
+  static constexpr std::string_view name = "conv_winograd";
+  static constexpr bool carries_out(const operator_tag& anchor) { return anchor.id == id_of<op::conv>; }
+
+  static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
+    const winograd_spec spec(recipe);
+    if (const std::string_view why = spec.unfit_for_tiles(Allowed); !why.empty()) return no_match{why};
+    return spec.best_choice(facts);
+  }
+
+  template <class Net, std::size_t R> using kernel = winograd_kernel<Net, R>;
+  template <accuracy Other> using within = conv_winograd_within<Other>;
+};
+using conv_winograd = conv_winograd_within<accuracy{}>;
+
+// Images and planes, as constants where they are known, and how the work is divided.
+template <class Images, class Depth, int Block, int Parts> struct winograd_convolution {
+  static constexpr winograd_attributes attributes_of(const conv_attributes& a) {
+    return {.in_channels = a.in_channels,
+            .out_channels = a.out_channels,
+            .groups = a.groups,
+            .block = Block,
+            .parts = Parts};
+  }
+  template <conv_attributes A, class, class... Extents>
+  using of = winograd<attributes_of(A), Images, Depth, Extents...>;
+};
+template <class Net, std::size_t R> struct engine_of_winograd {
+  using facts = convolution_kernel<Net, R>;
+  static constexpr local_extent images = facts::in_dim(0), planes = facts::out_extent(0);
+  template <bool Known, index_t Extent> using extent = std::conditional_t<Known, constant<Extent>, index_t>;
+  using type = winograd_convolution<extent<images.is_known(), images.is_known() ? images.value() : 0>,
+                                    extent<planes.is_known(), planes.is_known() ? planes.value() : 0>,
+                                    facts::access::choice.parameters[1], facts::access::choice.parameters[2]>;
+};
+template <class Net, std::size_t R>
+struct winograd_kernel : channels_last_kernel<Net, R, typename engine_of_winograd<Net, R>::type> {};
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+// Convolution with 3 x 3 taps by Winograd's F(4x4, 3x3), channels last: a block of tiles of 4 x 4 outputs is
+// transformed, multiplied by the transformed weights in 36 products (cpu/micro/gemm.hpp), one for each pair of points,
+// and transformed back, all of which stays in the second cache. A quarter of the multiply-adds of direct convolution.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "dnnkit/cpu/micro/gemm.hpp"
+#include "dnnkit/cpu/micro/winograd_transform.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+// What is always known. Channel counts are those of the whole tensor; groups divide them.
+struct winograd_attributes {
+  index_t in_channels = 1, out_channels = 1, groups = 1;
+  int block = 1;  // so many tiles are multiplied at once, at the most
+  int parts = 1;  // of the output channels, units of their own: where there are few blocks to share among workers
+
+  constexpr index_t group_in() const noexcept { return in_channels / groups; }
+  constexpr index_t group_out() const noexcept { return out_channels / groups; }
+};
+
+// Tiles cut evenly into blocks of at most Most: f(constant<rows of the products>, first tile, tiles). Known counts have
+// blocks of at most two sizes; others have products of Most rows or half of them, of which the last are of no tile.
+template <int Most, class Tiles> struct tile_blocks {
+  using blocks = split<Most, Tiles>;
+  static constexpr index_t largest = blocks::largest;
+  constexpr explicit tile_blocks(Tiles) noexcept {}
+  static constexpr index_t count() noexcept { return blocks::count(); }
+  template <class F> [[gnu::always_inline]] static void visit(index_t b, F&& f) {
+    blocks::visit(b, [&](auto rows, index_t first) { f(rows, first, index_t(rows)); });
+  }
+};
+template <int Most> struct tile_blocks<Most, index_t> {
+  static constexpr index_t largest = Most, half = (Most + 1) / 2;
+  index_t tiles;
+  constexpr explicit tile_blocks(index_t n) noexcept : tiles(n) {}
+  constexpr index_t count() const noexcept { return ceil_div(tiles, Most); }
+  template <class F> [[gnu::always_inline]] void visit(index_t b, F&& f) const {
+    const index_t first = tiles * b / count(), n = tiles * (b + 1) / count() - first;
+    if (n > half) f(constant<Most>{}, first, n);
+    else f(constant<half>{}, first, n);
+  }
+};
+
+// So many products are added up at the most before their sum is added to others.
+inline constexpr int longest_winograd_sum = 256;
+
+// Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
+//
+// `input` of run() points at what the first tap of output pixel (0, 0) of image 0 reads, as that of conv_of
+// (cpu/micro/conv.hpp): out_h + 2 rows of out_w + 2 pixels are read, and nothing else; what tiles need beyond is zero.
+// The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes), n being image * out_d + plane.
+template <winograd_attributes A, class Images = index_t, class Depth = index_t, class Height = index_t,
+          class Width = index_t, class RowStride = index_t, class PixelStride = constant<A.in_channels>>
+struct winograd {
+  using element = float;
+  using transform = winograd_transform;
+  static constexpr index_t outputs = transform::outputs, points = transform::points, planes = points * points;
+
+  static_assert(A.groups > 0 && A.in_channels % A.groups == 0 && A.out_channels % A.groups == 0,
+                "winograd: groups must divide the input and the output channels");
+
+  [[no_unique_address]] Height out_h{};
+  [[no_unique_address]] Width out_w{};
+  [[no_unique_address]] RowStride row_stride{};
+  [[no_unique_address]] PixelStride pixel_stride{};
+  [[no_unique_address]] Images images{};
+  index_t image_stride = 0;
+  [[no_unique_address]] Depth out_d{};
+  index_t depth_stride = 0;
+
+  // Sums over many channels are sums of sums over some of them, which rounds less: of 512 channels at once the largest
+  // error is 1.5 times as large, of 1024 twice.
+  using sums = split<longest_winograd_sum, constant<A.group_in()>>;
+  static constexpr index_t input_row = ceil_div(A.in_channels, float_lanes) * float_lanes;
+  static constexpr int widest_panel = gemm_panel_vectors<constant<sums::largest>>();
+  template <index_t Rows, index_t Channels>
+  using product = gemm<constant<Rows>, constant<A.group_out()>, constant<Channels>, constant<input_row>, widest_panel>;
+  using panel_layout = panels<widest_panel, constant<A.group_out()>>;
+
+  // --- output channels: panels of all groups, of which each part has some
+  static constexpr index_t panels_of_group = panel_layout::count(A.group_out());
+  static constexpr index_t first_panel(index_t part) noexcept { return A.groups * panels_of_group * part / A.parts; }
+  // Columns before panel p: as panels store them, and as the tensor has them.
+  static constexpr index_t stored_columns(index_t p) noexcept {
+    return p / panels_of_group * panel_layout::padded(A.group_out()) + column_in_group(p);
+  }
+  static constexpr index_t columns(index_t p) noexcept {
+    return p / panels_of_group * A.group_out() + column_in_group(p);
+  }
+
+  static constexpr index_t packed_size() noexcept {
+    return planes * A.group_in() * A.groups * panel_layout::padded(A.group_out());
+  }
+  static constexpr index_t bias_size() noexcept { return A.out_channels; }
+
+  // weight: ONNX's OIHW, contiguous. Part by part, plane by plane, some channels after the others, panels of these.
+  static void pack(const float* weight, float* packed) {
+    for (index_t part = 0; part < A.parts; ++part) {
+      const index_t begin = first_panel(part), end = first_panel(part + 1);
+      float* const to = packed + planes * A.group_in() * stored_columns(begin);
+      const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
+      for (index_t sum = 0; sum < sums::count(); ++sum)
+        sums::visit(sum, [&](auto channels, index_t first) {
+          for (index_t p = begin; p < end; ++p)
+            pack_panel(weight, p, first, channels,
+                       to + plane / A.group_in() * first + channels * (stored_columns(p) - stored_columns(begin)),
+                       plane);
+        });
+    }
+  }
+  static void pack_bias(const float* bias, float* packed) { std::copy_n(bias, A.out_channels, packed); }
+
+  // --- work: a unit is one part of the output channels of a block of tiles. Any partition of [0, units()) into ranges
+  // may run in any order or at once. A range transforms the input of each of its blocks once.
+  constexpr index_t units() const noexcept { return blocks().count() * A.parts; }
+
+  // Floats of the room that run() needs, a range's own: transformed input and products.
+  static constexpr index_t room() noexcept { return planes * (input_plane + product_plane); }
+
+  // bias: bias_size() floats or null.
+  template <class Epilogue>
+  void run(const float* input, const float* packed, const float* bias, index_t first, index_t last, Epilogue&& epilogue,
+           float* room) const {
+    float* const v = room;
+    float* const m = room + planes * input_plane;
+    for (index_t u = first; u < last;) {
+      const index_t b = u / A.parts, end = std::min(last, (b + 1) * A.parts);
+      blocks().visit(b, [&](auto rows, index_t tile, index_t tiles) {
+        transform_input(input, tile, tiles, rows, v);
+        for (index_t part = u % A.parts; part < end - b * A.parts; ++part) {
+          multiply<static_cast<index_t>(decltype(rows)::value)>(v, packed, part, m);
+          transform_output(m, bias, tile, tiles, part, epilogue);
+        }
+      });
+      u = end;
+    }
+  }
+
+ private:
+  // Planes do not begin in one set of the first cache.
+  static constexpr index_t apart = 48;
+
+  static constexpr bool are_tiles_known =
+      is_constant<Images> && is_constant<Depth> && is_constant<Height> && is_constant<Width>;
+  using tile_count =
+      std::conditional_t<are_tiles_known,
+                         constant<value_or<Images>(0) * value_or<Depth>(0) * ceil_div(value_or<Height>(0), outputs) *
+                                  ceil_div(value_or<Width>(0), outputs)>,
+                         index_t>;
+  using block_layout = tile_blocks<A.block, tile_count>;
+  constexpr index_t across() const noexcept { return ceil_div(out_w, outputs); }
+  constexpr index_t down() const noexcept { return ceil_div(out_h, outputs); }
+  constexpr block_layout blocks() const noexcept {
+    if constexpr (are_tiles_known) return block_layout(tile_count{});
+    else return block_layout(images * out_d * down() * across());
+  }
+
+  static constexpr index_t input_plane = block_layout::largest * input_row + apart;
+  static constexpr index_t product_row = [] {
+    index_t most = 0;
+    for (index_t p = 0; p < A.parts; ++p) most = std::max(most, columns(first_panel(p + 1)) - columns(first_panel(p)));
+    return ceil_div(most, float_lanes) * float_lanes;
+  }();
+  static constexpr index_t product_plane = block_layout::largest * product_row + apart;
+
+  static constexpr index_t column_in_group(index_t p) noexcept {
+    index_t at = 0;
+    panel_layout::visit(p % panels_of_group, [&](auto, index_t column) { at = column; });
+    return at;
+  }
+
+  // Where a tile lies.
+  struct tile_place {
+    index_t image, y, x;  // of its first output
+  };
+  constexpr tile_place place_of(index_t tile) const noexcept {
+    const index_t column = tile % across(), row = tile / across();
+    return {row / down(), row % down() * outputs, column * outputs};
+  }
+
+  // Some channels of panel p at all points, planes `plane` floats apart.
+  static void pack_panel(const float* weight, index_t p, index_t first, index_t channels, float* to, index_t plane) {
+    panel_layout::visit(p % panels_of_group, [&](auto vectors, index_t column) {
+      const index_t width = vectors() * float_lanes, group = p / panels_of_group;
+      for (index_t c = 0; c < channels; ++c)
+        for (index_t n = 0; n < width; ++n) {
+          std::array<double, 9> taps{};
+          if (const index_t oc = column + n; oc < A.group_out())
+            std::copy_n(weight + ((group * A.group_out() + oc) * A.group_in() + first + c) * 9, 9, taps.begin());
+          const auto all = transform::filter(taps);
+          for (index_t k = 0; k < planes; ++k)
+            to[k * plane + c * width + n] = static_cast<float>(all[static_cast<std::size_t>(k)]);
+        }
+    });
+  }
+
+  // --- the input's tiles at all points
+  [[gnu::noinline]] void transform_input(const float* input, index_t tile, index_t tiles, index_t rows,
+                                         float* v) const {
+    for (index_t t = 0; t < tiles; ++t) {
+      const tile_place at = place_of(tile + t);
+      const float* const from = input + at.image / out_d * image_stride + at.image % out_d * depth_stride +
+                                at.y * row_stride + at.x * pixel_stride;
+      const index_t there_h = out_h + 2 - at.y, there_w = out_w + 2 - at.x;
+      float* const to = v + t * input_row;
+      if (there_h >= points && there_w >= points) transform_tile(from, to);
+      else transform_cut_tile(from, there_h, there_w, to);
+    }
+    for (index_t k = 0; tiles < rows && k < planes; ++k)
+      std::fill(v + k * input_plane + tiles * input_row, v + k * input_plane + rows * input_row, 0.0f);
+  }
+  [[gnu::always_inline]] static void at_points(const float* from, auto row, auto pixel, float* to, auto lanes) {
+    float_vec half[points][points];
+#pragma GCC unroll 6
+    for (int j = 0; j < points; ++j) {
+      float_vec d[points], e[points];
+#pragma GCC unroll 6
+      for (int i = 0; i < points; ++i) {
+        if constexpr (is_constant<decltype(lanes)>) d[i] = float_vec::load(from + i * row + j * pixel);
+        else d[i] = float_vec::load(from + i * row + j * pixel, lanes);
+      }
+      transform::input(d, e);
+#pragma GCC unroll 6
+      for (int i = 0; i < points; ++i) half[i][j] = e[i];
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < points; ++i) {
+      float_vec e[points];
+      transform::input(half[i], e);
+#pragma GCC unroll 6
+      for (int j = 0; j < points; ++j) e[j].store(to + (i * points + j) * input_plane);
+    }
+  }
+  [[gnu::always_inline]] void transform_tile(const float* from, float* to) const {
+    for (index_t c = 0; c + float_lanes <= A.in_channels; c += float_lanes)
+      at_points(from + c, row_stride, pixel_stride, to + c, constant<float_lanes>{});
+    if constexpr (constexpr index_t rest = A.in_channels % float_lanes; rest != 0) {
+      constexpr index_t c = A.in_channels - rest;
+      at_points(from + c, row_stride, pixel_stride, to + c, rest);
+    }
+  }
+  // Of a tile at the right or lower end, of whose input so many rows and columns are there.
+  [[gnu::noinline]] void transform_cut_tile(const float* from, index_t there_h, index_t there_w, float* to) const {
+    for (index_t c = 0; c < A.in_channels; c += float_lanes) {
+      const index_t lanes = std::min<index_t>(float_lanes, A.in_channels - c);
+      alignas(64) float whole[planes * float_lanes];
+      for (index_t i = 0; i < points; ++i)
+        for (index_t j = 0; j < points; ++j) {
+          float_vec d(0.0f);
+          if (i < there_h && j < there_w) d = float_vec::load(from + i * row_stride + j * pixel_stride + c, lanes);
+          d.store(whole + (i * points + j) * float_lanes);
+        }
+      at_points(whole, constant<points * float_lanes>{}, constant<float_lanes>{}, to + c, constant<float_lanes>{});
+    }
+  }
+
+  // --- products at all points
+  template <index_t Rows> static void multiply(const float* v, const float* packed, index_t part, float* m) {
+    const index_t begin = first_panel(part), end = first_panel(part + 1);
+    const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
+    const float* const weights = packed + planes * A.group_in() * stored_columns(begin);
+    for (index_t k = 0; k < planes; ++k)
+      for (index_t p = begin; p < end;) {
+        const index_t group = p / panels_of_group, last = std::min(end, (group + 1) * panels_of_group);
+        const index_t in_group = p - group * panels_of_group;
+        for (index_t sum = 0; sum < sums::count(); ++sum)
+          sums::visit(sum, [&](auto channels, index_t first) {
+            constexpr product<Rows, static_cast<index_t>(decltype(channels)::value)> some{};
+            static_assert(some.units() == panels_of_group, "winograd: rows of a block are cut");
+            // where the first panel of the group would be
+            const float* const b = weights + k * plane + plane / A.group_in() * first +
+                                   channels * (stored_columns(p) - stored_columns(begin) - column_in_group(p));
+            float* const to = m + k * product_plane + group * A.group_out() - columns(begin);
+            some.run(v + k * input_plane + group * A.group_in() + first, b, nullptr, in_group, in_group + last - p,
+                     [to, first](float_vec acc, index_t row, index_t column, auto lanes) {
+                       float* const at = to + row * product_row + column;
+                       if constexpr (is_constant<decltype(lanes)>) {
+                         if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at);
+                         acc.store(at);
+                       } else {
+                         if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at, lanes);
+                         acc.store(at, lanes);
+                       }
+                     });
+          });
+        p = last;
+      }
+  }
+
+  // --- and the outputs of them
+  template <class Epilogue>
+  [[gnu::noinline]] void transform_output(const float* m, const float* bias, index_t tile, index_t tiles, index_t part,
+                                          Epilogue& epilogue) const {
+    const index_t begin = columns(first_panel(part)), end = columns(first_panel(part + 1));
+    for (index_t t = 0; t < tiles; ++t) {
+      const tile_place at = place_of(tile + t);
+      const index_t there_h = std::min<index_t>(outputs, out_h - at.y),
+                    there_w = std::min<index_t>(outputs, out_w - at.x);
+      const float* const from = m + t * product_row;
+      const auto finish = [&](index_t oc, auto lanes) __attribute__((always_inline)) {
+        float_vec all[outputs][outputs];
+        outputs_of(from + (oc - begin), bias == nullptr ? float_vec(0.0f) : load_bias(bias + oc, lanes), all);
+#pragma GCC unroll 1
+        for (index_t i = 0; i < there_h; ++i) {
+#pragma GCC unroll 4
+          for (index_t j = 0; j < outputs; ++j)
+            if (j < there_w) epilogue(all[i][j], at.image, at.y + i, at.x + j, oc, lanes);
+        }
+      };
+      index_t oc = begin;
+      for (; oc + float_lanes <= end; oc += float_lanes) finish(oc, constant<float_lanes>{});
+      if constexpr (A.group_out() % float_lanes != 0)
+        if (oc < end) finish(oc, end - oc);
+    }
+  }
+  [[gnu::always_inline]] static float_vec load_bias(const float* bias, auto lanes) {
+    if constexpr (is_constant<decltype(lanes)>) return float_vec::load(bias);
+    else return float_vec::load(bias, lanes);
+  }
+  [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias, float_vec (&all)[outputs][outputs]) {
+    float_vec half[outputs][points];
+#pragma GCC unroll 6
+    for (int j = 0; j < points; ++j) {
+      float_vec d[points], e[outputs];
+#pragma GCC unroll 6
+      for (int i = 0; i < points; ++i) d[i] = float_vec::load(from + (i * points + j) * product_plane);
+      transform::output(d, e);
+#pragma GCC unroll 4
+      for (int i = 0; i < outputs; ++i) half[i][j] = e[i];
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < outputs; ++i) {
+      transform::output(half[i], all[i]);
+#pragma GCC unroll 4
+      for (int j = 0; j < outputs; ++j) all[i][j] = all[i][j] + bias;
+    }
+  }
+};
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

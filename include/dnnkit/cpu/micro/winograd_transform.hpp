@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The transforms of Winograd's minimal filtering F(4, 3) (Winograd, Arithmetic Complexity of Computations, 1980; Lavin
+// and Gray, Fast Algorithms for Convolutional Neural Networks, section 4): four outputs of a filter with three taps are
+// A'[(G g) * (B' d)], six products instead of twelve. Nested along two axes: 36 instead of 144.
+//
+// The polynomials are taken at 0, +-sqrt(1/2), +-sqrt(2) and infinity. Their products are 1/2 and 2, so that the
+// transforms have few constants, and no power of a point is far from 1: of 512 channels the largest error is 0.7 to 2.3
+// millionths of the largest output, where the usual points, +-1 and +-2, make 2 to 11.
+#pragma once
+
+#include <array>
+
+#include "dnnkit/cpu/micro/extent.hpp"
+#include "dnnkit/cpu/micro/vec.hpp"
+
+namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+struct winograd_transform {
+  static constexpr int outputs = 4, taps = 3, points = outputs + taps - 1;
+
+  static constexpr double near = 0.70710678118654752440, far = 1.41421356237309504880;  // sqrt(1/2), sqrt(2)
+  static constexpr std::array<double, points - 1> finite{0, near, -near, far, -far};
+
+  // G: the filter's polynomial at each point, divided by what Lagrange's interpolation divides by; at infinity its
+  // leading coefficient.
+  static constexpr std::array<std::array<double, taps>, points> of_filter = [] {
+    std::array<std::array<double, taps>, points> g{};
+    for (std::size_t i = 0; i < finite.size(); ++i) {
+      double power = 1;
+      for (std::size_t j = 0; j < finite.size(); ++j)
+        if (j != i) power /= finite[i] - finite[j];
+      for (double& x : g[i]) {
+        x = power;
+        power *= finite[i];
+      }
+    }
+    g[points - 1][taps - 1] = 1;
+    return g;
+  }();
+
+  // G g G': a filter of 3 x 3 taps at 6 x 6 points.
+  static constexpr std::array<double, points * points> filter(const std::array<double, taps * taps>& g) {
+    std::array<double, points * taps> rows{};
+    std::array<double, points * points> all{};
+    for (std::size_t i = 0; i < points; ++i)
+      for (std::size_t x = 0; x < taps; ++x)
+        for (std::size_t y = 0; y < taps; ++y) rows[i * taps + x] += of_filter[i][y] * g[y * taps + x];
+    for (std::size_t i = 0; i < points; ++i)
+      for (std::size_t j = 0; j < points; ++j)
+        for (std::size_t x = 0; x < taps; ++x) all[i * points + j] += of_filter[j][x] * rows[i * taps + x];
+    return all;
+  }
+
+  // B' d: six elements of the input at the points. @pre to and d do not overlap
+  [[gnu::always_inline]] static void input(const float_vec (&d)[points], float_vec (&to)[points]) noexcept {
+    const float_vec a = fma(d[2], float_vec(-2.0f), d[4]),
+                    b = float_vec(float(near)) * fma(d[1], float_vec(-2.0f), d[3]);
+    const float_vec c = fma(d[2], float_vec(-0.5f), d[4]),
+                    e = float_vec(float(far)) * fma(d[1], float_vec(-0.5f), d[3]);
+    to[0] = fma(d[2], float_vec(-2.5f), d[0] + d[4]);
+    to[1] = a + b;
+    to[2] = a - b;
+    to[3] = c + e;
+    to[4] = c - e;
+    to[5] = fma(d[3], float_vec(-2.5f), d[1] + d[5]);
+  }
+
+  // A' m: four outputs of the products at the points.
+  [[gnu::always_inline]] static void output(const float_vec (&m)[points], float_vec (&to)[outputs]) noexcept {
+    const float_vec a = m[1] + m[2], b = float_vec(float(near)) * (m[1] - m[2]);
+    const float_vec c = m[3] + m[4], e = float_vec(float(far)) * (m[3] - m[4]);
+    to[0] = m[0] + (a + c);
+    to[1] = b + e;
+    to[2] = fma(a, float_vec(0.5f), c + c);
+    to[3] = fma(b, float_vec(0.5f), fma(e, float_vec(2.0f), m[5]));
+  }
+};
+
+}  // namespace dnnkit::cpu::inline DNNKIT_TARGET

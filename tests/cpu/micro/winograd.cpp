@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Winograd's F(4x4, 3x3) against plain loops in double: the largest error is at most 3 millionths of the largest
+// output, for sizes that tiles do not divide, channels that vectors do not, groups, images, planes, parts and blocks.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/cpu/micro/winograd.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "conv_check.hpp"
+
+using namespace dnnkit::cpu;
+using namespace reference;
+
+namespace {
+
+constexpr double allowed = 3e-6;
+
+constexpr conv_attributes convolution_of(const winograd_attributes& a) {
+  return square(a.in_channels, a.out_channels, 3, 1, 1, a.groups);
+}
+
+// Outputs in double, of all or of some channels: those whose number is a multiple of `every`.
+struct expected_outputs {
+  std::vector<double> all;
+  double largest = 0;
+};
+expected_outputs expected(const conv_problem& p, const std::vector<float>& x, const std::vector<float>& weight,
+                          const std::vector<float>& bias, index_t every) {
+  expected_outputs e;
+  for (index_t n = 0; n < p.images; ++n)
+    for (index_t z = 0; z < p.out(0); ++z)
+      for (index_t y = 0; y < p.out(1); ++y)
+        for (index_t column = 0; column < p.out(2); ++column)
+          for (index_t oc = 0; oc < p.out_c; oc += every) {
+            const double sum = p.at(x, weight, n, oc, z, y, column);
+            e.all.push_back(bias.empty() ? sum : sum + static_cast<double>(bias[static_cast<std::size_t>(oc)]));
+            e.largest = std::max(e.largest, std::abs(e.all.back()));
+          }
+  return e;
+}
+
+// The largest error, as a part of the largest output. Work is cut at random; what nobody may read is NaN.
+template <class Kernel>
+double error_of(const conv_problem& p, const Kernel& kernel, const haloed& input, const std::vector<float>& x,
+                bool with_bias, index_t every = 1) {
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const index_t od = p.out(0), oh = p.out(1), ow = p.out(2);
+  const auto weight = values(p.out_c * (p.in_c / p.groups) * 9);
+  const auto bias = values(with_bias ? p.out_c : 0);
+  std::vector<float> bounded = input.data;  // behind it nothing that may be computed with
+  bounded.insert(bounded.end(), static_cast<std::size_t>(6 * input.row_stride), none);
+  std::vector<float> packed(static_cast<std::size_t>(kernel.packed_size())),
+      start(static_cast<std::size_t>(kernel.bias_size())), room(static_cast<std::size_t>(kernel.room()), none);
+  kernel.pack(weight.data(), packed.data());
+  if (with_bias) kernel.pack_bias(bias.data(), start.data());
+  std::vector<float> out(static_cast<std::size_t>(p.images * od * oh * ow * p.out_c), none);
+  index_t twice = 0;
+  const auto run = [&](index_t first, index_t last, std::vector<float>& to) {
+    kernel.run(
+        bounded.data(), packed.data(), with_bias ? start.data() : nullptr, first, last,
+        [&](float_vec acc, index_t n, index_t y, index_t column, index_t oc, auto lanes) {
+          store_once(acc, to.data() + ((n * oh + y) * ow + column) * p.out_c + oc, lanes, twice);
+        },
+        room.data());
+  };
+  std::vector<index_t> cuts{0, kernel.units(), pick(0, kernel.units()), pick(0, kernel.units())};
+  std::sort(cuts.begin(), cuts.end());
+  for (std::size_t i = cuts.size() - 1; i > 0; --i) run(cuts[i - 1], cuts[i], out);
+  CHECK(twice == 0);
+  std::vector<float> at_once(out.size(), none);
+  run(0, kernel.units(), at_once);
+  CHECK(std::equal(out.begin(), out.end(), at_once.begin()));  // whatever the cuts are, and where there is a NaN not
+
+  const expected_outputs want = expected(p, x, weight, bias, every);
+  double error = 0;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (static_cast<index_t>(i) % p.out_c % every == 0)
+      error = std::max(error, std::abs(static_cast<double>(out[i]) - want.all[next++]));
+  return error / want.largest;
+}
+
+template <winograd_attributes A>
+void check_run_time(index_t images, index_t d, index_t h, index_t w, index_t pad, bool with_bias = true) {
+  CAPTURE(h);
+  CAPTURE(w);
+  CAPTURE(A.in_channels);
+  CAPTURE(A.out_channels);
+  const auto p = problem<convolution_of(A)>(images, d, h, w, 0, pad, pad);
+  const auto x = values(images * A.in_channels * d * h * w);
+  const haloed close(p, x, 0), wide(p, x, 3);
+  const auto check = [&](auto kernel, const haloed& input) {
+    kernel.images = images;
+    kernel.out_h = p.out(1);
+    kernel.out_w = p.out(2);
+    kernel.row_stride = input.row_stride;
+    kernel.image_stride = input.image_stride;
+    kernel.out_d = d;
+    kernel.depth_stride = input.depth_stride;
+    CHECK(error_of(p, kernel, input, x, with_bias) <= allowed);
+  };
+  check(winograd<A>{}, close);
+  winograd<A, index_t, index_t, index_t, index_t, index_t, index_t> of_any_stride;
+  of_any_stride.pixel_stride = wide.pixel_stride;
+  check(of_any_stride, wide);
+}
+
+template <winograd_attributes A, index_t Images, index_t H, index_t W>
+double error_of_known(index_t pad = 1, index_t every = 1) {
+  const auto p = problem<convolution_of(A)>(Images, 1, H, W, 0, pad, pad);
+  const auto x = values(Images * A.in_channels * H * W);
+  const haloed close(p, x, 0);
+  winograd<A, constant<Images>, constant<1>, constant<H>, constant<W>, constant<(W + 2) * A.in_channels>> kernel;
+  kernel.image_stride = close.image_stride;
+  return error_of(p, kernel, close, x, true, every);
+}
+
+}  // namespace
+
+TEST_CASE("the filter at the points, interpolated, is the filter") {
+  // Of one output: the sum of products at all points is the sum of products of taps.
+  constexpr std::array<double, 9> filter{1, -2, 3, 0.5, 4, -1, 2, 0.25, -3};
+  constexpr auto u = winograd_transform::filter(filter);
+  for (int at = 0; at < 36; ++at) {
+    float_vec d[6][6], half[6][6], e[6], back[4][6], y[4][4];
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 6; ++j) d[j][i] = float_vec(i * 6 + j == at ? 1.0f : 0.0f);
+    for (int j = 0; j < 6; ++j) {
+      winograd_transform::input(d[j], e);
+      for (int i = 0; i < 6; ++i) half[i][j] = e[i];
+    }
+    float_vec m[6][6];
+    for (int i = 0; i < 6; ++i) {
+      winograd_transform::input(half[i], e);
+      for (int j = 0; j < 6; ++j)
+        m[j][i] = e[j] * float_vec(static_cast<float>(u[static_cast<std::size_t>(i * 6 + j)]));
+    }
+    for (int j = 0; j < 6; ++j) {
+      float_vec o[4];
+      winograd_transform::output(m[j], o);
+      for (int i = 0; i < 4; ++i) back[i][j] = o[i];
+    }
+    for (int i = 0; i < 4; ++i) winograd_transform::output(back[i], y[i]);
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) {
+        const int ky = at / 6 - i, kx = at % 6 - j;
+        const bool inside = ky >= 0 && ky < 3 && kx >= 0 && kx < 3;
+        const double want = inside ? filter[static_cast<std::size_t>(ky * 3 + kx)] : 0;
+        CHECK(std::abs(static_cast<double>(y[i][j][0]) - want) <= 4e-6);
+      }
+  }
+}
+
+TEST_CASE("random sizes at run time") {
+  for (int round = 0; round < 4; ++round) {
+    const auto size = [] { return pick(1, 23); };
+    check_run_time<winograd_attributes{.in_channels = 16, .out_channels = 32, .block = 7}>(pick(1, 3), 1, size(),
+                                                                                           size(), 1);
+    check_run_time<winograd_attributes{.in_channels = 5, .out_channels = 19, .block = 4, .parts = 2}>(
+        1, 1, size(), size(), 1, round % 2 == 0);
+    check_run_time<winograd_attributes{.in_channels = 24, .out_channels = 70, .groups = 2, .block = 3, .parts = 3}>(
+        1, pick(1, 3), size() + 2, size() + 2, 0);
+    check_run_time<winograd_attributes{.in_channels = 12, .out_channels = 36, .groups = 4, .block = 5}>(2, 1, size(),
+                                                                                                        size(), 1);
+  }
+}
+
+TEST_CASE("known sizes, blocks of two sizes") {
+  const double least = 1e-9;  // it is no direct convolution in double
+  const auto is_right = [&](double error) { return error <= allowed && error > least; };
+  CHECK(is_right(error_of_known<winograd_attributes{.in_channels = 16, .out_channels = 16, .block = 6}, 1, 14, 14>()));
+  CHECK(is_right(error_of_known<winograd_attributes{.in_channels = 3, .out_channels = 33, .block = 4}, 2, 9, 11>()));
+  CHECK(is_right(
+      error_of_known<winograd_attributes{.in_channels = 8, .out_channels = 64, .block = 12, .parts = 4}, 1, 1, 30>()));
+  CHECK(is_right(
+      error_of_known<winograd_attributes{.in_channels = 54, .out_channels = 72, .groups = 3, .block = 12, .parts = 2},
+                     1, 13, 8>()));
+}
+
+TEST_CASE("the error of long reductions") {
+  double most = 0;
+  const auto add = [&](double error) { most = std::max(most, error); };
+  add(error_of_known<winograd_attributes{.in_channels = 64, .out_channels = 64, .block = 12}, 1, 28, 28>(1, 7));
+  add(error_of_known<winograd_attributes{.in_channels = 256, .out_channels = 64, .block = 12}, 1, 14, 14>(1, 7));
+  add(error_of_known<winograd_attributes{.in_channels = 512, .out_channels = 128, .block = 24, .parts = 2}, 1, 14, 14>(
+      1, 7));
+  add(error_of_known<winograd_attributes{.in_channels = 1024, .out_channels = 32, .block = 12}, 1, 10, 14>(1, 3));
+  MESSAGE("largest error: " << most);
+  CHECK(most <= allowed);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
+// OPTIONS: -O1
+// Groups around convolutions that are computed by Winograd's algorithm, against the reference evaluator: sizes that
+// tiles do not divide, known and symbolic; input that is read where it lies, as a part of a Concat and mirrored at its
+// borders; bias, activations, residuals and views behind it; and the accuracy that a model asks for.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/compile.hpp"
+#include "tests/support/compiled.hpp"
+#include "tests/support/eager_winograd.hpp"
+
+namespace dk = dnnkit;
+using dk::f32;
+
+namespace {
+
+// At most so much of the largest output, for each of two layers, the second of which reads what the first one has done.
+constexpr double allowed = 6e-6;
+
+constexpr dk::tensor convolution(dk::builder& g, dk::tensor x, std::string_view name, std::int64_t out,
+                                 dk::op::conv a = {.pads = {1, 1, 1, 1}}) {
+  const std::int64_t in = x.size(1).value() / a.group;
+  return dk::conv(x, g.weight(name, ".weight", {out, in, 3, 3}), g.weight(name, ".bias", {out}), a);
+}
+
+template <std::int64_t Images, std::int64_t Height, std::int64_t Width> struct sized {
+  static constexpr dk::tensor image(dk::builder& g, std::int64_t channels) {
+    return g.input("x", f32, {Images, channels, Height, Width});
+  }
+};
+struct symbolic {
+  static constexpr dk::tensor image(dk::builder& g, std::int64_t channels) {
+    return g.input("x", f32, {dk::sym("N", {1, 3}), channels, dk::sym("H", {3, 40}), dk::sym("W", {3, 40})});
+  }
+};
+
+// The input is brought to channels last first; a residual; channels that fill no vector.
+template <class Size> struct residual_block {
+  static constexpr auto families = harness::with_eager_winograd;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = dk::silu(convolution(g, Size::image(g, 3), "a", 20));
+    g.output("y", dk::relu(convolution(g, x, "b", 20) + x));
+  }
+};
+// Groups, some of whose channels fill no vector; without a bias; without padding, and more of it on one side.
+template <class Size> struct in_groups {
+  static constexpr auto families = harness::with_eager_winograd;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = dk::relu(convolution(g, Size::image(g, 36), "a", 24, {.pads = {1, 1, 1, 1}, .group = 3}));
+    g.output("y", dk::conv(x, g.weight("b", {40, 6, 3, 3}), {.pads = {2, 0, 0, 1}, .group = 4}));
+  }
+};
+// What is read mirrored at its borders, as a part of a Concat, and what is stored in other coordinates.
+template <class Size> struct behind_movement {
+  static constexpr auto families = harness::with_eager_winograd;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = Size::image(g, 8);
+    const dk::tensor a = dk::relu(convolution(g, x, "a", 16));
+    const dk::op::pad mirror{.pads = {0, 0, 1, 1, 0, 0, 1, 1}, .mode = dk::pad_mode::reflect};
+    g.output("mirrored", convolution(g, dk::pad(a, mirror), "b", 9, {}));
+    g.output("shuffled", dk::depth_to_space(convolution(g, a, "c", 12), {.blocksize = 2}));
+    const dk::tensor half = convolution(g, a, "d", 16);
+    g.output("joined", dk::concat({half, dk::relu(convolution(g, half, "e", 8))}, {.axis = 1}));
+  }
+};
+// Windows of one plane, over volumes.
+template <bool Symbolic> struct planes {
+  static constexpr auto families = harness::with_eager_winograd;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = Symbolic ? g.input("x", f32, {2, 6, dk::sym("D", {2, 4}), dk::sym("H", {3, 17}), 9})
+                                  : g.input("x", f32, {2, 6, 3, 10, 13});
+    dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {16, 6, 1, 3, 3}), {.pads = {0, 1, 1, 0, 1, 1}}));
+    y = dk::conv(y, g.weight("b", {18, 16, 1, 3, 3}), g.weight("c", {18}), {.pads = {0, 1, 0, 0, 1, 0}});
+    g.output("y", dk::sigmoid(y));
+  }
+};
+
+// Kernels of this name.
+template <class Model> constexpr std::size_t kernels_called(std::string_view name) {
+  std::size_t n = 0;
+  for (const dk::plan::step& s : dk::compile<Model>::plan.steps)
+    n += dk::compile<Model>::choices[s.kernel].family == name ? 1 : 0;
+  return n;
+}
+template <class Model> constexpr std::size_t eager_kernels = kernels_called<Model>(harness::eager_winograd::name);
+static_assert(eager_kernels<residual_block<sized<1, 14, 15>>> == 2 && eager_kernels<residual_block<symbolic>> == 2);
+static_assert(eager_kernels<in_groups<sized<2, 9, 22>>> == 2 && eager_kernels<in_groups<symbolic>> == 2);
+static_assert(eager_kernels<behind_movement<sized<1, 11, 8>>> == 5 && eager_kernels<behind_movement<symbolic>> == 5);
+static_assert(eager_kernels<planes<false>> == 2 && eager_kernels<planes<true>> == 2);
+
+template <class Model> void check(const char* name) {
+  const harness::compiled_network network = harness::compiled<Model>(name);
+  for (const std::uint64_t seed : harness::seeds(1, 3)) {
+    const std::string wrong = harness::compiled_error(network, seed, allowed);
+    CHECK_MESSAGE(wrong.empty(), wrong << ", data of seed " << seed);
+  }
+}
+
+// --- which kernels a network has, and what its accuracy says
+struct usual {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = dk::max_pool(g.input("x", f32, {1, 64, 57, 57}), {.kernel_shape = {2, 2}});
+    const dk::tensor y = dk::relu(convolution(g, x, "a", 64));
+    g.output("y", convolution(g, y, "b", 64, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}));
+  }
+};
+struct exact : usual {
+  static constexpr dk::accuracy accuracy = dk::accuracy::exact_order;
+};
+struct bounded : usual {
+  static constexpr dk::accuracy accuracy{1e-6};
+};
+struct generous : usual {
+  static constexpr dk::accuracy accuracy{1e-5};
+};
+static_assert(kernels_called<usual>("conv_winograd") == 1 && kernels_called<generous>("conv_winograd") == 1);
+static_assert(kernels_called<exact>("conv_winograd") == 0 && kernels_called<bounded>("conv_winograd") == 0);
+
+// Is it said of some kernel why it is none of Winograd's?
+template <class Model> constexpr bool is_said(std::string_view reason) {
+  for (const dk::kernel_alternative& a : dk::compile<Model>::record().alternatives)
+    if (a.family == "conv_winograd" && !a.matches && a.reason == reason) return true;
+  return false;
+}
+constexpr std::string_view too_large = "its error may be larger than the accuracy that is asked for";
+static_assert(is_said<exact>(too_large) && is_said<bounded>(too_large) && !is_said<usual>(too_large));
+static_assert(is_said<usual>("the window moves in steps or has holes"));
+
+}  // namespace
+
+TEST_CASE("activations, residuals and channels that fill no vector") {
+  check<residual_block<sized<1, 14, 15>>>("known");
+  check<residual_block<symbolic>>("symbolic");
+}
+TEST_CASE("groups, no bias, borders of several widths") {
+  check<in_groups<sized<2, 9, 22>>>("known");
+  check<in_groups<symbolic>>("symbolic");
+}
+TEST_CASE("mirrored input, shuffled output, parts of a Concat") {
+  check<behind_movement<sized<1, 11, 8>>>("known");
+  check<behind_movement<symbolic>>("symbolic");
+}
+TEST_CASE("planes of volumes") {
+  check<planes<false>>("known");
+  check<planes<true>>("symbolic");
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The library's families of kernels, of which Winograd's convolutions carry out all that they can, whatever that takes:
+// they then occur in small graphs, too.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "dnnkit/cpu/families.hpp"
+
+namespace harness {
+
+namespace dk = dnnkit;
+
+struct eager_winograd {
+  static constexpr std::string_view name = "eager winograd";
+  static constexpr bool carries_out(const dk::plan::operator_tag& anchor) {
+    return dk::cpu::conv_winograd::carries_out(anchor);
+  }
+  static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
+    const dk::kernel_match match = dk::cpu::conv_winograd::match(spec, facts);
+    if (!match) return match;
+    dk::kernel_choice c = *match;
+    c.cost.cycles = 1;
+    return c;
+  }
+  template <class Net, std::size_t R> struct kernel : dk::cpu::winograd_kernel<Net, R> {};
+};
+inline constexpr auto with_eager_winograd = dk::family_list<eager_winograd>{} + dk::cpu::default_families;
+
+}  // namespace harness
