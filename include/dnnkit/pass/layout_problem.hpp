@@ -82,9 +82,22 @@ class layout_problem {
     for (std::size_t i = 0; i < states_.count; ++i)
       layouts_.items[space_.contested_value(i)].order = order_of(i, state(i).stored);
   }
+  // The states that solve() chose, of the contested values, and the sum that is least in them.
   constexpr const vector<std::uint8_t>& chosen() const { return chosen_; }
   constexpr const min_sum& sum() const { return sum_; }
   constexpr std::size_t states_of(std::size_t i) const { return states_.items[i].count; }
+  // The state of contested value i in which it is stored in one order and, where the other is another, copied into
+  // that; states_of(i) where there is none.
+  constexpr std::size_t state_of(std::size_t i, const storage_order& stored, const storage_order& copied) const {
+    const shape& s = g_.at(space_.contested_value(i)).type.dims;
+    std::size_t n = 0;
+    while (n < states_.items[i].count && !(is_same_order(s, order_of(i, states_.items[i].items[n].stored), stored) &&
+                                           is_same_order(s, order_of(i, states_.items[i].items[n].copied), copied)))
+      ++n;
+    return n;
+  }
+  constexpr const storage_order& stored_order(std::size_t i) const { return order_of(i, state(i).stored); }
+  constexpr const storage_order& copied_order(std::size_t i) const { return order_of(i, state(i).copied); }
 
   // The values that are stored a second time.
   constexpr vector<second_layout> copies() const {
@@ -179,27 +192,33 @@ class layout_problem {
   }
 
   // --- second layouts
-  // All pairs of orders of which the copy's price is less than its readers can gain.
+  // All pairs of orders of which the copy's price is less than its readers can gain, where there are several of these: a
+  // single one brings what it reads into its order itself.
   constexpr void offer_copies(std::size_t i, std::size_t count) {
     const value_id v = space_.contested_value(i);
-    const double price = relayout_cycles(facts_, elements(v), static_cast<double>(size_of(g_.at(v).type.type)));
+    const double price =
+        relayout_cycles(facts_, typical_elements(g_.at(v).type.dims), static_cast<double>(size_of(g_.at(v).type.type)));
+    vector<std::uint32_t> readers;
+    for (std::size_t t = 0; t < tables_.count; ++t)
+      if (may_take_copy(tables_.items[t], i)) readers.push_back(static_cast<std::uint32_t>(t));
+    if (readers.count < 2) return;
     for (std::size_t a = 0; a < count; ++a)
       for (std::size_t b = 0; b < count; ++b) {
         double most = 0;
-        for (const group_table& t : tables_)
-          if (may_take_copy(t, i)) most += most_saved(t, i, a, b);
+        for (std::uint32_t t : readers) most += most_saved(tables_.items[t], i, a, b);
         if (most > price) states_.items[i].push_back({a, b, price});
       }
   }
-  constexpr double elements(value_id v) const {
-    double n = 1;
-    for (dim d : g_.at(v).type.dims) n *= static_cast<double>(d.is_known() ? d.value() : plan::typical_extent);
-    return n;
+  constexpr bool is_in_scope(const group_table& t, std::size_t i) const {
+    for (std::uint32_t j : scope_of_.items[t.group])
+      if (j == i) return true;
+    return false;
   }
   // Does the group only read the value, by operators that no other kernel computes, too?
   constexpr bool may_take_copy(const group_table& t, std::size_t i) const {
     const fusion_group& group = groups_.items[t.group];
     const value_id v = space_.contested_value(i);
+    if (!is_in_scope(t, i)) return false;
     bool reads = false;
     for (value_id load : space_.loads.items[t.group]) reads = reads || load == v;
     if (!reads || contains(group, g_.at(v).producer)) return false;

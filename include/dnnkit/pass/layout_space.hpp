@@ -19,8 +19,16 @@
 #include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/reduction_dimensions.hpp"
 #include "dnnkit/pass/storage_order.hpp"
+#include "dnnkit/plan/kernel_spec.hpp"
 
 namespace dnnkit::detail {
+
+// Elements, extents that are not known counting as typical ones.
+constexpr double typical_elements(const shape& s) {
+  double n = 1;
+  for (dim d : s) n *= static_cast<double>(d.is_known() ? d.value() : plan::typical_extent);
+  return n;
+}
 
 // What a kernel is best at with a value: contiguous along one of these dimensions.
 struct layout_wish {
@@ -41,8 +49,9 @@ class layout_space {
  public:
   static constexpr std::size_t most_orders = 4;
 
-  // lanes: 32-bit elements of a vector; contiguous: dimensions that the memory of activations keeps so at a time.
-  constexpr layout_space(graph& g, const fusion_plan& fusion, std::int64_t lanes, int contiguous)
+  // lanes: 32-bit elements of a vector; contiguous: dimensions that the memory of activations keeps so at a time. With
+  // `all`, every value is contested, as tests want it that look at all there is.
+  constexpr layout_space(graph& g, const fusion_plan& fusion, std::int64_t lanes, int contiguous, bool all = false)
       : g_(g),
         groups_(fusion.groups),
         lanes_(lanes),
@@ -63,7 +72,7 @@ class layout_space {
       }
     choose_undisputed();
     follow_shapes();
-    find_contested();
+    find_contested(all);
   }
 
   // A value whose order is ours to choose.
@@ -255,7 +264,7 @@ class layout_space {
   }
 
   // --- contested values
-  constexpr void find_contested() {
+  constexpr void find_contested(bool all) {
     vector<value_id> waiting;
     const auto contest = [&](value_id v, const storage_order& o) {
       if (!is_free(v)) return;
@@ -268,7 +277,8 @@ class layout_space {
     };
     for (std::size_t v = 0; v < g_.values.count; ++v) {
       const auto id = static_cast<value_id>(v);
-      if (wish_.items[v] == none || are_content(id, order.items[v])) continue;
+      if (!all && (wish_.items[v] == none || are_content(id, order.items[v]))) continue;
+      if (!is_free(id)) continue;
       contest(id, order.items[v]);
       offer_wishes(id);
     }

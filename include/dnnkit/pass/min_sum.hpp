@@ -4,8 +4,8 @@
 // takes (the Partitioned Boolean Quadratic Problem of SmartMem, section 3.2.2, with kernels of more than two operands).
 //
 // First, states that another one beats whatever the others are in are left out (the dead-end elimination of Desmet and
-// Goldstein): where one state beats all others no search is left. Then variables are eliminated one by one, the one
-// first whose neighbours have the fewest states together (nonserial dynamic programming, Bertele and Brioschi): on a
+// Goldstein): where one state beats all others no search is left. What is left falls into partitions that no function
+// joins. In each of them, variables are eliminated one by one, the one first whose neighbours have the fewest states together (nonserial dynamic programming, Bertele and Brioschi): on a
 // chain that is dynamic programming, and so it is on whatever is joined by few variables at a time. Where a table would
 // be too large, the graph is cut: a variable is held in the state that suits its neighbours best, and in the end is
 // looked at again with all others.
@@ -31,9 +31,15 @@ class min_sum {
   // A variable with so many states; returns its number. State 0 is the one that is kept among equals.
   constexpr std::uint32_t add_variable(std::size_t states) {
     alive_.push_back(vector<std::uint8_t>(states, 1));
+    uses_.push_back({});
     return static_cast<std::uint32_t>(alive_.count - 1);
   }
-  constexpr void add_function(function f) { functions_.push_back(static_cast<function&&>(f)); }
+  constexpr void add_function(function f) {
+    for (std::uint32_t v : f.of) uses_.items[v].push_back(static_cast<std::uint32_t>(functions_.count));
+    functions_.push_back(static_cast<function&&>(f));
+  }
+
+  constexpr const vector<function>& functions() const { return functions_; }
 
   constexpr double total(const vector<std::uint8_t>& states) const {
     double sum = 0;
@@ -44,8 +50,7 @@ class min_sum {
   // Of the functions of one variable.
   constexpr double around(std::size_t v, const vector<std::uint8_t>& states) const {
     double sum = 0;
-    for (std::size_t f = 0; f < functions_.count; ++f)
-      if (depends(functions_.items[f], v)) sum += value(functions_.items[f], states);
+    for (std::uint32_t f : uses_.items[v]) sum += value(functions_.items[f], states);
     return sum;
   }
 
@@ -54,9 +59,12 @@ class min_sum {
     states_ = vector<std::uint8_t>(alive_.count, 0);
     while (drops_states()) {}
     for (std::size_t v = 0; v < alive_.count; ++v) states_.items[v] = first_of(v);
+    exact_ = true;
     searched_ = false;
-    for (std::size_t v = 0; v < alive_.count; ++v) searched_ = searched_ || states_of(v) > 1;
-    if (searched_) eliminate();
+    vector<std::uint8_t> open(alive_.count, 0);
+    for (std::size_t v = 0; v < alive_.count; ++v) open.items[v] = states_of(v) > 1 ? 1 : 0;
+    for (std::size_t v = 0; v < alive_.count; ++v)
+      if (open.items[v] != 0) eliminate(partition_of(static_cast<std::uint32_t>(v), open), open);
     return states_;
   }
   constexpr bool is_exact() const { return exact_; }
@@ -118,8 +126,7 @@ class min_sum {
   // beats the other.
   constexpr bool beats(std::size_t v, std::size_t better, std::size_t worse) {
     double most = 0;
-    for (std::size_t i = 0; i < functions_.count; ++i)
-      if (const function& f = functions_.items[i]; depends(f, v)) most += most_gained(f, v, worse, better);
+    for (std::uint32_t f : uses_.items[v]) most += most_gained(functions_.items[f], v, worse, better);
     return most < 0 || (most <= 0 && better < worse);
   }
   // The most that f grows by from one state of v to another.
@@ -148,15 +155,33 @@ class min_sum {
     vector<std::uint8_t> best;  // for each combination of theirs
   };
 
-  constexpr void eliminate() {
-    vector<function> left = functions_;
-    vector<std::uint8_t> open(alive_.count, 0);
+  // The variables that functions join v to, as far as more than one of their states is left.
+  constexpr vector<std::uint32_t> partition_of(std::uint32_t v, const vector<std::uint8_t>& open) const {
+    vector<std::uint32_t> found{v};
+    vector<std::uint8_t> known(alive_.count, 0);
+    known.items[v] = 1;
+    for (std::size_t i = 0; i < found.count; ++i)
+      for (std::uint32_t f : uses_.items[found.items[i]])
+        for (std::uint32_t o : functions_.items[f].of)
+          if (open.items[o] != 0 && known.items[o] == 0) {
+            known.items[o] = 1;
+            found.push_back(o);
+          }
+    return found;
+  }
+
+  constexpr void eliminate(const vector<std::uint32_t>& partition, vector<std::uint8_t>& open) {
+    searched_ = true;
+    vector<function> left;
+    vector<std::uint8_t> known(functions_.count, 0);
+    for (std::uint32_t v : partition)
+      for (std::uint32_t f : uses_.items[v])
+        if (known.items[f]++ == 0) left.push_back(functions_.items[f]);
     vector<eliminated> order;
-    vector<std::uint32_t> cut;
-    for (std::size_t v = 0; v < alive_.count; ++v) open.items[v] = states_of(v) > 1 ? 1 : 0;
+    held_.clear();
     while (true) {
       std::size_t next = alive_.count, least = 0;
-      for (std::size_t v = 0; v < alive_.count; ++v)
+      for (std::uint32_t v : partition)
         if (open.items[v] != 0)
           if (const std::size_t size = table_behind(left, v, open); next == alive_.count || size < least) {
             next = v;
@@ -166,9 +191,8 @@ class min_sum {
       if (least <= largest_table) {
         order.push_back(take_out(left, next, open));
       } else {
-        next = most_joined(left, open);
+        next = most_joined(left, partition, open);
         hold(next);
-        cut.push_back(static_cast<std::uint32_t>(next));
       }
       open.items[next] = 0;
     }
@@ -178,8 +202,8 @@ class min_sum {
       for (std::uint32_t o : e.of) i = i * alive_.items[o].count + states_.items[o];
       states_.items[e.v] = e.best.items[i];
     }
-    exact_ = cut.empty();
-    if (!exact_) improve();
+    exact_ = exact_ && held_.empty();
+    if (!held_.empty()) improve(partition);
   }
   // The variables that have not been decided and share a function with v.
   constexpr vector<std::uint32_t> neighbours(const vector<function>& left, std::size_t v,
@@ -233,9 +257,10 @@ class min_sum {
   }
 
   // --- cuts
-  constexpr std::size_t most_joined(const vector<function>& left, const vector<std::uint8_t>& open) const {
+  constexpr std::size_t most_joined(const vector<function>& left, const vector<std::uint32_t>& partition,
+                                    const vector<std::uint8_t>& open) const {
     std::size_t best = alive_.count, most = 0;
-    for (std::size_t v = 0; v < alive_.count; ++v)
+    for (std::uint32_t v : partition)
       if (open.items[v] != 0)
         if (const std::size_t n = neighbours(left, v, open).count; best == alive_.count || n > most) {
           best = v;
@@ -249,8 +274,7 @@ class min_sum {
     std::uint8_t best = first_of(v);
     for (std::size_t s = first_of(v); s < alive_.items[v].count; s = next_of(v, s + 1)) {
       double sum = 0;
-      for (const function& f : functions_)
-        if (depends(f, v)) sum += average(f, v, s);
+      for (std::uint32_t f : uses_.items[v]) sum += average(functions_.items[f], v, s);
       if (s == first_of(v) || sum < least) {
         least = sum;
         best = static_cast<std::uint8_t>(s);
@@ -274,12 +298,12 @@ class min_sum {
     return sum / n;
   }
   // Changes one variable at a time, as long as the sum falls.
-  constexpr void improve() {
+  constexpr void improve(const vector<std::uint32_t>& partition) {
     for (std::uint32_t v : held_)
       for (std::uint8_t& is_alive : alive_.items[v]) is_alive = 1;
     for (bool goes_on = true; goes_on;) {
       goes_on = false;
-      for (std::size_t v = 0; v < alive_.count; ++v) {
+      for (std::uint32_t v : partition) {
         std::uint8_t best = states_.items[v];
         double least = around(v, states_);
         for (std::size_t s = first_of(v); s < alive_.items[v].count; s = next_of(v, s + 1)) {
@@ -298,6 +322,7 @@ class min_sum {
   }
   vector<vector<std::uint8_t>> alive_;  // of variables, of each state: is it in question?
   vector<function> functions_;
+  vector<vector<std::uint32_t>> uses_;  // of variables: the functions that depend on them
   vector<std::uint8_t> states_;
   vector<std::uint32_t> held_;
   bool exact_ = true, searched_ = false;
