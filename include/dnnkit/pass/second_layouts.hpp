@@ -29,7 +29,8 @@ class second_layouts {
     n.name = g_.at(v).name;
     n.inputs = graph::end_of(g_.operands, 1);
     g_.operands.push_back(v);
-    const value_id second = append(n, g_.at(v).type, g_.at(v).producer);
+    const tensor_type type = g_.at(v).type;
+    const value_id second = append(n, type, g_.at(v).producer);
     s_.layouts.items[second] = s_.layouts.items[v];
     s_.layouts.items[second].order = copy.order;
     for (std::uint32_t k : copy.readers) redirect(s_.fusion.groups.items[k], v, second);
@@ -64,9 +65,15 @@ class second_layouts {
 
   // A node that comes behind node number `behind`; its output, which has a layout like any value.
   constexpr value_id append(const node& n, const tensor_type& type, node_id behind) {
+    buffer_layout row_major;
+    for (std::size_t d = 0; d < type.dims.size(); ++d) {
+      row_major.order.push_back(static_cast<std::uint8_t>(d));
+      row_major.before.push_back(0);
+      row_major.after.push_back(0);
+    }
     const value_id v = g_.add_node(n, type);
     behind_.push_back(behind);
-    s_.layouts.push_back(s_.layouts.items[g_.input_of(n, 0)]);
+    s_.layouts.push_back(row_major);
     return v;
   }
 
@@ -109,7 +116,8 @@ class second_layouts {
     inputs.items[0] = from;
     n.inputs = graph::end_of(g_.operands, inputs.count);
     g_.operands.append(inputs.begin(), inputs.end());
-    const value_id made = append(n, g_.at(v).type, p);
+    const tensor_type type = g_.at(v).type;
+    const value_id made = append(n, type, p);
     known.push_back({v, made});
     return made;
   }
