@@ -50,7 +50,7 @@ class layout_space {
   static constexpr std::size_t most_orders = 4;
 
   // lanes: 32-bit elements of a vector; contiguous: dimensions that the memory of activations keeps so at a time. With
-  // `all`, every value is contested, as tests want it that look at all there is.
+  // `all`, every value of which more than one order is in question is contested.
   constexpr layout_space(graph& g, const fusion_plan& fusion, std::int64_t lanes, int contiguous, bool all = false)
       : g_(g),
         groups_(fusion.groups),
@@ -351,10 +351,13 @@ class layout_space {
       contest(v, b);
     });
   }
-  // A convolution or pool that reads or writes the caller's memory, which is row-major: so may the other side be.
+  // A pool that reads or writes the caller's memory, which is row-major: so may the other side be. (A convolution has so
+  // much to do that its channels decide.)
   constexpr void find_fixed_side(std::size_t k, auto contest) {
     const fusion_group& group = groups_.items[k];
-    if (group.anchor == none || !wants_channels(g_, g_.node_at(group.anchor))) return;
+    if (group.anchor == none || !wants_channels(g_, g_.node_at(group.anchor)) ||
+        g_.is<op::conv>(g_.node_at(group.anchor)))
+      return;
     bool reads = false, writes = true;
     for (value_id v : loads.items[k]) reads = reads || (is_free(v) && wish_of(k, v) != nullptr);
     for (value_id o : group.outputs) writes = writes && is_free(o);

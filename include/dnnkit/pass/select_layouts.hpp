@@ -144,8 +144,8 @@ template <class Target> class group_prices {
 
 template <class Target> class layout_selection {
  public:
-  constexpr explicit layout_selection(schedule& s)
-      : s_(s), space_(s.g, s.fusion, Target::float_lanes, contiguous_dimensions_of<Target>()) {}
+  constexpr layout_selection(schedule& s, bool everywhere)
+      : s_(s), space_(s.g, s.fusion, Target::float_lanes, contiguous_dimensions_of<Target>(), everywhere) {}
 
   constexpr void run() {
     s_.layouts = first_layouts(s_.g, s_.fusion, space_);
@@ -226,11 +226,19 @@ namespace passes {
 
 struct select_layouts {
   static constexpr std::string_view name = detail::name_of_layout_selection;
-  template <class Target> static constexpr void run(schedule& s) {
+  template <class Target> static constexpr void run(schedule& s) { run<Target>(s, false); }
+  template <class Target> static constexpr void run(schedule& s, bool everywhere) {
     if (s.has_stages()) return s.come_too_late(name, "stages of kernels");
-    if constexpr (Target::channels_last) detail::layout_selection<Target>(s).run();
+    if constexpr (Target::channels_last) detail::layout_selection<Target>(s, everywhere).run();
     else s.layouts = row_major_layouts(s.g);
   }
+};
+
+// The same, asking for costs of every value's orders: no rule decides which are not asked for. In the compiler that
+// takes a tenth of a second for each combination of orders of each kernel that is not like another.
+struct select_layouts_everywhere {
+  static constexpr std::string_view name = detail::name_of_layout_selection;
+  template <class Target> static constexpr void run(schedule& s) { select_layouts::run<Target>(s, true); }
 };
 
 }  // namespace passes
