@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What layouts cost where there are no families of kernels to ask: for targets of which only the lanes of a vector and
 // the kind of memory are known, and graphs that only the plan executor runs. A kernel takes the multiply-adds of its
-// convolution, empty lanes included; elements that it reads or writes along dimensions that memory keeps contiguous come
-// in vectors, others one by one (SmartMem, section 3.2.2; where it has a choice, writing is the cheaper side).
+// convolution, empty lanes included; elements that it reads or writes along dimensions that memory keeps contiguous
+// come in vectors, others one by one (SmartMem, section 3.2.2; where it has a choice, writing is the cheaper side).
 #pragma once
 
 #include <cstddef>

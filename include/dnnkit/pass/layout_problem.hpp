@@ -192,8 +192,8 @@ class layout_problem {
   }
 
   // --- second layouts
-  // All pairs of orders of which the copy's price is less than its readers can gain, where there are several of these: a
-  // single one brings what it reads into its order itself.
+  // All pairs of orders of which the copy's price is less than its readers can gain, where there are several of these:
+  // a single one brings what it reads into its order itself.
   constexpr void offer_copies(std::size_t i, std::size_t count) {
     const value_id v = space_.contested_value(i);
     const double price =

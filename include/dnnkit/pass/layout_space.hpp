@@ -351,8 +351,8 @@ class layout_space {
       contest(v, b);
     });
   }
-  // A pool that reads or writes the caller's memory, which is row-major: so may the other side be. (A convolution has so
-  // much to do that its channels decide.)
+  // A pool that reads or writes the caller's memory, which is row-major: so may the other side be. (A convolution has
+  // so much to do that its channels decide.)
   constexpr void find_fixed_side(std::size_t k, auto contest) {
     const fusion_group& group = groups_.items[k];
     if (group.anchor == none || !wants_channels(g_, g_.node_at(group.anchor)) ||

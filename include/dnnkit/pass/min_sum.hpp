@@ -5,10 +5,10 @@
 //
 // First, states that another one beats whatever the others are in are left out (the dead-end elimination of Desmet and
 // Goldstein): where one state beats all others no search is left. What is left falls into partitions that no function
-// joins. In each of them, variables are eliminated one by one, the one first whose neighbours have the fewest states together (nonserial dynamic programming, Bertele and Brioschi): on a
-// chain that is dynamic programming, and so it is on whatever is joined by few variables at a time. Where a table would
-// be too large, the graph is cut: a variable is held in the state that suits its neighbours best, and in the end is
-// looked at again with all others.
+// joins. In each of them, variables are eliminated one by one, the one first whose neighbours have the fewest states
+// together (nonserial dynamic programming, Bertele and Brioschi): on a chain that is dynamic programming, and so it is
+// on whatever is joined by few variables at a time. Where a table would be too large, the graph is cut: a variable is
+// held in the state that suits its neighbours best, and in the end is looked at again with all others.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Values that are stored a second time, in another order (SmartMem, section 3.2.2): a kernel that copies one, behind the
-// kernel that computes it, and readers that read the copy. The graph gets an Identity for each, behind the operator that
-// computes the value; movement operators that such a reader sees through are there once more.
+// Values that are stored a second time, in another order (SmartMem, section 3.2.2): a kernel that copies one, behind
+// the kernel that computes it, and readers that read the copy. The graph gets an Identity for each, behind the operator
+// that computes the value; movement operators that such a reader sees through are there once more.
 #pragma once
 
 #include <cstddef>

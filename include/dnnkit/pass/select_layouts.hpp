@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Pass: where the coordinates of each stored value lie (SmartMem, sections 3.2.2 and 3.3: a producer writes contiguously
-// what its reader reduces over). Values whose kernels all wish for the same are stored so (pass/layout_space.hpp):
-// channels last, where convolutions whose channels fill vectors read and write them, else row-major. For the others, of
-// which several orders are in question, the families of kernels are asked what each kernel would take - where there are
-// none, an estimate stands for them (pass/layout_estimates.hpp) - and the orders, and copies in a second order, are
-// taken that make the sum of all least (pass/layout_problem.hpp). A value that a convolution reads as it is carries a
-// halo as wide as the padding. Inputs and outputs of the graph stay row-major. Target says whether it gains from any of
-// this, how many lanes a vector has, and how many dimensions its memory keeps contiguous (cost/target.hpp).
+// Pass: where the coordinates of each stored value lie (SmartMem, sections 3.2.2 and 3.3: a producer writes
+// contiguously what its reader reduces over). Values whose kernels all wish for the same are stored so
+// (pass/layout_space.hpp): channels last, where convolutions whose channels fill vectors read and write them, else
+// row-major. For the others, of which several orders are in question, the families of kernels are asked what each
+// kernel would take - where there are none, an estimate stands for them (pass/layout_estimates.hpp) - and the orders,
+// and copies in a second order, are taken that make the sum of all least (pass/layout_problem.hpp). A value that a
+// convolution reads as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major.
+// Target says whether it gains from any of this, how many lanes a vector has, and how many dimensions its memory keeps
+// contiguous (cost/target.hpp).
 #pragma once
 
 #include <cstddef>
@@ -235,7 +236,7 @@ struct select_layouts {
 };
 
 // The same, asking for costs of every value's orders: no rule decides which are not asked for. In the compiler that
-// takes a tenth of a second for each combination of orders of each kernel that is not like another.
+// takes some hundredths of a second for each combination of orders of each kernel that is not like another.
 struct select_layouts_everywhere {
   static constexpr std::string_view name = detail::name_of_layout_selection;
   template <class Target> static constexpr void run(schedule& s) { select_layouts::run<Target>(s, true); }
