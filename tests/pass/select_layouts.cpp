@@ -183,3 +183,21 @@ TEST_CASE("a copy is not made where a branch may be left out") {
   check_results(b.value(), s);
   CHECK(copies(s) == 0);
 }
+
+namespace {
+struct read_both_ways {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor v = dk::softmax(g.input("x", dk::f32, {2, 64, 6, 32}), {.axis = 2});
+    g.output("a", dk::softmax(v, {.axis = 1}));
+    g.output("b", dk::softmax(v, {.axis = 3}));
+  }
+};
+// The compiler makes copies, too.
+using in_buffers = dk::pipeline<dk::passes::default_fusion<>, dk::passes::select_layouts, dk::passes::make_plan>;
+constexpr std::size_t steps_in_the_compiler = [] {
+  dk::builder g;
+  read_both_ways::build(g);
+  return in_buffers::run<bare<dk::memory_kind::buffer>>(g.value()).plan.steps.size();
+}();
+static_assert(steps_in_the_compiler == 4);
+}  // namespace

@@ -33,7 +33,7 @@ constexpr double typical_elements(const shape& s) {
 // What a kernel is best at with a value: contiguous along one of these dimensions.
 struct layout_wish {
   enum class from : std::uint8_t {
-    channels,  // a convolution or pool with full vectors of channels
+    channels,  // a convolution or pool that is fast along channels alone, or has full vectors of them
     disputed,  // a convolution whose channels leave lanes empty: rows may be better
     rows,      // a reduction, softmax or normalisation, which may also take many rows at a time
     products   // anything else that reduces
@@ -195,15 +195,14 @@ class layout_space {
     if (w.how == layout_wish::from::disputed) return false;
     const shape& s = g_.at(w.v).type.dims;
     const axis_set inner = contiguous_dimensions(s, o, contiguous_);
-    if (inner.bits == 0) return true;
-    if ((inner.bits & w.dims.bits) != 0) return w.how != layout_wish::from::channels || are_full(s, inner);
+    if (inner.bits == 0 || (inner.bits & w.dims.bits) != 0) return true;
     // Many rows are taken at a time where vectors of channels are full.
     return w.how == layout_wish::from::rows && has_channels_.items[w.v] != 0 && are_full(s, inner);
   }
   // Do vectors along these dimensions have few empty lanes?
   constexpr bool are_full(const shape& s, axis_set inner) const {
     for (std::size_t d = 0; d < s.size(); ++d)
-      if (inner.has(d) && (!s[d].is_known() || s[d].value() % lanes_ == 0 || s[d].value() >= 8 * lanes_)) return true;
+      if (inner.has(d) && (!s[d].is_known() || s[d].value() % lanes_ == 0)) return true;
     return false;
   }
 
@@ -285,10 +284,7 @@ class layout_space {
       offer_wishes(id);
     }
     for (std::size_t k = 0; k < groups_.count; ++k)
-      if (!groups_.items[k].setup) {
-        find_disagreement(k, contest);
-        find_fixed_side(k, contest);
-      }
+      if (!groups_.items[k].setup) find_disagreement(k, contest);
     if (waiting.empty()) return;
     vector<vector<std::uint32_t>> touching = groups_of_values();
     for (std::size_t i = 0; i < waiting.count; ++i) {
@@ -350,25 +346,6 @@ class layout_space {
       contest(v, a);
       contest(v, b);
     });
-  }
-  // A pool that reads or writes the caller's memory, which is row-major: so may the other side be. (A convolution has
-  // so much to do that its channels decide.)
-  constexpr void find_fixed_side(std::size_t k, auto contest) {
-    const fusion_group& group = groups_.items[k];
-    if (group.anchor == none || !wants_channels(g_, g_.node_at(group.anchor)) ||
-        g_.is<op::conv>(g_.node_at(group.anchor)))
-      return;
-    bool reads = false, writes = true;
-    for (value_id v : loads.items[k]) reads = reads || (is_free(v) && wish_of(k, v) != nullptr);
-    for (value_id o : group.outputs) writes = writes && is_free(o);
-    if (reads && writes) return;
-    const auto offer_both = [&](value_id v) {
-      if (!is_free(v) || wish_of(k, v) == nullptr) return;
-      contest(v, order.items[v]);
-      contest(v, with_innermost(order.items[v].size(), {}));
-    };
-    for (value_id v : loads.items[k]) offer_both(v);
-    for (value_id o : group.outputs) offer_both(o);
   }
   constexpr vector<vector<std::uint32_t>> groups_of_values() const {
     vector<vector<std::uint32_t>> touching(g_.values.count);

@@ -44,7 +44,9 @@ class second_layouts {
     for (const stored_twice& c : copies_) {
       std::size_t k = 0;
       while (!stores(s_.fusion.groups.items[k], c.first)) ++k;
-      const fusion_group moves{{g_.at(c.second).producer}, {c.second}, none, mapping::one_to_one};
+      fusion_group moves;
+      moves.nodes.push_back(g_.at(c.second).producer);
+      moves.outputs.push_back(c.second);
       s_.fusion.groups.insert(s_.fusion.groups.items + k + 1, moves);
     }
   }
