@@ -4,6 +4,8 @@
 //
 //   channels_last     do its kernels gain from activations that are stored channels last, with room for a border
 //                     (pass/select_layouts.hpp)? Then it has float_lanes. Else all values are row-major.
+//   activations       what they are kept in: how many dimensions of a value may be contiguous at a time; a buffer where
+//                     it is not said
 //   multiplies_bytes  has it kernels for products of 8-bit integers, so that products of dequantised numbers become
 //                     such (pass/quantised_products.hpp)?
 //   facts             of a processor: what the cost model is told
@@ -19,6 +21,16 @@
 #include "dnnkit/cost/profile.hpp"
 
 namespace dnnkit {
+
+// What memory activations are kept in. Along so many of its dimensions a value can be read without gaps: SmartMem's k
+// (section 3.2.2); a texture has rows and columns, and caches for both.
+enum class memory_kind : std::uint8_t { buffer, texture };
+constexpr int contiguous_dimensions(memory_kind kind) { return kind == memory_kind::texture ? 2 : 1; }
+// Of the activations of a target.
+template <class Target> constexpr int contiguous_dimensions_of() {
+  if constexpr (requires { Target::activations; }) return contiguous_dimensions(Target::activations);
+  else return contiguous_dimensions(memory_kind::buffer);
+}
 
 // What the cost model and blocking assume of one core. Sizes of caches are smaller than what most cores have: too small
 // costs a per cent, too large ten.
@@ -44,6 +56,7 @@ enum class byte_products : int { in_pairs, in_vectors, in_tiles };
 
 template <int VectorBytes, int VectorRegisters, byte_products Bytes = byte_products::in_pairs> struct vector_target {
   static constexpr bool channels_last = true, multiplies_bytes = true;
+  static constexpr memory_kind activations = memory_kind::buffer;
   static constexpr byte_products products_of_bytes = Bytes;
   static constexpr int vector_bytes = VectorBytes, vector_registers = VectorRegisters;
   static constexpr std::int64_t float_lanes = VectorBytes / 4;  // 32-bit elements in a vector register

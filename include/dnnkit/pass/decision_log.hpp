@@ -38,6 +38,13 @@ class decision_notes {
     log_->decisions.push_back(d);
   }
 
+  constexpr void add(decision d, const vector<compared_cost>& compared) const {
+    if (!wanted()) return;
+    d.costs = graph::end_of(log_->costs, compared.size());
+    log_->costs.append(compared.begin(), compared.end());
+    log_->decisions.push_back(d);
+  }
+
   // A rewriting pass replaced node n of `old`: by the nodes of `now` from number `first` on ...
   constexpr void add(decision d, const graph& old, const node& n, const graph& now, std::size_t first) const {
     if (!wanted()) return;

@@ -46,6 +46,23 @@ class layout_costs {
     next_ = known_.size();
     return known_.back().cycles;
   }
+  // The same with the layouts as they are now, while cycles() wants them always the same: 0 also where with these
+  // layouts no kernel can be made of the group. Nothing is kept.
+  constexpr double cycles_now(const fusion_group& group) {
+    const text error = g_.error;
+    const node_id wrong = g_.wrong;
+    const table_sizes before = sizes_of(made_);
+    const std::optional<step_recipe> made = recipe_of(g_, &group, 1, stored_, setup_, layouts_, made_);
+    const double cycles = made ? cheapest(made->kernel) : 0;
+    std::size_t i = 0;
+    for_each_table([&](auto table) { table(made_).resize(before[i++]); });
+    g_.error = error;
+    g_.wrong = wrong;
+    return cycles;
+  }
+  // Is a group, as layouts are now, like another, value `counterpart(v)` of this one standing where v stands there?
+  constexpr bool are_equal(const fusion_group& a, const fusion_group& b) { return equality_.are_equal(a, b); }
+  constexpr value_id counterpart(value_id v) const { return equality_.counterpart(v); }
 
  private:
   constexpr double cheapest(std::size_t r) const {
