@@ -12,6 +12,7 @@
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/opencl/choose_family.hpp"
 #include "dnnkit/opencl/convolution.hpp"
 #include "dnnkit/opencl/map.hpp"
 #include "dnnkit/opencl/pool.hpp"
@@ -53,6 +54,7 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
   else if (anchor.id == operator_id::none) write_map(w);
   else if (w.self.anchor_type != dtype::f32)
     w.fail(anchor.name, "kernels for OpenCL compute with f32, not with ", name(w.self.anchor_type));
+  else if (write_chosen_family(w, choose_family(w))) return w.draft;
   else if (anchor.id == id_of<op::conv>) write_convolution(w);
   else if (anchor.id == id_of<op::matmul>) write_product(w);
   else if (anchor.id == id_of<op::max_pool>) write_pool<op::max_pool>(w);
