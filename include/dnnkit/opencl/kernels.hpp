@@ -14,6 +14,7 @@
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/opencl/choose_family.hpp"
 #include "dnnkit/opencl/convolution.hpp"
+#include "dnnkit/opencl/grouped_rows.hpp"
 #include "dnnkit/opencl/map.hpp"
 #include "dnnkit/opencl/pool.hpp"
 #include "dnnkit/opencl/product.hpp"
@@ -59,7 +60,7 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
   else if (anchor.id == id_of<op::matmul>) write_product(w);
   else if (anchor.id == id_of<op::max_pool>) write_pool<op::max_pool>(w);
   else if (anchor.id == id_of<op::average_pool>) write_pool<op::average_pool>(w);
-  else if (!write_rows(w)) w.fail(anchor.name, "there is no OpenCL kernel for this operator");
+  else if (!write_grouped_rows(w) && !write_rows(w)) w.fail(anchor.name, "there is no OpenCL kernel for this operator");
   return w.draft;
 }
 

@@ -59,31 +59,37 @@ constexpr double clocks_of_tile(const product_extents& x, const product_tile& t,
 
 }  // namespace detail
 
-// The tile for a product. depth: stages have this depth, whatever the tile; 0: any of the table.
-constexpr product_tile choose_product_tile(const product_extents& x, std::int64_t depth = 0,
-                                           const product_gpu& gpu = {}) {
+// Calls visit(tile) with the tiles that a group of the GPU has room for. depth: stages have this depth; 0: any of the
+// table.
+constexpr void for_product_tiles(const product_extents& x, std::int64_t depth, const product_gpu& gpu, auto visit) {
   constexpr product_tile shapes[] = {{64, 128, 8, 8}, {64, 64, 8, 8}, {64, 96, 8, 4}, {64, 48, 8, 4}, {32, 64, 4, 8},
                                      {32, 32, 8, 4},  {32, 32, 4, 4}, {32, 28, 4, 4}, {16, 32, 4, 4}, {16, 16, 4, 4}};
-  constexpr std::int64_t slices[] = {1, 2, 4, 8, 16}, depths[] = {32, 16, 8};
-  product_tile best{16, 16, 4, 4, 4, depth == 0 ? 8 : depth};
-  const std::int64_t groups = x.batch * detail::divided_up(x.m, 16) * detail::divided_up(x.n, 32);
-  double least = -1;
-  for (product_tile t : shapes) {
-    // The smallest tile reads each operand most often; it is for products that leave units idle with the next.
-    if (t.bn == 16 && groups >= gpu.compute_units) continue;
-    if (t.bn == 28 && (x.n % 28 != 0 || x.n % 32 == 0)) continue;  // 7, 14, 28 and 56 pixels
+  constexpr std::int64_t slices[] = {1, 2, 4, 8, 16}, depths[] = {32, 16, 8}, fewest_items = 64;
+  for (product_tile t : shapes)
     for (std::int64_t s : slices) {
       t.slices = s;
-      if (t.items() < 64 || t.items() > gpu.group_items) continue;
+      if (t.items() < fewest_items || t.items() > gpu.group_items) continue;
       for (std::int64_t d : depths) {
         t.depth = depth == 0 ? d : depth;
-        if (t.local() > gpu.group_local || (s > 1 && t.depth * s > x.k)) continue;
-        const double clocks = detail::clocks_of_tile(x, t, gpu);
-        if (least < 0 || clocks < least) least = clocks, best = t;
+        if (t.local() <= gpu.group_local && (t.depth * s <= x.k || t.items_of_slice() * s == fewest_items)) visit(t);
         if (depth != 0) break;
       }
     }
-  }
+}
+
+// The tile that a product takes least time with.
+constexpr product_tile choose_product_tile(const product_extents& x, std::int64_t depth = 0,
+                                           const product_gpu& gpu = {}) {
+  const std::int64_t groups = x.batch * detail::divided_up(x.m, 16) * detail::divided_up(x.n, 32);
+  product_tile best;
+  double least = -1;
+  for_product_tiles(x, depth, gpu, [&](const product_tile& t) {
+    // The smallest tile reads each operand most often; it is for products that leave units idle with the next.
+    if (t.bn == 16 && groups >= gpu.compute_units) return;
+    if (t.bn == 28 && (x.n % 28 != 0 || x.n % 32 == 0)) return;  // 28 and 56 pixels a side, and 14
+    const double clocks = detail::clocks_of_tile(x, t, gpu);
+    if (least < 0 || clocks < least) least = clocks, best = t;
+  });
   return best;
 }
 
