@@ -200,7 +200,7 @@ class problem {
     if (!cl::write_chosen_family(w, choice)) throw std::runtime_error(s_.name + " has no fast family");
     text.resize(out.size());
     const std::string source = std::string(cl::prelude) + text;
-    const char* const start = source.c_str();
+    const char* start = source.c_str();
     cl_int status = 0;
     const cl_program program = clCreateProgramWithSource(d_.context, 1, &start, nullptr, &status);
     check(status, "making a program");

@@ -38,7 +38,7 @@ template <class Set> class lines_of_product {
     shape_.write_batch();
     const std::int64_t across = lines_ / per_item();
     if (walk_.along_k) w_.out << "const int part=id%" << parts_ << ",line=id/" << parts_ << ";\n";
-    else w_.out << "const int part=id/" << across << ",line=id%" << across << '*' << per_item() << ";\n";
+    else w_.out << "const int part=id/" << across << ",line=id%" << across << (walk_.by_four ? "*4;\n" : ";\n");
     sum_parts();
     merge_parts();
     store();
@@ -64,7 +64,7 @@ template <class Set> class lines_of_product {
   constexpr void sum_parts() {
     w_.out << type() << "mine[" << few_ << "];\n";
     for (std::int64_t f = 0; f < few_; ++f) w_.out << "mine[" << f << "]=0;\n";
-    w_.out << "#pragma unroll 4\nfor(int k0=part*" << step() << ";k0<" << shape_.extents.k << ";k0+=" << parts_ * step()
+    w_.out << "#pragma unroll 4\nfor(int k0=part" << (step() == 4 ? "*4" : "") << ";k0<" << shape_.extents.k << ";k0+=" << parts_ * step()
            << "){\nconst int many=";
     if (many_ % lines_ != 0) w_.out << "min(first+line," << many_ - per_item() << ");\n";
     else w_.out << "first+line;\n";
@@ -78,11 +78,14 @@ template <class Set> class lines_of_product {
       w_.element(l.operand, l.axes, l.offset, prefix);
       w_.out << ";\n}\n";
     } else {
-      w_.out << "v=" << tree_writer<Set>(w_, prefix)(from, w_.self.anchor.name) << ";\n}\n";
+      const expression x = tree_writer<Set>(w_, prefix)(from, w_.self.anchor.name);
+      w_.out << "v=" << x << ";\n}\n";
     }
     for (std::int64_t f = 0; f < few_; ++f)
       for (std::int64_t u = 0; u < step(); ++u) {
-        w_.out << "{\nconst int k=k0+" << u << ',' << (few_rows_ ? 'm' : 'n') << '=' << f << ";\n";
+        w_.out << "{\nconst int k=k0";
+        if (u != 0) w_.out << '+' << u;
+        w_.out << ',' << (few_rows_ ? 'm' : 'n') << '=' << f << ";\n";
         few_rows_ ? shape_.write_a() : shape_.write_b();
         const expression x =
             tree_writer<Set>(w_, few_rows_ ? 'x' : 'y')(w_.input(few_rows_ ? 0 : 1), w_.self.anchor.name);
