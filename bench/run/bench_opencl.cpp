@@ -71,8 +71,8 @@ struct device {
 
 struct shape {
   std::string name;
-  dk::op::conv conv;                     // of convolutions
-  std::vector<std::int64_t> x, w;        // extents of the operands
+  dk::op::conv conv;               // of convolutions
+  std::vector<std::int64_t> x, w;  // extents of the operands
   bool is_conv = false, has_bias = true, is_transposed = false;
 };
 
@@ -130,9 +130,9 @@ class problem {
     if (s.is_conv) {
       y = dk::conv(x, w, g.input("b", dk::f32, {s.w[0]}), s.conv);
     } else {
-      y = dk::matmul(x, !s.is_transposed       ? w
+      y = dk::matmul(x, !s.is_transposed  ? w
                         : s.w.size() == 2 ? dk::transpose(w, {.perm = {1, 0}})
-                                               : dk::transpose(w, {.perm = {0, 2, 1}}));
+                                          : dk::transpose(w, {.perm = {0, 2, 1}}));
       if (s.has_bias) y = y + g.input("b", dk::f32, {s.is_transposed ? s.w[s.w.size() - 2] : s.w.back()});
     }
     if (s.has_bias) y = dk::relu(y);
@@ -157,8 +157,9 @@ class problem {
       std::vector<float>& data = name == "x" ? x_ : name == "w" ? w_ : b_;
       cl_int status = 0;
       const auto bytes = static_cast<std::size_t>(buffer.elements.value()) * sizeof(float);
-      buffers_.push_back(clCreateBuffer(d.context, is_output ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                        bytes, is_output ? nullptr : data.data(), &status));
+      buffers_.push_back(clCreateBuffer(d.context,
+                                        is_output ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes,
+                                        is_output ? nullptr : data.data(), &status));
       check(status, "making a buffer");
       if (is_output) output_ = buffers_.back(), outputs_ = buffer.elements.value();
     }
@@ -289,11 +290,12 @@ class problem {
 std::vector<shape> shapes() {
   std::vector<shape> list;
   const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    list.push_back({"product " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k), {}, {m, k}, {k, n}});
+    list.push_back(
+        {"product " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k), {}, {m, k}, {k, n}});
   };
-  const std::int64_t products[][3] = {
-      {128, 768, 768}, {128, 3072, 768}, {128, 768, 3072}, {197, 768, 768},  {197, 3072, 768},   {197, 768, 3072},
-      {3136, 384, 96}, {3136, 96, 384},  {784, 768, 192},  {196, 1024, 256}, {1024, 1024, 1024}, {4096, 4096, 4096}};
+  const std::int64_t products[][3] = {{128, 768, 768},  {128, 3072, 768}, {128, 768, 3072},   {197, 768, 768},
+                                      {197, 3072, 768}, {197, 768, 3072}, {3136, 384, 96},    {3136, 96, 384},
+                                      {784, 768, 192},  {196, 1024, 256}, {1024, 1024, 1024}, {4096, 4096, 4096}};
   for (const auto& p : products) product(p[0], p[1], p[2]);
   list.push_back({"scores 12 of 197x197x64", {}, {12, 197, 64}, {12, 197, 64}, false, false, true});
   list.push_back({"values 12 of 197x64x197", {}, {12, 197, 197}, {12, 197, 64}, false, false, false});
@@ -347,8 +349,8 @@ void print(const char* name, const cl::family_choice& choice, const problem& p, 
   if (choice.chosen == cl::family::tiles)
     how = std::to_string(tile.bm) + "x" + std::to_string(tile.bn) + " " + std::to_string(tile.tm) + "x" +
           std::to_string(tile.tn) + " s" + std::to_string(tile.slices) + " k" + std::to_string(tile.depth);
-  std::printf("%-38s %9.2f %9.2f %9.0f  %-20s %.1e%s\n", name, t.event, t.launch, p.flops() / t.event * 1e-3, how.c_str(),
-              t.error, t.error < 1e-5 ? "" : "  WRONG");
+  std::printf("%-38s %9.2f %9.2f %9.0f  %-20s %.1e%s\n", name, t.event, t.launch, p.flops() / t.event * 1e-3,
+              how.c_str(), t.error, t.error < 1e-5 ? "" : "  WRONG");
   std::fflush(stdout);
 }
 
@@ -361,7 +363,8 @@ int main(int argc, char** argv) try {
     if (std::string(argv[i]) == "--sweep") sweeps = true;
     else wanted = argv[i];
   const device d;
-  std::printf("%-38s %9s %9s %9s  %-20s %s\n", "", "us, event", "us, host", "GFLOP/s", "tile, slices, depth", "error/sqrt(K)");
+  std::printf("%-38s %9s %9s %9s  %-20s %s\n", "", "us, event", "us, host", "GFLOP/s", "tile, slices, depth",
+              "error/sqrt(K)");
   for (const shape& s : shapes()) {
     if (s.name.find(wanted) == std::string::npos) continue;
     problem p(d, s);

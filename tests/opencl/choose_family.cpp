@@ -62,12 +62,13 @@ TEST_CASE("products in tiles: batches, heads, rows of several axes, broadcast op
     const std::int64_t t = r.between(5, 40), h = r.between(1, 3), d = 4 * r.between(2, 9);
     const tensor qkv = g.input("qkv", f32, {2, t, 3, h, d});
     const auto head = [&](std::int64_t i, bool transposed) {
-      const tensor one = dk::reshape(dk::slice(qkv, {.starts = {i}, .ends = {i + 1}, .axes = {2}, .steps = {1}}),
-                                     {2, t, h, d});
+      const tensor one =
+          dk::reshape(dk::slice(qkv, {.starts = {i}, .ends = {i + 1}, .axes = {2}, .steps = {1}}), {2, t, h, d});
       return transposed ? dk::transpose(one, {.perm = {0, 2, 3, 1}}) : dk::transpose(one, {.perm = {0, 2, 1, 3}});
     };
     const tensor scores = dk::softmax(dk::matmul(head(0, false), head(1, true)) * 0.25);
-    g.output("values", dk::reshape(dk::transpose(dk::matmul(scores, head(2, false)), {.perm = {0, 2, 1, 3}}), {2, t, h * d}));
+    g.output("values",
+             dk::reshape(dk::transpose(dk::matmul(scores, head(2, false)), {.perm = {0, 2, 1, 3}}), {2, t, h * d}));
     const tensor x = g.input("x", f32, {3, 2, 7, d});
     g.output("folded", dk::matmul(x, g.weight("w", {1, d, 13})) + g.weight("b", {13}));
     g.output("broadcast", dk::matmul(g.weight("v", {9, 7}), dk::matmul(x, g.weight("y", {2, d, 11}))));
@@ -104,7 +105,8 @@ TEST_CASE("convolutions in tiles: taps by channels and across them, borders, str
     const tensor x = g.input("x", f32, {2, c, h, w});
     g.output("pointwise", dk::silu(dk::conv(x, g.weight("w", {o, c, 1, 1}), g.weight("b", {o}))));
     g.output("sampled", dk::conv(x, g.weight("s", {o, c, 1, 1}), {.strides = {2, 2}}));
-    g.output("groups", dk::conv(x, g.weight("g", {o, c / 2, 3, 3}), g.weight("e", {o}), {.pads = {1, 0, 1, 2}, .group = 2}));
+    g.output("groups",
+             dk::conv(x, g.weight("g", {o, c / 2, 3, 3}), g.weight("e", {o}), {.pads = {1, 0, 1, 2}, .group = 2}));
     g.output("pointwise groups", dk::conv(x, g.weight("p", {o, c / 2, 1, 1}), {.group = 2}));
     g.output("line out", dk::conv(g.input("line", f32, {3, c, 40}), g.weight("l", {o, c, 9}), {.pads = {2, 0}}));
     g.output("cube out", dk::conv(g.input("cube", f32, {1, 2, 3, h, 4}), g.weight("k", {9, 2, 2, 3, 1}),
@@ -116,10 +118,13 @@ TEST_CASE("depthwise convolutions: strips that end beyond rows, several outputs 
   check([](dk::builder& g, random_source& r) {
     const std::int64_t c = r.between(2, 9), h = r.between(5, 12), w = r.between(5, 15);
     const tensor x = g.input("x", f32, {2, c, h, w});
-    g.output("plain", dk::silu(dk::conv(x, g.weight("w", {c, 1, 3, 3}), g.weight("b", {c}), {.pads = {1, 1, 1, 1}, .group = c})));
-    g.output("strided", dk::conv(dk::exp(x), g.weight("s", {c, 1, 5, 3}), {.strides = {2, 2}, .pads = {2, 0, 2, 1}, .group = c}));
+    g.output("plain", dk::silu(dk::conv(x, g.weight("w", {c, 1, 3, 3}), g.weight("b", {c}),
+                                        {.pads = {1, 1, 1, 1}, .group = c})));
+    g.output("strided",
+             dk::conv(dk::exp(x), g.weight("s", {c, 1, 5, 3}), {.strides = {2, 2}, .pads = {2, 0, 2, 1}, .group = c}));
     g.output("dilated", dk::conv(x, g.weight("d", {2 * c, 1, 2, 2}), {.dilations = {1, 3}, .group = c}));
-    g.output("line out", dk::conv(g.input("line", f32, {1, c, 9}), g.weight("l", {c, 1, 4}), {.pads = {3, 1}, .group = c}));
+    g.output("line out",
+             dk::conv(g.input("line", f32, {1, c, 9}), g.weight("l", {c, 1, 4}), {.pads = {3, 1}, .group = c}));
     g.output("cube out", dk::conv(g.input("cube", f32, {1, c, 3, h, 6}), g.weight("k", {c, 1, 2, 3, 3}),
                                   {.pads = {1, 0, 1, 0, 1, 1}, .group = c}));
   });

@@ -32,7 +32,8 @@ constexpr family_choice choose_product_family(const product_extents& x) {
   constexpr std::int64_t shortest = 8;
   if (x.m == 0 || x.n == 0 || x.batch == 0 || x.k < shortest)
     return {family::elements, "K is too short to be staged", {}};
-  if (x.m <= few_lines || x.n <= few_lines) return {family::lines, "few rows or columns: the other operand is read once", {}};
+  if (x.m <= few_lines || x.n <= few_lines)
+    return {family::lines, "few rows or columns: the other operand is read once", {}};
   return {family::tiles, "both operands are read from local memory", choose_product_tile(x)};
 }
 template <class Set> constexpr family_choice choose_convolution_family(const convolution_shape<Set>& c) {
@@ -45,7 +46,8 @@ template <class Set> constexpr family_choice choose_convolution_family(const con
   if (c.out < fewest_channels) return {family::elements, "too few output channels of a group for a tile's rows", {}};
   const staged_depth d = c.depth();
   const std::int64_t depth = d.channels == 0 ? 0 : c.depth_of(d.channels * d.period);
-  return {family::tiles, "weights and gathered pixels are read from local memory", choose_product_tile(c.extents, depth)};
+  return {family::tiles, "weights and gathered pixels are read from local memory",
+          choose_product_tile(c.extents, depth)};
 }
 
 // Of the recipe that w writes.

@@ -21,7 +21,8 @@ template <class Set> constexpr void write_depthwise(const convolution_shape<Set>
   const std::int64_t strip = (pixels - 1) * stride + shape.over.reach(last);
   std::int64_t items = strips;
   for (std::size_t d = 0; d + 1 < rank; ++d) items *= w.space()[d].value();
-  out << "// " << w.self.anchor.name << ", depthwise: " << pixels << " pixels an item, from strips of " << strip << '\n';
+  out << "// " << w.self.anchor.name << ", depthwise: " << pixels << " pixels an item, from strips of " << strip
+      << '\n';
   w.begin((items + group - 1) / group, group);
   out << "int i=get_global_id(0);\nif(i>=" << items << ")return;\nconst int first=i%" << strips << '*' << pixels
       << ";i/=" << strips << ";\n";
@@ -46,8 +47,8 @@ template <class Set> constexpr void write_depthwise(const convolution_shape<Set>
     out << "if((uint)x" << last + 2 << '<' << shape.input[last + 2].value() << ')';
   out << "{\n";
   const expression x = tree_writer<Set>(w, 'x')(w.input(0), w.self.anchor.name);
-  out << "strip[s]=" << x << ";\n}\n}\n#pragma unroll\nfor(int k=0;k<" << shape.over.kernel(last) << ";++k){\nconst int y"
-      << last + 2 << "=k;\n";
+  out << "strip[s]=" << x << ";\n}\n}\n#pragma unroll\nfor(int k=0;k<" << shape.over.kernel(last)
+      << ";++k){\nconst int y" << last + 2 << "=k;\n";
   const expression tap = tree_writer<Set>(w, 'y')(w.input(1), w.self.anchor.name);
   for (std::int64_t p = 0; p < pixels; ++p)
     out << "sums[" << p << "]=fma(" << tap << ",strip[" << p * stride << "+k*" << shape.over.dilation(last) << "],sums["

@@ -53,13 +53,14 @@ template <class Set, class Op> class grouped_rows {
     // Neighbours among a group's items read neighbours in memory.
     const std::int64_t group = d_.items * d_.rows;
     items_first_ = runs_along_row();
-    w_.out << "// " << w_.self.anchor.name << " of rows of " << length_ << ": " << d_.items << " items a row, " << d_.rows
-           << (d_.rows == 1 ? " row" : " rows") << " a group\n__attribute__((reqd_work_group_size(" << group << ",1,1)))\n";
+    w_.out << "// " << w_.self.anchor.name << " of rows of " << length_ << ": " << d_.items << " items a row, "
+           << d_.rows << (d_.rows == 1 ? " row" : " rows") << " a group\n__attribute__((reqd_work_group_size(" << group
+           << ",1,1)))\n";
     w_.begin((rows + d_.rows - 1) / d_.rows, group);
     if (d_.items > 1) w_.out << "local float folds[" << group << "];\n";
-    w_.out << "const int id=get_local_id(0),item=id" << (items_first_ ? '%' : '/') << (items_first_ ? d_.items : d_.rows)
-           << ",line=id" << (items_first_ ? '/' : '%') << (items_first_ ? d_.items : d_.rows)
-           << ",row=get_group_id(0)*" << d_.rows << "+line;\n";
+    w_.out << "const int id=get_local_id(0),item=id" << (items_first_ ? '%' : '/')
+           << (items_first_ ? d_.items : d_.rows) << ",line=id" << (items_first_ ? '/' : '%')
+           << (items_first_ ? d_.items : d_.rows) << ",row=get_group_id(0)*" << d_.rows << "+line;\n";
     has_more_ = rows % d_.rows != 0;
     if (has_more_) w_.out << "int i=min(row," << rows - 1 << ");\n";  // what is beyond is computed and not stored
     else w_.out << "int i=row;\n";
@@ -117,8 +118,7 @@ template <class Set, class Op> class grouped_rows {
       w_.out << "folds[id]=" << sum << ";\nbarrier(CLK_LOCAL_MEM_FENCE);\nfor(int h=" << d_.items / 2
              << ";h>0;h/=2){\nif(item<h){\n";
       const expression mine = expression::statement(element_kind::real, &w_.out, "folds[id]");
-      const expression other =
-          expression::statement(element_kind::real, &w_.out, "folds[id+h*", step_of_item(), "]");
+      const expression other = expression::statement(element_kind::real, &w_.out, "folds[id+h*", step_of_item(), "]");
       const expression both = op_.template merge<expression>(p, mine, other);
       w_.out << "folds[id]=" << both << ";\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
       w_.out << sum << "=folds[line*" << (items_first_ ? d_.items : 1) << "];\n";

@@ -64,8 +64,8 @@ template <class Set> class lines_of_product {
   constexpr void sum_parts() {
     w_.out << type() << "mine[" << few_ << "];\n";
     for (std::int64_t f = 0; f < few_; ++f) w_.out << "mine[" << f << "]=0;\n";
-    w_.out << "#pragma unroll 4\nfor(int k0=part" << (step() == 4 ? "*4" : "") << ";k0<" << shape_.extents.k << ";k0+=" << parts_ * step()
-           << "){\nconst int many=";
+    w_.out << "#pragma unroll 4\nfor(int k0=part" << (step() == 4 ? "*4" : "") << ";k0<" << shape_.extents.k
+           << ";k0+=" << parts_ * step() << "){\nconst int many=";
     if (many_ % lines_ != 0) w_.out << "min(first+line," << many_ - per_item() << ");\n";
     else w_.out << "first+line;\n";
     w_.out << type() << "v;\n{\nconst int k=k0," << (few_rows_ ? 'n' : 'm') << "=many;\n";
@@ -94,7 +94,10 @@ template <class Set> class lines_of_product {
         if (is_lane) w_.out << '.' << "xyzw"[u];
         w_.out << "=fma(";
         if (per_item() == 4) w_.out << "(float4)(" << x << "),v,mine[" << f << ']';
-        else if (is_lane) w_.out << x << ",v." << "xyzw"[u] << ",mine[" << f << "]." << "xyzw"[u];
+        else if (is_lane)
+          w_.out << x << ",v."
+                 << "xyzw"[u] << ",mine[" << f << "]."
+                 << "xyzw"[u];
         else w_.out << x << ",v,mine[" << f << ']';
         w_.out << ");\n}\n";
       }
@@ -128,8 +131,8 @@ template <class Set> class lines_of_product {
            << (few_rows_ ? 'm' : 'n') << "=e/" << lines_ << ',' << (few_rows_ ? 'n' : 'm') << "=first+line;\n";
     if (many_ % lines_ != 0) w_.out << "if(" << (few_rows_ ? 'n' : 'm') << '<' << many_ << ")";
     w_.out << "{\n";
-    const expression sum = expression::statement(element_kind::real, &w_.out, "sums[",
-                                                 (few_rows_ ? "m*" : "n*"), parts_ * lines_, "+line]");
+    const expression sum = expression::statement(element_kind::real, &w_.out, "sums[", (few_rows_ ? "m*" : "n*"),
+                                                 parts_ * lines_, "+line]");
     shape_.write_result();
     tree_writer<Set>(w_, 'c', sum).store_outputs();
     w_.out << "}\n}\n";

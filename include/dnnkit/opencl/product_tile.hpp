@@ -7,8 +7,8 @@
 
 namespace dnnkit::opencl {
 
-// A group makes bm x bn elements, an item tm x tn of them; `slices` parts of the group each sum over a part of K, `depth`
-// elements of it at a time, and are added up at the end.
+// A group makes bm x bn elements, an item tm x tn of them; `slices` parts of the group each sum over a part of K,
+// `depth` elements of it at a time, and are added up at the end.
 struct product_tile {
   std::int64_t bm = 16, bn = 32, tm = 4, tn = 4, slices = 1, depth = 16;
 
@@ -22,7 +22,7 @@ struct product_tile {
   friend constexpr bool operator==(const product_tile&, const product_tile&) = default;
 };
 
-// What the choice asks of a GPU. Those of NVIDIA's H100 and H200; others are near enough to be served by the same tiles.
+// What the choice asks of a GPU, by default of NVIDIA's H100 and H200.
 struct product_gpu {
   std::int64_t compute_units = 132;
   std::int64_t group_local = 12 << 10, unit_local = 56 << 10;  // floats of local memory a group may have, a unit has
@@ -54,7 +54,8 @@ constexpr double clocks_of_tile(const product_extents& x, const product_tile& t,
   const std::int64_t stages = divided_up(x.k, t.depth * t.slices);
   const double products = static_cast<double>(waves * t.bm * t.bn * stages * t.depth * t.slices);
   const double sums = static_cast<double>(waves * t.slices * t.bm * t.bn) / lanes * 2;
-  return products / (lanes * share) + clocks_of_stage * static_cast<double>(stages * divided_up(waves, resident)) + sums;
+  return products / (lanes * share) + clocks_of_stage * static_cast<double>(stages * divided_up(waves, resident)) +
+         sums;
 }
 
 }  // namespace detail
@@ -81,12 +82,16 @@ constexpr void for_product_tiles(const product_extents& x, std::int64_t depth, c
 constexpr product_tile choose_product_tile(const product_extents& x, std::int64_t depth = 0,
                                            const product_gpu& gpu = {}) {
   const std::int64_t groups = x.batch * detail::divided_up(x.m, 16) * detail::divided_up(x.n, 32);
-  product_tile best;
+  product_tile best, before;
   double least = -1;
   for_product_tiles(x, depth, gpu, [&](const product_tile& t) {
     // The smallest tile reads each operand most often; it is for products that leave units idle with the next.
     if (t.bn == 16 && groups >= gpu.compute_units) return;
     if (t.bn == 28 && (x.n % 28 != 0 || x.n % 32 == 0)) return;  // 28 and 56 pixels a side, and 14
+    // Of the depths, the largest that there is room for.
+    const bool is_same = t.bm == before.bm && t.bn == before.bn && t.tm == before.tm && t.slices == before.slices;
+    if (is_same) return;
+    before = t;
     const double clocks = detail::clocks_of_tile(x, t, gpu);
     if (least < 0 || clocks < least) least = clocks, best = t;
   });

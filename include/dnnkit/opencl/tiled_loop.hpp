@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel behind products and convolutions, C[m][n] = sum over k of A[m][k] B[k][n], with tiles in local memory and
-// registers: a group makes a tile of C (product_tile.hpp), an item tm rows of it, bm / tm apart, and tn columns in fours.
-// A stage is read into registers while the one before is multiplied, so there are two in local memory. Slices of the
+// registers: a group makes a tile of C (product_tile.hpp), an item tm rows of it, bm / tm apart, and tn columns in
+// fours. A stage is read into registers while the one before is multiplied, so there are two in local memory. Slices of the
 // group sum over parts of K; their sums are added in local memory, always in the same order, where the epilogue reads
 // each element once and stores neighbours side by side.
 #pragma once
@@ -18,7 +18,7 @@ namespace dnnkit::opencl {
 // channels: `period` taps of each of so many channels, and k counts inside the stage, whose number is `stage`; what an
 // item reads is then the same in every stage but for the channel.
 struct staged_depth {
-  std::int64_t count = 1;                // K
+  std::int64_t count = 1;                 // K
   std::int64_t channels = 0, period = 1;  // of a stage; channels 0: a product's
 };
 
@@ -27,7 +27,7 @@ struct staged_depth {
 //   char prefix;                      its coordinates' first letter
 //   void begin();                     writes what is needed once (A's; z is the number of the product in its batch)
 //   void coordinates();               writes its coordinates at m or n, and k (and stage)
-//   void condition(auto condition);   where it is 0 but for a condition: condition() << it, which may be asked repeatedly
+//   void condition(auto condition);   where it is 0 but for conditions: condition() << each of them
 template <class Set> class tiled_loop {
  public:
   constexpr tiled_loop(recipe_writer<Set>& w, const product_extents& x, const staged_depth& depth,
@@ -47,10 +47,11 @@ template <class Set> class tiled_loop {
     w_.out << "__attribute__((reqd_work_group_size(" << t_.items() << ",1,1)))\n";
     const std::int64_t rows = detail::divided_up(x_.m, t_.bm), columns = detail::divided_up(x_.n, t_.bn);
     w_.begin(rows * columns * x_.batch, t_.items());
-    w_.out << "local float4 work[" << t_.local() / 4 << "];\nconst int id=get_local_id(0),group=get_group_id(0),slice=id/"
-           << t_.items_of_slice() << ",t=id%" << t_.items_of_slice() << ";\nconst int n0=group%" << columns << '*' << t_.bn
-           << ",m0=group/" << columns << '%' << rows << '*' << t_.bm << ",z=group/" << columns * rows
-           << ";\nconst int row=t/" << across() << ",column=t%" << across() << ";\n";
+    w_.out << "local float4 work[" << t_.local() / 4
+           << "];\nconst int id=get_local_id(0),group=get_group_id(0),slice=id/" << t_.items_of_slice() << ",t=id%"
+           << t_.items_of_slice() << ";\nconst int n0=group%" << columns << '*' << t_.bn << ",m0=group/" << columns
+           << '%' << rows << '*' << t_.bm << ",z=group/" << columns * rows << ";\nconst int row=t/" << across()
+           << ",column=t%" << across() << ";\n";
     a.begin();
     stages(a, b);
     sums(result);
@@ -73,8 +74,8 @@ template <class Set> class tiled_loop {
     w_.out << "sums[i][j]=(float4)(0);\nfor(int s=0;s<=" << steps_ << ";++s){\n";
     registers("fa", a.walk, t_.bm * t_.depth, nt);
     registers("fb", b.walk, t_.bn * t_.depth, nt);
-    w_.out << "if(s<" << steps_ << "){  // the next stage into registers\nconst int stage="
-           << (t_.slices == 1 ? "" : "slice*");
+    w_.out << "if(s<" << steps_
+           << "){  // the next stage into registers\nconst int stage=" << (t_.slices == 1 ? "" : "slice*");
     if (t_.slices != 1) w_.out << steps_ << '+';
     w_.out << "s;\n";
     fetch("fa", 'm', a, t_.bm, x_.m, nt);
@@ -89,7 +90,7 @@ template <class Set> class tiled_loop {
   }
 
   constexpr void unroll(std::string_view variable, std::int64_t times) {
-    w_.out << "#pragma unroll\nfor(int " << variable << "=0;" << variable << '<' << times << ";++" << variable << ")\n";
+    w_.out << "dnnkit_unroll(" << variable << ',' << times << ")";
   }
   constexpr void registers(std::string_view name, staged_walk walk, std::int64_t numbers, std::int64_t nt) {
     w_.out << (walk.by_four ? "float4 " : "float ") << name << '[' << detail::divided_up(numbers / walk.width(), nt)
@@ -100,8 +101,8 @@ template <class Set> class tiled_loop {
     const std::int64_t loads = lines * t_.depth / walk.width();
     unroll("q", detail::divided_up(loads, nt));
     w_.out << "{\nconst int e=t+q*" << nt << ";\n";
-    if (loads % nt != 0) w_.out << "if(e<" << loads << "){\n";
-    else w_.out << "{\n";
+    if (loads % nt != 0) w_.out << "if(e<" << loads << ")";
+    w_.out << "{\n";
     const std::int64_t fast = (walk.along_k ? t_.depth : lines) / walk.width();
     const auto times = [&] {
       if (walk.by_four) w_.out << "*4";
@@ -163,27 +164,18 @@ template <class Set> class tiled_loop {
       w_.out << "*(local float4*)&" << place << pitch << rest << "]=" << name << "[q];\n";
     } else {
       for (int u = 0; u < 4; ++u)
-        w_.out << place << pitch << rest << '+' << u * pitch << "]=" << name << "[q]." << "xyzw"[u] << ";\n";
+        w_.out << place << pitch << rest << '+' << u * pitch << "]=" << name << "[q]."
+               << "xyzw"[u] << ";\n";
     }
     w_.out << "}\n}\n";
   }
 
   constexpr void multiply() {
     const std::int64_t lda = t_.depth / 4 + 1;
-    w_.out << "local const float4*const la=mine+(s-1)%2*" << t_.stage() / 4 << "+row*" << lda << ",*const lb=mine+(s-1)%2*"
-           << t_.stage() / 4 << '+' << t_.bm * lda << "+column;\n";
-    unroll("k", t_.depth / 4);
-    w_.out << "{\nfloat4 a[" << t_.tm << "],b[" << t_.tn / 4 << "];\n";
-    unroll("i", t_.tm);
-    w_.out << "a[i]=la[i*" << t_.bm / t_.tm * lda << "+k];\n";
-    for (int u = 0; u < 4; ++u) {
-      unroll("j", t_.tn / 4);
-      w_.out << "b[j]=lb[(k*4+" << u << ")*" << t_.bn / 4 << "+j*" << across() << "];\n";
-      unroll("i", t_.tm);
-      unroll("j", t_.tn / 4);
-      w_.out << "sums[i][j]=fma((float4)(a[i]." << "xyzw"[u] << "),b[j],sums[i][j]);\n";
-    }
-    w_.out << "}\n";
+    w_.out << "local const float4*const la=mine+(s-1)%2*" << t_.stage() / 4 << "+row*" << lda
+           << ",*const lb=mine+(s-1)%2*" << t_.stage() / 4 << '+' << t_.bm * lda << "+column;\n";
+    w_.out << "dnnkit_multiply(" << t_.tm << ',' << t_.tn / 4 << ',' << t_.bm / t_.tm * lda << ',' << t_.bn / 4 << ','
+           << across() << ',' << t_.depth / 4 << ")\n";
   }
 
   constexpr void sums(auto result) {
@@ -195,8 +187,8 @@ template <class Set> class tiled_loop {
     if (t_.slices != 1) w_.out << "slice*" << tile / 4 << '+';
     w_.out << "(row+i*" << t_.bm / t_.tm << ")*" << t_.bn / 4 << "+column+j*" << across()
            << "]=sums[i][j];\nbarrier(CLK_LOCAL_MEM_FENCE);\nlocal const float*const all=(local const float*)work;\n";
-    w_.out << "for(int e=id;e<" << tile << ";e+=" << t_.items() << "){\nconst int m=m0+e/" << t_.bn << ",n=n0+e%" << t_.bn
-           << ";\n";
+    w_.out << "for(int e=id;e<" << tile << ";e+=" << t_.items() << "){\nconst int m=m0+e/" << t_.bn << ",n=n0+e%"
+           << t_.bn << ";\n";
     const bool cuts_m = x_.m % t_.bm != 0, cuts_n = x_.n % t_.bn != 0;
     if (cuts_m || cuts_n) {
       w_.out << "if(";
