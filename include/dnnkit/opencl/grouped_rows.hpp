@@ -25,15 +25,16 @@ struct row_division {
 
 // For rows of a length. Fewer elements an item where there are too few rows to have all compute units busy.
 constexpr row_division divide_rows(std::int64_t rows, std::int64_t length, const product_gpu& gpu = {}) {
-  constexpr std::int64_t smallest_group = 128, largest_group = 1024;
+  constexpr std::int64_t usual_group = 128, smallest_group = 32, largest_group = 1024;
   const auto items_of = [&](std::int64_t elements) {
     const std::int64_t wanted = std::max<std::int64_t>(1, (length + elements - 1) / elements);
     return std::min(largest_group, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted))));
   };
   row_division d;
   d.items = items_of(rows >= 4 * gpu.compute_units ? 8 : rows >= gpu.compute_units ? 4 : 2);
-  d.rows = std::max<std::int64_t>(1, smallest_group / d.items);
-  while (d.rows > 1 && (rows + d.rows - 1) / d.rows < gpu.compute_units) d.rows /= 2;
+  d.rows = std::max<std::int64_t>(1, usual_group / d.items);
+  while (d.rows > 1 && d.rows * d.items > smallest_group && (rows + d.rows - 1) / d.rows < gpu.compute_units)
+    d.rows /= 2;
   return d;
 }
 
@@ -122,7 +123,7 @@ template <class Set, class Op> class grouped_rows {
       const expression both = op_.template merge<expression>(p, mine, other);
       w_.out << "folds[id]=" << both << ";\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
       w_.out << sum << "=folds[line*" << (items_first_ ? d_.items : 1) << "];\n";
-      w_.out << "barrier(CLK_LOCAL_MEM_FENCE);\n";  // the next pass writes there again
+      if (P + 1 < Op::passes) w_.out << "barrier(CLK_LOCAL_MEM_FENCE);\n";  // the next pass writes there again
     }
     closed_[P] = op_.template close<expression>(p, sum, expression(length_), closed_);
   }
