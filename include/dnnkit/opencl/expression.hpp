@@ -140,10 +140,26 @@ DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 #undef DNNKIT_OPENCL_FUNCTIONS
 
 // What every program begins with. Minimum and maximum are NaN if either operand is (fmin and fmax give the other).
+// dnnkit_multiply is a stage of a product in tiles (tiled_loop.hpp): sums of tm x tn fours, where la points to this
+// item's first row of A, whose rows are `rows` fours apart, and lb to its first column of B, in rows of `ldb` fours, the
+// next columns `across` fours on; `depth` fours of k.
 inline constexpr std::string_view prelude = R"(
 float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }
 float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
+#define dnnkit_unroll(i, n) _Pragma("unroll") for (int i = 0; i < n; ++i)
+#define dnnkit_multiply_k(u, x, tm, tn, ldb, across)               \
+  dnnkit_unroll(j, tn) b[j] = lb[(k * 4 + u) * ldb + j * across];  \
+  dnnkit_unroll(i, tm) dnnkit_unroll(j, tn) sums[i][j] = fma((float4)(a[i].x), b[j], sums[i][j]);
+#define dnnkit_multiply(tm, tn, rows, ldb, across, depth) \
+  dnnkit_unroll(k, depth) {                               \
+    float4 a[tm], b[tn];                                  \
+    dnnkit_unroll(i, tm) a[i] = la[i * rows + k];         \
+    dnnkit_multiply_k(0, x, tm, tn, ldb, across)          \
+    dnnkit_multiply_k(1, y, tm, tn, ldb, across)          \
+    dnnkit_multiply_k(2, z, tm, tn, ldb, across)          \
+    dnnkit_multiply_k(3, w, tm, tn, ldb, across)          \
+  }
 )";
 
 }  // namespace dnnkit::opencl

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+// Products and convolutions on an OpenCL device, one kernel each, as networks have them: with a bias and a Relu behind.
+// Each is compared with sums in double precision at some elements, then timed by the device's own clock (events) and by
+// the host's (launches one behind the other and one finish, so with the gaps between them).
+//   g++ -std=c++20 -O2 -Iinclude bench/run/bench_opencl.cpp -lOpenCL -o bench_opencl
+//   DNNKIT_OPENCL_DEVICE=NVIDIA ./bench_opencl [--sweep] [a part of a shape's name]
+// --sweep: also with every other tile, of which the best three are printed.
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dnnkit/graph/builder.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "dnnkit/opencl/kernels.hpp"
+
+namespace {
+
+namespace dk = dnnkit;
+namespace cl = dnnkit::opencl;
+
+void check(cl_int status, const char* doing) {
+  if (status != CL_SUCCESS) throw std::runtime_error(std::string(doing) + ": error " + std::to_string(status));
+}
+
+// The device whose platform or name holds what DNNKIT_OPENCL_DEVICE says.
+struct device {
+  cl_device_id id = nullptr;
+  cl_context context = nullptr;
+  cl_command_queue timed = nullptr, plain = nullptr;  // with the device's clock and without
+
+  device() {
+    const char* const wanted = std::getenv("DNNKIT_OPENCL_DEVICE");
+    cl_uint count = 0;
+    check(clGetPlatformIDs(0, nullptr, &count), "asking for platforms");
+    std::vector<cl_platform_id> platforms(count);
+    check(clGetPlatformIDs(count, platforms.data(), nullptr), "asking for platforms");
+    for (cl_platform_id p : platforms) {
+      cl_device_id all[16];
+      cl_uint n = 0;
+      if (clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 16, all, &n) != CL_SUCCESS) continue;
+      for (cl_uint i = 0; i < n && id == nullptr; ++i) {
+        char platform[256] = "", name[256] = "";
+        clGetPlatformInfo(p, CL_PLATFORM_NAME, sizeof platform, platform, nullptr);
+        clGetDeviceInfo(all[i], CL_DEVICE_NAME, sizeof name, name, nullptr);
+        const std::string both = std::string(platform) + ": " + name;
+        if (wanted != nullptr && both.find(wanted) == std::string::npos) continue;
+        id = all[i];
+        std::printf("%s\n", both.c_str());
+      }
+    }
+    if (id == nullptr) throw std::runtime_error("there is no such OpenCL device");
+    cl_int status = 0;
+    context = clCreateContext(nullptr, 1, &id, nullptr, nullptr, &status);
+    check(status, "making a context");
+    timed = clCreateCommandQueue(context, id, CL_QUEUE_PROFILING_ENABLE, &status);
+    check(status, "making a queue");
+    plain = clCreateCommandQueue(context, id, 0, &status);
+    check(status, "making a queue");
+  }
+};
+
+struct shape {
+  std::string name;
+  dk::op::conv conv;               // of convolutions
+  std::vector<std::int64_t> x, w;  // extents of the operands
+  bool is_conv = false, has_bias = true, is_transposed = false;
+};
+
+dk::shape extents(const std::vector<std::int64_t>& list) {
+  dk::shape s;
+  for (std::int64_t e : list) s.push_back(dk::dim(e));
+  return s;
+}
+std::int64_t count(const std::vector<std::int64_t>& list) {
+  std::int64_t n = 1;
+  for (std::int64_t e : list) n *= e;
+  return n;
+}
+
+// relu(sum + b) at one element of the result, and how many numbers were summed.
+struct reference {
+  const shape& s;
+  const std::vector<float>&x, &w, &b;
+
+  double product(std::int64_t at) const {
+    const std::int64_t k = s.x.back(), m = s.x[s.x.size() - 2];
+    const std::int64_t n = s.is_transposed ? s.w[s.w.size() - 2] : s.w.back();
+    const std::int64_t z = at / (m * n), row = at / n % m, column = at % n;
+    const std::int64_t wz = s.w.size() > 2 ? z * k * n : 0;
+    double sum = b.empty() ? 0 : static_cast<double>(b[static_cast<std::size_t>(column)]);
+    for (std::int64_t i = 0; i < k; ++i)
+      sum += static_cast<double>(x[static_cast<std::size_t>((z * m + row) * k + i)]) *
+             static_cast<double>(w[static_cast<std::size_t>(wz + (s.is_transposed ? column * k + i : i * n + column))]);
+    return sum;
+  }
+  double convolution(std::int64_t at, std::int64_t ho, std::int64_t wo) const {
+    const std::int64_t h = s.x[2], width = s.x[3], kh = s.w[2], kw = s.w[3];
+    const std::int64_t channel = at / (ho * wo), oy = at / wo % ho, ox = at % wo;
+    const std::int64_t first = channel / (s.w[0] / s.conv.group) * s.w[1];
+    double sum = static_cast<double>(b[static_cast<std::size_t>(channel)]);
+    for (std::int64_t c = 0; c < s.w[1]; ++c)
+      for (std::int64_t ky = 0; ky < kh; ++ky)
+        for (std::int64_t kx = 0; kx < kw; ++kx) {
+          const std::int64_t iy = oy * s.conv.strides[0] + ky - s.conv.pads[0];
+          const std::int64_t ix = ox * s.conv.strides[1] + kx - s.conv.pads[1];
+          if (iy < 0 || iy >= h || ix < 0 || ix >= width) continue;
+          sum += static_cast<double>(x[static_cast<std::size_t>(((first + c) * h + iy) * width + ix)]) *
+                 static_cast<double>(w[static_cast<std::size_t>(((channel * s.w[1] + c) * kh + ky) * kw + kx)]);
+        }
+    return sum;
+  }
+};
+
+class problem {
+ public:
+  problem(const device& d, const shape& s) : d_(d), s_(s) {
+    dk::builder g;
+    const dk::tensor x = g.input("x", dk::f32, extents(s.x)), w = g.input("w", dk::f32, extents(s.w));
+    dk::tensor y;
+    if (s.is_conv) {
+      y = dk::conv(x, w, g.input("b", dk::f32, {s.w[0]}), s.conv);
+    } else {
+      y = dk::matmul(x, !s.is_transposed  ? w
+                        : s.w.size() == 2 ? dk::transpose(w, {.perm = {1, 0}})
+                                          : dk::transpose(w, {.perm = {0, 2, 1}}));
+      if (s.has_bias) y = y + g.input("b", dk::f32, {s.is_transposed ? s.w[s.w.size() - 2] : s.w.back()});
+    }
+    if (s.has_bias) y = dk::relu(y);
+    g.output("y", y);
+    plan_ = dk::default_pipeline::run<dk::targets::opencl>(g.value()).plan;
+    if (plan_.steps.size() != 1) throw std::runtime_error(s.name + " is not one kernel");
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> real(-1, 1);
+    const auto made = [&](std::int64_t n) {
+      std::vector<float> v(static_cast<std::size_t>(n));
+      for (float& e : v) e = real(random);
+      return v;
+    };
+    x_ = made(count(s.x));
+    w_ = made(count(s.w));
+    if (s.has_bias) b_ = made(s.is_conv ? s.w[0] : s.is_transposed ? s.w[s.w.size() - 2] : s.w.back());
+    const dk::plan_view v = view();
+    for (std::int32_t b : v.numbers_of(v.steps[0].operands)) {
+      const dk::plan::buffer& buffer = v.buffers[static_cast<std::size_t>(b)];
+      const bool is_output = buffer.where == dk::plan::storage::output;
+      const std::string_view name = v.text_of(buffer.name);
+      std::vector<float>& data = name == "x" ? x_ : name == "w" ? w_ : b_;
+      cl_int status = 0;
+      const auto bytes = static_cast<std::size_t>(buffer.elements.value()) * sizeof(float);
+      buffers_.push_back(clCreateBuffer(d.context,
+                                        is_output ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes,
+                                        is_output ? nullptr : data.data(), &status));
+      check(status, "making a buffer");
+      if (is_output) output_ = buffers_.back(), outputs_ = buffer.elements.value();
+    }
+  }
+  ~problem() {
+    for (cl_mem b : buffers_) clReleaseMemObject(b);
+  }
+  problem(const problem&) = delete;
+  problem& operator=(const problem&) = delete;
+
+  cl::family_choice choice() const {
+    cl::source_writer nowhere(nullptr, 0);
+    cl::recipe_writer<dk::builtin_set> w(view(), view().steps[0].kernel, nowhere);
+    return cl::choose_family(w);
+  }
+  double flops() const {
+    const std::int64_t k = s_.is_conv ? count(s_.w) / s_.w[0] : s_.x.back();
+    return 2.0 * static_cast<double>(outputs_ * k);
+  }
+  void for_tiles(auto visit) const {
+    cl::source_writer nowhere(nullptr, 0);
+    cl::recipe_writer<dk::builtin_set> w(view(), view().steps[0].kernel, nowhere);
+    if (s_.is_conv) {
+      const cl::convolution_shape<dk::builtin_set> c(w);
+      const cl::staged_depth depth = c.depth();
+      cl::for_product_tiles(c.extents, depth.channels == 0 ? 0 : c.depth_of(depth.channels * depth.period), {}, visit);
+    } else {
+      cl::for_product_tiles(cl::product_shape<dk::builtin_set>(w).extents, 0, {}, visit);
+    }
+  }
+
+  struct times {
+    double event = 0, launch = 0, error = 0;  // us, us, the largest error relative to sqrt(K)
+  };
+  times measure(const cl::family_choice& choice) {
+    std::string text(1 << 18, '\0');
+    cl::source_writer out(text.data(), text.size());
+    cl::recipe_writer<dk::builtin_set> w(view(), view().steps[0].kernel, out);
+    if (!cl::write_chosen_family(w, choice)) throw std::runtime_error(s_.name + " has no fast family");
+    text.resize(out.size());
+    const std::string source = std::string(cl::prelude) + text;
+    const char* start = source.c_str();
+    cl_int status = 0;
+    const cl_program program = clCreateProgramWithSource(d_.context, 1, &start, nullptr, &status);
+    check(status, "making a program");
+    if (clBuildProgram(program, 1, &d_.id, "-cl-std=CL1.2", nullptr, nullptr) != CL_SUCCESS) {
+      std::vector<char> log(1 << 16);
+      clGetProgramBuildInfo(program, d_.id, CL_PROGRAM_BUILD_LOG, log.size() - 1, log.data(), nullptr);
+      throw std::runtime_error(text + "\n" + log.data());
+    }
+    const std::string name = "k" + std::to_string(view().steps[0].kernel);
+    const cl_kernel kernel = clCreateKernel(program, name.c_str(), &status);
+    check(status, "making a kernel");
+    const cl_uint zero = 0;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      check(clSetKernelArg(kernel, static_cast<cl_uint>(2 * i), sizeof(cl_mem), &buffers_[i]), "an argument");
+      check(clSetKernelArg(kernel, static_cast<cl_uint>(2 * i + 1), sizeof zero, &zero), "an argument");
+    }
+    const auto group = static_cast<std::size_t>(w.draft.group_size);
+    const std::size_t items = static_cast<std::size_t>(w.draft.groups) * group;
+    const auto start_on = [&](cl_command_queue queue, cl_event* event) {
+      check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, &group, 0, nullptr, event), "starting a kernel");
+    };
+    times t;
+    t.error = error_of([&] { start_on(d_.plain, nullptr); });
+    std::vector<double> events;
+    for (int i = 0; i < 20; ++i) {
+      cl_event event = nullptr;
+      start_on(d_.timed, &event);
+      check(clWaitForEvents(1, &event), "waiting");
+      cl_ulong begin = 0, end = 0;
+      clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr);
+      clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
+      clReleaseEvent(event);
+      events.push_back(static_cast<double>(end - begin) * 1e-3);
+    }
+    std::sort(events.begin(), events.end());
+    t.event = events[events.size() / 2];
+    const int times_each = std::clamp(static_cast<int>(2e4 / t.event), 1, 200);
+    t.launch = 1e30;
+    for (int i = 0; i < 5; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (int j = 0; j < times_each; ++j) start_on(d_.plain, nullptr);
+      check(clFinish(d_.plain), "finishing");
+      const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+      t.launch = std::min(t.launch, took.count() / times_each);
+    }
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    return t;
+  }
+
+ private:
+  dk::plan_view view() const { return dk::plan::view_of(plan_); }
+
+  double error_of(auto run) {
+    std::vector<float> y(static_cast<std::size_t>(outputs_), -77.0F);
+    check(clEnqueueWriteBuffer(d_.plain, output_, CL_TRUE, 0, y.size() * sizeof(float), y.data(), 0, nullptr, nullptr),
+          "writing");
+    run();
+    check(clEnqueueReadBuffer(d_.plain, output_, CL_TRUE, 0, y.size() * sizeof(float), y.data(), 0, nullptr, nullptr),
+          "reading");
+    const reference r{s_, x_, w_, b_};
+    double worst = 0;
+    for (std::int64_t i = 0; i < 400; ++i) {
+      const std::int64_t at = i == 0 ? outputs_ - 1 : i * 7919 * 104729 % outputs_;
+      double sum = s_.is_conv ? r.convolution(at, out_extent(0), out_extent(1)) : r.product(at);
+      if (s_.has_bias) sum = std::max(sum, 0.0);
+      const double error = std::abs(sum - static_cast<double>(y[static_cast<std::size_t>(at)]));
+      worst = error > worst || std::isnan(error) ? error : worst;
+    }
+    return worst / std::sqrt(flops() / 2 / static_cast<double>(outputs_));
+  }
+  std::int64_t out_extent(std::size_t i) const {
+    const auto j = static_cast<std::size_t>(i);
+    return (s_.x[j + 2] + s_.conv.pads[i] + s_.conv.pads[i + 2] - s_.w[j + 2]) / s_.conv.strides[i] + 1;
+  }
+
+  const device& d_;
+  const shape& s_;
+  dk::plan::plan_draft plan_;
+  std::vector<float> x_, w_, b_;
+  std::vector<cl_mem> buffers_;
+  cl_mem output_ = nullptr;
+  std::int64_t outputs_ = 0;
+};
+
+std::vector<shape> shapes() {
+  std::vector<shape> list;
+  const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    list.push_back(
+        {"product " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k), {}, {m, k}, {k, n}});
+  };
+  const std::int64_t products[][3] = {{128, 768, 768},  {128, 3072, 768}, {128, 768, 3072},   {197, 768, 768},
+                                      {197, 3072, 768}, {197, 768, 3072}, {3136, 384, 96},    {3136, 96, 384},
+                                      {784, 768, 192},  {196, 1024, 256}, {1024, 1024, 1024}, {4096, 4096, 4096}};
+  for (const auto& p : products) product(p[0], p[1], p[2]);
+  list.push_back({"scores 12 of 197x197x64", {}, {12, 197, 64}, {12, 197, 64}, false, false, true});
+  list.push_back({"values 12 of 197x64x197", {}, {12, 197, 197}, {12, 197, 64}, false, false, false});
+  list.push_back({"row 1x1000x2048, weights transposed", {}, {1, 2048}, {1000, 2048}, false, true, true});
+  list.push_back({"row 1x3072x768", {}, {1, 768}, {768, 3072}});
+  const auto conv = [&](std::int64_t in, std::int64_t size, std::int64_t out, std::int64_t k, std::int64_t stride,
+                        std::int64_t group = 1) {
+    shape s{"conv " + std::to_string(in) + "x" + std::to_string(size) + "x" + std::to_string(size) + "->" +
+                std::to_string(out) + " " + std::to_string(k) + "x" + std::to_string(k) + "/" + std::to_string(stride),
+            {},
+            {1, in, size, size},
+            {out, in / group, k, k},
+            true};
+    if (group != 1) s.name += ", " + std::to_string(group) + " groups";
+    s.conv.strides = {stride, stride};
+    s.conv.pads = {k / 2, k / 2, k / 2, k / 2};
+    s.conv.group = group;
+    list.push_back(s);
+  };
+  conv(3, 224, 64, 7, 2);
+  conv(64, 56, 64, 1, 1);
+  conv(64, 56, 64, 3, 1);
+  conv(64, 56, 256, 1, 1);
+  conv(256, 56, 64, 1, 1);
+  conv(256, 56, 128, 1, 1);
+  conv(128, 56, 128, 3, 2);
+  conv(256, 56, 512, 1, 2);
+  conv(128, 28, 512, 1, 1);
+  conv(512, 28, 128, 1, 1);
+  conv(128, 28, 128, 3, 1);
+  conv(512, 28, 256, 1, 1);
+  conv(256, 28, 256, 3, 2);
+  conv(512, 28, 1024, 1, 2);
+  conv(256, 14, 1024, 1, 1);
+  conv(1024, 14, 256, 1, 1);
+  conv(256, 14, 256, 3, 1);
+  conv(1024, 14, 512, 1, 1);
+  conv(512, 14, 512, 3, 2);
+  conv(1024, 14, 2048, 1, 2);
+  conv(512, 7, 2048, 1, 1);
+  conv(2048, 7, 512, 1, 1);
+  conv(512, 7, 512, 3, 1);
+  conv(96, 56, 96, 7, 1, 96);
+  conv(256, 56, 256, 3, 1, 32);
+  return list;
+}
+
+void print(const char* name, const cl::family_choice& choice, const problem& p, const problem::times& t) {
+  const cl::product_tile& tile = choice.tile;
+  std::string how(cl::name(choice.chosen));
+  if (choice.chosen == cl::family::tiles)
+    how = std::to_string(tile.bm) + "x" + std::to_string(tile.bn) + " " + std::to_string(tile.tm) + "x" +
+          std::to_string(tile.tn) + " s" + std::to_string(tile.slices) + " k" + std::to_string(tile.depth);
+  std::printf("%-38s %9.2f %9.2f %9.0f  %-20s %.1e%s\n", name, t.event, t.launch, p.flops() / t.event * 1e-3,
+              how.c_str(), t.error, t.error < 1e-5 ? "" : "  WRONG");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  bool sweeps = false;
+  std::string wanted;
+  for (int i = 1; i < argc; ++i)
+    if (std::string(argv[i]) == "--sweep") sweeps = true;
+    else wanted = argv[i];
+  const device d;
+  std::printf("%-38s %9s %9s %9s  %-20s %s\n", "", "us, event", "us, host", "GFLOP/s", "tile, slices, depth",
+              "error/sqrt(K)");
+  for (const shape& s : shapes()) {
+    if (s.name.find(wanted) == std::string::npos) continue;
+    problem p(d, s);
+    const cl::family_choice chosen = p.choice();
+    print(s.name.c_str(), chosen, p, p.measure(chosen));
+    if (!sweeps || chosen.chosen != cl::family::tiles) continue;
+    std::vector<std::pair<problem::times, cl::family_choice>> all;
+    p.for_tiles([&](const cl::product_tile& tile) {
+      const cl::family_choice other{cl::family::tiles, {}, tile};
+      all.emplace_back(p.measure(other), other);
+    });
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.event < b.first.event; });
+    for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 3); ++i) print("   ", all[i].second, p, all[i].first);
+  }
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// How a kernel that stages an operand in local memory reads it: along which of two coordinates its elements lie side by
+// side, and whether four of them can be read at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dnnkit/opencl/recipe_writer.hpp"
+
+namespace dnnkit::opencl {
+
+namespace detail {
+
+// Are all numbers of the recipe known, so that divisions of work can be chosen for them?
+template <class Set> constexpr bool has_known_extents(const recipe_writer<Set>& w) {
+  const auto known = [&](std::span<const local_extent> list) {
+    for (local_extent e : list)
+      if (!e.is_known()) return false;
+    return true;
+  };
+  const auto view_is_known = [&](slice_of axes, local_extent offset) {
+    for (const view_axis& a : w.plan.axes_of(axes))
+      if (!a.size.is_known() || !a.stride.is_known()) return false;
+    return offset.is_known();
+  };
+  if (!known(w.space())) return false;
+  for (std::size_t i = 0; i < w.self.anchor_inputs.count; ++i)
+    if (!known(w.input_shape(i))) return false;
+  for (std::uint32_t i = 0; i < w.self.loads.count; ++i) {
+    const recipe_load& l = w.plan.loads[w.self.loads.first + i];
+    if (!view_is_known(l.axes, l.offset)) return false;
+  }
+  for (std::uint32_t i = 0; i < w.self.outputs.count; ++i) {
+    const recipe_output& o = w.plan.outputs[w.self.outputs.first + i];
+    if (!view_is_known(o.axes, o.offset)) return false;
+  }
+  return true;
+}
+
+// The load behind r that has the most axes to walk along, be it under a prologue; null when there is none.
+template <class Set> constexpr const recipe_load* main_load(const recipe_writer<Set>& w, operand_ref r) {
+  if (r.from == source::load) return &w.plan.loads[w.self.loads.first + r.index];
+  if (r.from != source::node) return nullptr;
+  const auto walked = [&](const recipe_load* l) {
+    std::size_t n = 0;
+    if (l != nullptr)
+      for (const view_axis& a : w.plan.axes_of(l->axes)) n += a.stride == 0 ? 0 : 1;
+    return n;
+  };
+  const recipe_load* best = nullptr;
+  for (operand_ref in : w.plan.refs_of(w.plan.nodes[w.self.nodes.first + r.index].inputs)) {
+    const recipe_load* const l = main_load(w, in);
+    if (l != nullptr && (best == nullptr || walked(l) > walked(best))) best = l;
+  }
+  return best;
+}
+
+// Do elements along coordinates first ... last - 1, the last of them fastest, lie side by side? Then also how many of
+// them do before there may be a gap, and whether all other steps are multiples of four.
+struct run_of_load {
+  bool is_dense = false, others_by_four = false;
+  std::int64_t length = 0;
+};
+template <class Set>
+constexpr run_of_load run_along(const recipe_writer<Set>& w, const recipe_load& l, std::size_t first,
+                                std::size_t last) {
+  run_of_load run{.is_dense = false, .others_by_four = l.offset.value() % 4 == 0, .length = 1};
+  const auto axes = w.plan.axes_of(l.axes);
+  std::size_t i = axes.size();
+  for (bool is_broken = false; i-- > 0;) {
+    const view_axis& a = axes[i];
+    if (a.of < first || a.of >= last) {
+      run.others_by_four = run.others_by_four && a.stride.value() % 4 == 0;
+    } else if (!is_broken && a.stride.value() == run.length) {
+      run.is_dense = true;
+      run.length *= a.size.value();
+    } else if (a.size.value() != 1) {
+      is_broken = true;
+      run.others_by_four = run.others_by_four && a.stride.value() % 4 == 0;
+    }
+  }
+  return run;
+}
+
+}  // namespace detail
+
+// How an operand is staged: items take neighbours along its row or column, or along K; four at once or one.
+struct staged_walk {
+  bool along_k = true, by_four = false;
+
+  constexpr std::int64_t width() const { return by_four ? 4 : 1; }
+};
+
+// Of operand r, whose coordinates k_first ... k_last - 1 run over K and l_first ... l_last - 1 over rows or columns.
+template <class Set>
+constexpr staged_walk walk_of(const recipe_writer<Set>& w, operand_ref r, std::size_t k_first, std::size_t k_last,
+                              std::size_t l_first, std::size_t l_last) {
+  const recipe_load* const l = detail::main_load(w, r);
+  if (l == nullptr) return {};
+  const auto along_k = detail::run_along(w, *l, k_first, k_last), along_l = detail::run_along(w, *l, l_first, l_last);
+  const bool by_k = along_k.is_dense && !(along_l.is_dense && along_l.length > along_k.length);
+  const auto& run = by_k ? along_k : along_l;
+  const bool is_read_as_stored = r.from == source::load && l->type == dtype::f32 && l->movement.count == 0;
+  return {by_k, is_read_as_stored && run.is_dense && run.others_by_four && run.length % 4 == 0};
+}
+
+}  // namespace dnnkit::opencl

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a convolution as an implicit matrix product in tiles (tiled_loop.hpp): for each image and group the
+// rows are output channels, the columns pixels of the output and K is (input channel, tap). Weights are A as they lie there;
+// B's columns are gathered from the input, zeros where a tap lies outside of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dnnkit/op/convolution.hpp"
+#include "dnnkit/opencl/tiled_loop.hpp"
+
+namespace dnnkit::opencl {
+
+// What a convolution's kernel is written from.
+template <class Set> struct convolution_shape {
+  recipe_writer<Set>& w;
+  std::span<const local_extent> input, weight;
+  op::conv op;
+  window over;
+  std::size_t axes;         // spatial ones
+  std::int64_t in, out;     // channels of a group
+  product_extents extents;  // as a product
+
+  constexpr explicit convolution_shape(recipe_writer<Set>& writer)
+      : w(writer),
+        input(w.input_shape(0)),
+        weight(w.input_shape(1)),
+        op(decode<op::conv>(w.anchor_codes())),
+        over(op.over([&](std::size_t i) { return weight[i].value(); }, weight.size() - 2)),
+        axes(weight.size() - 2),
+        in(weight[1].value()),
+        out(weight[0].value() / op.group) {
+    extents = {.m = out, .n = 1, .k = in * over.taps(), .batch = input[0].value() * op.group};
+    for (std::size_t i = 0; i < axes; ++i) extents.n *= w.space()[i + 2].value();
+  }
+
+  // May a tap lie outside of the input?
+  constexpr bool has_border(std::size_t i) const {
+    const std::int64_t last = over.position(i, w.space()[i + 2].value() - 1, over.kernel(i) - 1);
+    return over.pad_begin(i) > 0 || last >= input[i + 2].value();
+  }
+  // Is the output's pixel n the input's?
+  constexpr bool is_pointwise() const {
+    for (std::size_t i = 0; i < axes; ++i)
+      if (over.kernel(i) != 1 || over.stride(i) != 1 || over.pad_begin(i) != 0 || over.pad_end(i) != 0) return false;
+    return true;
+  }
+  // Whole channels a stage, where few of its numbers are then beyond them; else stages take K as it comes.
+  constexpr staged_depth depth() const {
+    const std::int64_t taps = over.taps();
+    if (taps == 1 || in == 1) return {.count = extents.k};
+    constexpr std::int64_t deepest = 52, least = 8;
+    staged_depth best{.count = extents.k, .channels = 0, .period = taps};
+    for (std::int64_t c = 1; c * taps <= deepest && c <= in; ++c) {
+      const std::int64_t numbers = c * taps, staged = depth_of(numbers);
+      if (numbers >= least && numbers * 10 >= staged * 9) best.channels = c;
+      if (best.channels == c && numbers >= 16 && numbers == staged) break;
+    }
+    return best;
+  }
+  static constexpr std::int64_t depth_of(std::int64_t numbers) { return (numbers + 3) / 4 * 4; }
+
+  // The channel of k in its group.
+  constexpr void write_channel(const staged_depth& d) const {
+    if (d.channels != 0) w.out << "stage*" << d.channels << '+';
+    w.out << 'k';
+    if (over.taps() != 1) w.out << '/' << over.taps();
+  }
+};
+
+namespace detail {
+
+template <class Set> struct convolution_weights {
+  const convolution_shape<Set>& shape;
+  staged_depth depth;
+  operand_ref from;
+  char prefix = 'y';
+  staged_walk walk{};
+
+  constexpr void begin() const {
+    auto& out = shape.w.out;
+    if (shape.op.group == 1) out << "const int image=z;\n";
+    else out << "const int image=z/" << shape.op.group << ",part=z%" << shape.op.group << ";\n";
+  }
+  constexpr void coordinates() const {
+    auto& out = shape.w.out;
+    out << "const int y0=";
+    if (shape.op.group != 1) out << "part*" << shape.out << '+';
+    out << "m,y1=";
+    shape.write_channel(depth);
+    out << ";\n";
+    for (std::size_t i = 0, inner = 1; i < shape.axes; ++i, inner = 1) {
+      for (std::size_t j = i + 1; j < shape.axes; ++j) inner *= static_cast<std::size_t>(shape.over.kernel(j));
+      out << "const int y" << i + 2;
+      if (shape.over.kernel(i) == 1) {
+        out << "=0;\n";
+        continue;
+      }
+      out << "=k";
+      if (inner != 1) out << '/' << inner;
+      out << '%' << shape.over.kernel(i) << ";\n";
+    }
+  }
+  constexpr void condition(auto) const {}
+};
+
+template <class Set> struct convolution_pixels {
+  const convolution_shape<Set>& shape;
+  staged_depth depth;
+  operand_ref from;
+  char prefix = 'x';
+  staged_walk walk{};
+
+  constexpr void coordinates() const {
+    auto& out = shape.w.out;
+    const auto space = shape.w.space();
+    out << "const int x0=image,x1=";
+    if (shape.op.group != 1) out << "part*" << shape.in << '+';
+    shape.write_channel(depth);
+    out << ";\n";
+    for (std::size_t i = 0; i < shape.axes; ++i) {
+      std::int64_t pixels = 1, taps = 1;
+      for (std::size_t j = i + 1; j < shape.axes; ++j) pixels *= space[j + 2].value(), taps *= shape.over.kernel(j);
+      out << "const int x" << i + 2 << "=n";
+      if (pixels != 1) out << '/' << pixels;
+      if (i != 0) out << '%' << space[i + 2].value();
+      if (shape.over.stride(i) != 1) out << '*' << shape.over.stride(i);
+      if (shape.over.kernel(i) != 1) {
+        out << "+k";
+        if (taps != 1) out << '/' << taps;
+        out << '%' << shape.over.kernel(i);
+        if (shape.over.dilation(i) != 1) out << '*' << shape.over.dilation(i);
+      }
+      if (shape.over.pad_begin(i) != 0) out << '-' << shape.over.pad_begin(i);
+      out << ";\n";
+    }
+  }
+  constexpr void condition(auto condition) const {
+    for (std::size_t i = 0; i < shape.axes; ++i)
+      if (shape.has_border(i)) condition() << "(uint)x" << i + 2 << '<' << shape.input[i + 2].value();
+  }
+};
+
+}  // namespace detail
+
+template <class Set>
+constexpr void write_tiled_convolution(const convolution_shape<Set>& shape, const product_tile& tile) {
+  auto& w = shape.w;
+  const staged_depth depth = shape.depth();
+  detail::convolution_weights<Set> a{shape, depth, w.input(1)};
+  a.walk = walk_of(w, a.from, 1, shape.axes + 2, 0, 1);
+  // Four of a row of weights lie side by side where rows and stages begin at multiples of four.
+  if (depth.channels != 0 && depth.channels * depth.period % 4 != 0) a.walk.by_four = false;
+  if (!a.walk.along_k && shape.out % 4 != 0) a.walk.by_four = false;  // groups begin at any row
+  detail::convolution_pixels<Set> b{shape, depth, w.input(0)};
+  b.walk = {.along_k = false};
+  if (shape.is_pointwise()) b.walk = walk_of(w, b.from, 1, 2, 2, shape.axes + 2);
+  if (shape.op.group != 1 && b.walk.along_k) b.walk.by_four = false;  // groups begin at any channel
+  tiled_loop<Set>(w, shape.extents, depth, tile).write(a, b, [&](expression sum) {
+    w.out << "const int c0=image,c1=";
+    if (shape.op.group != 1) w.out << "part*" << shape.out << '+';
+    w.out << "m;\n";
+    for (std::size_t i = 0; i < shape.axes; ++i) {
+      std::int64_t pixels = 1;
+      for (std::size_t j = i + 1; j < shape.axes; ++j) pixels *= w.space()[j + 2].value();
+      w.out << "const int c" << i + 2 << "=n";
+      if (pixels != 1) w.out << '/' << pixels;
+      if (i != 0) w.out << '%' << w.space()[i + 2].value();
+      w.out << ";\n";
+    }
+    if (w.input(2).from != source::nothing) {
+      w.out << "const int z0=c1;\n";
+      sum = sum + tree_writer<Set>(w, 'z')(w.input(2), w.self.anchor.name);
+    }
+    tree_writer<Set>(w, 'c', sum).store_outputs();
+  });
+}
+
+}  // namespace dnnkit::opencl

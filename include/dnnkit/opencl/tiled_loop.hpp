@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// The kernel behind products and convolutions, C[m][n] = sum over k of A[m][k] B[k][n], with tiles in local memory and
+// registers: a group makes a tile of C (product_tile.hpp), an item tm rows of it, bm / tm apart, and tn columns in
+// fours. A stage is read into registers while the one before is multiplied, so there are two in local memory. Slices of the
+// group sum over parts of K; their sums are added in local memory, always in the same order, where the epilogue reads
+// each element once and stores neighbours side by side.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "dnnkit/opencl/product_tile.hpp"
+#include "dnnkit/opencl/staged_load.hpp"
+
+namespace dnnkit::opencl {
+
+// K, cut into stages. Stages of a product take the next `tile.depth` numbers k. Those of a convolution may take whole
+// channels: `period` taps of each of so many channels, and k counts inside the stage, whose number is `stage`; what an
+// item reads is then the same in every stage but for the channel.
+struct staged_depth {
+  std::int64_t count = 1;                 // K
+  std::int64_t channels = 0, period = 1;  // of a stage; channels 0: a product's
+};
+
+// An operand is an object with
+//   operand_ref from; staged_walk walk;
+//   char prefix;                      its coordinates' first letter
+//   void begin();                     writes what is needed once (A's; z is the number of the product in its batch)
+//   void coordinates();               writes its coordinates at m or n, and k (and stage)
+//   void condition(auto condition);   where it is 0 but for conditions: condition() << each of them
+template <class Set> class tiled_loop {
+ public:
+  constexpr tiled_loop(recipe_writer<Set>& w, const product_extents& x, const staged_depth& depth,
+                       const product_tile& tile)
+      : w_(w), x_(x), depth_(depth), t_(tile) {}
+
+  // result(sum) writes what stores the element m, n of C.
+  constexpr void write(const auto& a, const auto& b, auto result) {
+    steps_ = detail::divided_up(stages(), t_.slices);
+    w_.out << "// " << w_.self.anchor.name << ' ' << x_.m << 'x' << x_.n << 'x' << depth_.count;
+    if (x_.batch != 1) w_.out << ", " << x_.batch << " of them";
+    w_.out << ": tiles of " << t_.bm << 'x' << t_.bn << ", " << t_.tm << 'x' << t_.tn << " an item, " << t_.slices
+           << (t_.slices == 1 ? " slice" : " slices") << " of K, stages of " << t_.depth << '\n';
+    for (std::uint32_t i = 0; i < w_.self.nodes.count; ++i)
+      w_.out << (i == 0 ? "// with " : ", ") << w_.plan.nodes[w_.self.nodes.first + i].op.name;
+    if (w_.self.nodes.count != 0) w_.out << '\n';
+    w_.out << "__attribute__((reqd_work_group_size(" << t_.items() << ",1,1)))\n";
+    const std::int64_t rows = detail::divided_up(x_.m, t_.bm), columns = detail::divided_up(x_.n, t_.bn);
+    w_.begin(rows * columns * x_.batch, t_.items());
+    w_.out << "local float4 work[" << t_.local() / 4
+           << "];\nconst int id=get_local_id(0),group=get_group_id(0),slice=id/" << t_.items_of_slice() << ",t=id%"
+           << t_.items_of_slice() << ";\nconst int n0=group%" << columns << '*' << t_.bn << ",m0=group/" << columns
+           << '%' << rows << '*' << t_.bm << ",z=group/" << columns * rows << ";\nconst int row=t/" << across()
+           << ",column=t%" << across() << ";\n";
+    a.begin();
+    stages(a, b);
+    sums(result);
+    w_.end();
+  }
+
+ private:
+  constexpr std::int64_t across() const { return t_.bn / t_.tn; }
+  constexpr std::int64_t stages() const {
+    return depth_.channels != 0 ? detail::divided_up(depth_.count, depth_.channels * depth_.period)
+                                : detail::divided_up(depth_.count, t_.depth);
+  }
+
+  constexpr void stages(const auto& a, const auto& b) {
+    const std::int64_t nt = t_.items_of_slice();
+    w_.out << "local float4*const mine=work+slice*" << t_.stage() / 2 << ";\nfloat4 sums[" << t_.tm << "][" << t_.tn / 4
+           << "];\n";
+    unroll("i", t_.tm);
+    unroll("j", t_.tn / 4);
+    w_.out << "sums[i][j]=(float4)(0);\nfor(int s=0;s<=" << steps_ << ";++s){\n";
+    registers("fa", a.walk, t_.bm * t_.depth, nt);
+    registers("fb", b.walk, t_.bn * t_.depth, nt);
+    w_.out << "if(s<" << steps_
+           << "){  // the next stage into registers\nconst int stage=" << (t_.slices == 1 ? "" : "slice*");
+    if (t_.slices != 1) w_.out << steps_ << '+';
+    w_.out << "s;\n";
+    fetch("fa", 'm', a, t_.bm, x_.m, nt);
+    fetch("fb", 'n', b, t_.bn, x_.n, nt);
+    w_.out << "}\nif(s>0){  // this stage is multiplied\n";
+    multiply();
+    w_.out << "}\nif(s<" << steps_ << "){\nlocal float*const la=(local float*)(mine+s%2*" << t_.stage() / 4
+           << "),*const lb=la+" << t_.bm * (t_.depth + 4) << ";\n";
+    put("fa", a.walk, t_.bm, nt, true);
+    put("fb", b.walk, t_.bn, nt, false);
+    w_.out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
+  }
+
+  constexpr void unroll(std::string_view variable, std::int64_t times) {
+    w_.out << "dnnkit_unroll(" << variable << ',' << times << ")";
+  }
+  constexpr void registers(std::string_view name, staged_walk walk, std::int64_t numbers, std::int64_t nt) {
+    w_.out << (walk.by_four ? "float4 " : "float ") << name << '[' << detail::divided_up(numbers / walk.width(), nt)
+           << "];\n";
+  }
+  // Begins the loop over an item's share of `lines` x depth numbers: q of them, each with its place lm or ln, lk.
+  constexpr void begin_share(char line, staged_walk walk, std::int64_t lines, std::int64_t nt) {
+    const std::int64_t loads = lines * t_.depth / walk.width();
+    unroll("q", detail::divided_up(loads, nt));
+    w_.out << "{\nconst int e=t+q*" << nt << ";\n";
+    if (loads % nt != 0) w_.out << "if(e<" << loads << ")";
+    w_.out << "{\n";
+    const std::int64_t fast = (walk.along_k ? t_.depth : lines) / walk.width();
+    const auto times = [&] {
+      if (walk.by_four) w_.out << "*4";
+    };
+    w_.out << "const int l" << (walk.along_k ? 'k' : line) << "=e%" << fast;
+    times();
+    w_.out << ",l" << (walk.along_k ? line : 'k') << "=e/" << fast << ";\n";
+  }
+
+  constexpr void fetch(std::string_view name, char line, const auto& operand, std::int64_t lines, std::int64_t extent,
+                       std::int64_t nt) {
+    begin_share(line, operand.walk, lines, nt);
+    // Lines beyond the last are computed from it, and not stored.
+    w_.out << "const int " << line << '=';
+    const std::int64_t last = extent - (operand.walk.by_four && !operand.walk.along_k ? 4 : 1);
+    if (extent % lines != 0) w_.out << "min(" << line << "0+l" << line << ',' << last << ')';
+    else w_.out << line << "0+l" << line;
+    w_.out << ",k=";
+    if (depth_.channels == 0) w_.out << "stage*" << t_.depth << '+';
+    w_.out << "lk;\n";
+    operand.coordinates();
+    bool is_conditional = false;
+    const auto condition = [&]() -> source_writer& {
+      w_.out << (is_conditional ? "&&" : "if(");
+      is_conditional = true;
+      return w_.out;
+    };
+    const std::int64_t covered = steps_ * t_.slices;
+    if (depth_.channels == 0) {
+      if (covered * t_.depth > depth_.count) condition() << "k<" << depth_.count;
+    } else {
+      if (depth_.channels * depth_.period < t_.depth) condition() << "k<" << depth_.channels * depth_.period;
+      if (covered * depth_.channels * depth_.period > depth_.count)
+        condition() << "stage*" << depth_.channels << "+k/" << depth_.period << '<' << depth_.count / depth_.period;
+    }
+    operand.condition(condition);
+    w_.out << (is_conditional ? "){\n" : "{\n");
+    if (operand.walk.by_four) {
+      const recipe_load& l = *detail::main_load(w_, operand.from);
+      w_.out << name << "[q]=*(global const float4*)&";
+      w_.element(l.operand, l.axes, l.offset, operand.prefix);
+      w_.out << ";\n}";
+    } else {
+      const expression x = tree_writer<Set>(w_, operand.prefix)(operand.from, w_.self.anchor.name);
+      w_.out << name << "[q]=" << x << ";\n}";
+    }
+    if (is_conditional) w_.out << "else " << name << "[q]=0;\n";
+    w_.out << "}\n}\n";
+  }
+
+  // From registers into local memory: A by rows, B by k.
+  constexpr void put(std::string_view name, staged_walk walk, std::int64_t lines, std::int64_t nt, bool is_a) {
+    begin_share(is_a ? 'm' : 'n', walk, lines, nt);
+    const std::int64_t pitch = is_a ? t_.depth + 4 : t_.bn;
+    const std::string_view place = is_a ? "la[lm*" : "lb[lk*", rest = is_a ? "+lk" : "+ln";
+    if (!walk.by_four) {
+      w_.out << place << pitch << rest << "]=" << name << "[q];\n";
+    } else if (walk.along_k == is_a) {
+      w_.out << "*(local float4*)&" << place << pitch << rest << "]=" << name << "[q];\n";
+    } else {
+      for (int u = 0; u < 4; ++u)
+        w_.out << place << pitch << rest << '+' << u * pitch << "]=" << name << "[q]."
+               << "xyzw"[u] << ";\n";
+    }
+    w_.out << "}\n}\n";
+  }
+
+  constexpr void multiply() {
+    const std::int64_t lda = t_.depth / 4 + 1;
+    w_.out << "local const float4*const la=mine+(s-1)%2*" << t_.stage() / 4 << "+row*" << lda
+           << ",*const lb=mine+(s-1)%2*" << t_.stage() / 4 << '+' << t_.bm * lda << "+column;\n";
+    w_.out << "dnnkit_multiply(" << t_.tm << ',' << t_.tn / 4 << ',' << t_.bm / t_.tm * lda << ',' << t_.bn / 4 << ','
+           << across() << ',' << t_.depth / 4 << ")\n";
+  }
+
+  constexpr void sums(auto result) {
+    const std::int64_t tile = t_.bm * t_.bn;
+    w_.out << "// the slices' sums are added, and stored through what follows the product\n";
+    unroll("i", t_.tm);
+    unroll("j", t_.tn / 4);
+    w_.out << "work[";
+    if (t_.slices != 1) w_.out << "slice*" << tile / 4 << '+';
+    w_.out << "(row+i*" << t_.bm / t_.tm << ")*" << t_.bn / 4 << "+column+j*" << across()
+           << "]=sums[i][j];\nbarrier(CLK_LOCAL_MEM_FENCE);\nlocal const float*const all=(local const float*)work;\n";
+    w_.out << "for(int e=id;e<" << tile << ";e+=" << t_.items() << "){\nconst int m=m0+e/" << t_.bn << ",n=n0+e%"
+           << t_.bn << ";\n";
+    const bool cuts_m = x_.m % t_.bm != 0, cuts_n = x_.n % t_.bn != 0;
+    if (cuts_m || cuts_n) {
+      w_.out << "if(";
+      if (cuts_m) w_.out << "m<" << x_.m << (cuts_n ? "&&" : "");
+      if (cuts_n) w_.out << "n<" << x_.n;
+      w_.out << ")";
+    }
+    w_.out << "{\n";
+    const expression sum(w_.out, 't', w_.out.new_name());
+    w_.out << "const float " << sum << "=all[e]";
+    for (std::int64_t s = 1; s < t_.slices; ++s) w_.out << "+all[e+" << s * tile << ']';
+    w_.out << ";\n";
+    result(sum);
+    w_.out << "}\n}\n";
+  }
+
+  recipe_writer<Set>& w_;
+  product_extents x_;
+  staged_depth depth_;
+  product_tile t_;
+  std::int64_t steps_ = 1;
+};
+
+}  // namespace dnnkit::opencl

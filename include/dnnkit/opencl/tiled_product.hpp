@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a matrix product in tiles (tiled_loop.hpp): batched, with operands through any strided view.
+#pragma once
+
+#include "dnnkit/opencl/product_shape.hpp"
+#include "dnnkit/opencl/tiled_loop.hpp"
+
+namespace dnnkit::opencl {
+
+template <class Set>
+constexpr void write_tiled_product(recipe_writer<Set>& w, const product_shape<Set>& shape, const product_tile& tile) {
+  const std::size_t ra = shape.rank_of_a(), rb = shape.rank_of_b(), k = shape.k_of_b();
+  const product_operand<Set> a{shape, w.input(0), 'x',
+                               walk_of(w, w.input(0), ra - 1, ra, shape.first_row(), shape.last_row())};
+  const product_operand<Set> b{shape, w.input(1), 'y', walk_of(w, w.input(1), k, k + 1, k + 1, rb)};
+  tiled_loop<Set>(w, shape.extents, {.count = shape.extents.k}, tile).write(a, b, [&](const expression& sum) {
+    shape.write_result();
+    tree_writer<Set>(w, 'c', sum).store_outputs();
+  });
+}
+
+}  // namespace dnnkit::opencl

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// The families that products and convolutions are chosen (tiles, lines, depthwise), on a device against the reference
+// evaluator: with edges, slices, batches, operands through views, prologues and epilogues.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "dnnkit/opencl/choose_family.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+
+#include "dnnkit/graph/builder.hpp"
+#include "dnnkit/op/builtin.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/opencl.hpp"
+#include "tests/support/random_source.hpp"
+
+namespace dk = dnnkit;
+namespace cl = dnnkit::opencl;
+using dk::f32;
+using dk::tensor;
+
+static_assert(cl::choose_product_family({197, 768, 768}).chosen == cl::family::tiles);
+static_assert(cl::choose_product_family({5, 5, 8}).chosen == cl::family::tiles);
+static_assert(cl::choose_product_family({1, 1000, 2048}).chosen == cl::family::lines);
+static_assert(cl::choose_product_family({1000, 1, 2048}).chosen == cl::family::lines);
+static_assert(cl::choose_product_family({1000, 1000, 7}).chosen == cl::family::elements);
+static_assert(cl::choose_product_family({0, 1000, 64}).chosen == cl::family::elements);
+
+namespace {
+
+void check(auto build, std::uint64_t times = 2) {
+  for (const std::uint64_t seed : harness::seeds(1, times)) {
+    CAPTURE(seed);
+    dk::builder b;
+    random_source r(seed);
+    build(b, r);
+    const dk::graph g = b.value();
+    CHECK_MESSAGE(harness::opencl_error(g, seed) == "", harness::describe(g));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("products in tiles: odd extents, bias, activation and residual behind, a prologue before") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t m = r.between(5, 80), k = r.between(8, 150), n = r.between(5, 90);
+    const tensor x = g.input("x", f32, {m, k});
+    g.output("gelu", dk::gelu(dk::matmul(x, g.weight("w", {k, n})) + g.weight("b", {n})));
+    g.output("residual", dk::relu(dk::matmul(dk::tanh(x), g.weight("v", {k, n}))) + g.input("r", f32, {m, n}));
+  });
+  check([](dk::builder& g, random_source& r) {  // read four at once, the edges of tiles cut
+    const std::int64_t m = 4 * r.between(2, 20), k = 4 * r.between(2, 40), n = 4 * r.between(2, 20);
+    const tensor x = g.input("x", f32, {m, k}), w = g.weight("w", {k, n});
+    g.output("plain", dk::matmul(x, w));
+    g.output("columns", dk::matmul(dk::transpose(g.input("z", f32, {k, m}), {.perm = {1, 0}}), w));
+    g.output("rows", dk::matmul(x, dk::transpose(g.input("u", f32, {n, k}), {.perm = {1, 0}})));
+  });
+}
+
+TEST_CASE("products in tiles: batches, heads, rows of several axes, broadcast operands") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t t = r.between(5, 40), h = r.between(1, 3), d = 4 * r.between(2, 9);
+    const tensor qkv = g.input("qkv", f32, {2, t, 3, h, d});
+    const auto head = [&](std::int64_t i, bool transposed) {
+      const tensor one =
+          dk::reshape(dk::slice(qkv, {.starts = {i}, .ends = {i + 1}, .axes = {2}, .steps = {1}}), {2, t, h, d});
+      return transposed ? dk::transpose(one, {.perm = {0, 2, 3, 1}}) : dk::transpose(one, {.perm = {0, 2, 1, 3}});
+    };
+    const tensor scores = dk::softmax(dk::matmul(head(0, false), head(1, true)) * 0.25);
+    g.output("values",
+             dk::reshape(dk::transpose(dk::matmul(scores, head(2, false)), {.perm = {0, 2, 1, 3}}), {2, t, h * d}));
+    const tensor x = g.input("x", f32, {3, 2, 7, d});
+    g.output("folded", dk::matmul(x, g.weight("w", {1, d, 13})) + g.weight("b", {13}));
+    g.output("broadcast", dk::matmul(g.weight("v", {9, 7}), dk::matmul(x, g.weight("y", {2, d, 11}))));
+  });
+}
+
+TEST_CASE("lines of products: few rows and few columns, weights by rows and by columns, batches") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t k = r.between(8, 300), n = r.between(5, 200);
+    const tensor x = g.input("x", f32, {r.between(1, 4), k}), row = dk::reshape(g.input("row", f32, {k}), {1, k});
+    g.output("fours", dk::matmul(g.input("y", f32, {1, 4 * k}), g.weight("f", {4 * k, 4 * n})));
+    g.output("odd", dk::relu(dk::matmul(dk::exp(x), g.weight("w", {k, n})) + g.weight("b", {n})));
+    g.output("transposed", dk::gemm(row, g.weight("u", {n, k}), g.weight("c", {n}), {.trans_b = true}));
+    g.output("fours transposed",
+             dk::matmul(g.input("z", f32, {2, 4 * k}), dk::transpose(g.weight("t", {n, 4 * k}), {.perm = {1, 0}})));
+    g.output("vector", dk::matmul(g.input("m", f32, {2, n, k}), g.weight("v", {k})));
+    g.output("columns", dk::matmul(g.input("p", f32, {2, n, k}), g.input("q", f32, {2, k, 3})) * 0.5);
+    g.output("heads", dk::matmul(g.input("s", f32, {3, 1, n}), g.input("o", f32, {3, n, 8})));
+  });
+}
+
+TEST_CASE("convolutions in tiles: taps by channels and across them, borders, strides, dilation, groups, 1 to 3 axes") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t c = r.between(3, 14), o = r.between(8, 40), h = r.between(7, 19), w = r.between(7, 19);
+    const tensor x = g.input("x", f32, {2, c, h, w});
+    const tensor y = dk::relu(dk::conv(x, g.weight("w", {o, c, 3, 3}), g.weight("b", {o}), {.pads = {1, 1, 1, 1}}));
+    g.output("residual", dk::conv(y, g.weight("v", {o, o, 3, 3}), {.pads = {1, 1, 1, 1}}) + y);
+    g.output("strided", dk::conv(dk::exp(x), g.weight("s", {o, c, 2, 5}), {.strides = {2, 3}, .pads = {1, 0, 0, 2}}));
+    g.output("dilated", dk::tanh(dk::conv(x, g.weight("d", {o, c, 2, 1}), {.dilations = {2, 1}})));
+    g.output("stem", dk::conv(x, g.weight("t", {o, c, 7, 7}), {.strides = {2, 2}, .pads = {3, 3, 3, 3}}));
+  });
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t c = 4 * r.between(2, 6), o = 8 * r.between(2, 4), h = 4 * r.between(1, 5), w = r.between(4, 9);
+    const tensor x = g.input("x", f32, {2, c, h, w});
+    g.output("pointwise", dk::silu(dk::conv(x, g.weight("w", {o, c, 1, 1}), g.weight("b", {o}))));
+    g.output("sampled", dk::conv(x, g.weight("s", {o, c, 1, 1}), {.strides = {2, 2}}));
+    g.output("groups",
+             dk::conv(x, g.weight("g", {o, c / 2, 3, 3}), g.weight("e", {o}), {.pads = {1, 0, 1, 2}, .group = 2}));
+    g.output("pointwise groups", dk::conv(x, g.weight("p", {o, c / 2, 1, 1}), {.group = 2}));
+    g.output("line out", dk::conv(g.input("line", f32, {3, c, 40}), g.weight("l", {o, c, 9}), {.pads = {2, 0}}));
+    g.output("cube out", dk::conv(g.input("cube", f32, {1, 2, 3, h, 4}), g.weight("k", {9, 2, 2, 3, 1}),
+                                  {.strides = {1, 2, 3}, .pads = {1, 0, 0, 0, 1, 0}}));
+  });
+}
+
+TEST_CASE("depthwise convolutions: strips that end beyond rows, several outputs a channel, prologues") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t c = r.between(2, 9), h = r.between(5, 12), w = r.between(5, 15);
+    const tensor x = g.input("x", f32, {2, c, h, w});
+    g.output("plain", dk::silu(dk::conv(x, g.weight("w", {c, 1, 3, 3}), g.weight("b", {c}),
+                                        {.pads = {1, 1, 1, 1}, .group = c})));
+    g.output("strided",
+             dk::conv(dk::exp(x), g.weight("s", {c, 1, 5, 3}), {.strides = {2, 2}, .pads = {2, 0, 2, 1}, .group = c}));
+    g.output("dilated", dk::conv(x, g.weight("d", {2 * c, 1, 2, 2}), {.dilations = {1, 3}, .group = c}));
+    g.output("line out",
+             dk::conv(g.input("line", f32, {1, c, 9}), g.weight("l", {c, 1, 4}), {.pads = {3, 1}, .group = c}));
+    g.output("cube out", dk::conv(g.input("cube", f32, {1, c, 3, h, 6}), g.weight("k", {c, 1, 2, 3, 3}),
+                                  {.pads = {1, 0, 1, 0, 1, 1}, .group = c}));
+  });
+}
