@@ -76,10 +76,11 @@ struct shape {
   bool is_conv = false, has_bias = true, is_transposed = false;
 };
 
-dk::shape extents(const std::vector<std::int64_t>& list) {
-  dk::shape s;
-  for (std::int64_t e : list) s.push_back(dk::dim(e));
-  return s;
+// An input of two to four axes.
+dk::tensor input(dk::builder& g, const char* name, const std::vector<std::int64_t>& e) {
+  if (e.size() == 2) return g.input(name, dk::f32, {e[0], e[1]});
+  if (e.size() == 3) return g.input(name, dk::f32, {e[0], e[1], e[2]});
+  return g.input(name, dk::f32, {e[0], e[1], e[2], e[3]});
 }
 std::int64_t count(const std::vector<std::int64_t>& list) {
   std::int64_t n = 1;
@@ -125,7 +126,7 @@ class problem {
  public:
   problem(const device& d, const shape& s) : d_(d), s_(s) {
     dk::builder g;
-    const dk::tensor x = g.input("x", dk::f32, extents(s.x)), w = g.input("w", dk::f32, extents(s.w));
+    const dk::tensor x = input(g, "x", s.x), w = input(g, "w", s.w);
     dk::tensor y;
     if (s.is_conv) {
       y = dk::conv(x, w, g.input("b", dk::f32, {s.w[0]}), s.conv);
@@ -354,6 +355,24 @@ void print(const char* name, const cl::family_choice& choice, const problem& p, 
   std::fflush(stdout);
 }
 
+void measure(const device& d, const shape& s, bool sweeps) try {
+  problem p(d, s);
+  const cl::family_choice chosen = p.choice();
+  print(s.name.c_str(), chosen, p, p.measure(chosen));
+  if (!sweeps || chosen.chosen != cl::family::tiles) return;
+  std::vector<std::pair<problem::times, cl::family_choice>> all;
+  p.for_tiles([&](const cl::product_tile& tile) {
+    const cl::family_choice other{cl::family::tiles, {}, tile};
+    try {
+      all.emplace_back(p.measure(other), other);
+    } catch (const std::exception& e) {  // too large for the device
+      std::fprintf(stderr, "%s\n", e.what());
+    }
+  });
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.event < b.first.event; });
+  for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 3); ++i) print("   ", all[i].second, p, all[i].first);
+} catch (const std::exception& e) { std::fprintf(stderr, "%s: %s\n", s.name.c_str(), e.what()); }
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -365,20 +384,8 @@ int main(int argc, char** argv) try {
   const device d;
   std::printf("%-38s %9s %9s %9s  %-20s %s\n", "", "us, event", "us, host", "GFLOP/s", "tile, slices, depth",
               "error/sqrt(K)");
-  for (const shape& s : shapes()) {
-    if (s.name.find(wanted) == std::string::npos) continue;
-    problem p(d, s);
-    const cl::family_choice chosen = p.choice();
-    print(s.name.c_str(), chosen, p, p.measure(chosen));
-    if (!sweeps || chosen.chosen != cl::family::tiles) continue;
-    std::vector<std::pair<problem::times, cl::family_choice>> all;
-    p.for_tiles([&](const cl::product_tile& tile) {
-      const cl::family_choice other{cl::family::tiles, {}, tile};
-      all.emplace_back(p.measure(other), other);
-    });
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.event < b.first.event; });
-    for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 3); ++i) print("   ", all[i].second, p, all[i].first);
-  }
+  for (const shape& s : shapes())
+    if (s.name.find(wanted) != std::string::npos) measure(d, s, sweeps);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -141,8 +141,8 @@ DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 
 // What every program begins with. Minimum and maximum are NaN if either operand is (fmin and fmax give the other).
 // dnnkit_multiply is a stage of a product in tiles (tiled_loop.hpp): sums of tm x tn fours, where la points to this
-// item's first row of A, whose rows are `rows` fours apart, and lb to its first column of B, in rows of `ldb` fours, the
-// next columns `across` fours on; `depth` fours of k.
+// item's first row of A, whose rows are `rows` fours apart, and lb to its first column of B, in rows of `ldb` fours,
+// the next columns `across` fours on; `depth` fours of k.
 inline constexpr std::string_view prelude = R"(
 float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel of a convolution as an implicit matrix product in tiles (tiled_loop.hpp): for each image and group the
-// rows are output channels, the columns pixels of the output and K is (input channel, tap). Weights are A as they lie there;
+// rows are output channels, the columns pixels of the output and K is (input channel, tap). Weights are A as they lie;
 // B's columns are gathered from the input, zeros where a tap lies outside of it.
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The kernel behind products and convolutions, C[m][n] = sum over k of A[m][k] B[k][n], with tiles in local memory and
 // registers: a group makes a tile of C (product_tile.hpp), an item tm rows of it, bm / tm apart, and tn columns in
-// fours. A stage is read into registers while the one before is multiplied, so there are two in local memory. Slices of the
-// group sum over parts of K; their sums are added in local memory, always in the same order, where the epilogue reads
-// each element once and stores neighbours side by side.
+// fours. A stage is read into registers while the one before is multiplied, so there are two in local memory. Slices of
+// the group sum over parts of K; their sums are added in local memory, always in the same order, where the epilogue
+// reads each element once and stores neighbours side by side.
 #pragma once
 
 #include <cstdint>

@@ -163,11 +163,11 @@ class cl_bound {
           fits = fits && static_cast<std::size_t>(bytes[b]) <= ports_[number_of_port(x)].bytes;
       if (!fits) return false;
     }
-    need(arena_, arena_bytes, "the arena", false);
     for (std::size_t b = 0; b < bytes.size(); ++b)
       if (const buffer& x = plan_.buffers[b]; is_port(x))
         need(ports_[number_of_port(x)], static_cast<std::size_t>(bytes[b]), name_of(b),
              weights_->device().pins_copies());
+    need(arena_, arena_bytes, "the arena", false);
     std::vector<cl_mem> fresh;
     for (const auto& [room, replacement] : larger) fresh.push_back(replacement.memory.get());
     if (!fresh.empty()) reserve(fresh);
