@@ -30,4 +30,18 @@ done << 'COUNTS'
 22 whisper_tiny_encoder
 61 yolov8n
 COUNTS
+# As planned for a GPU, whose launches cost: stages with local memory, or whose work-groups wait for each other.
+while read -r most name; do
+  found=$("$tool" explain --json --target opencl "$folder/$name.onnx" | sed -n 's/^ *"kernels": \([0-9]*\),$/\1/p')
+  echo "$name for a GPU: $found kernels, at most $most"
+  [ "$found" -le "$most" ] || wrong=1
+done << 'COUNTS'
+61 bert_base
+41 convnext_tiny
+34 efficientnet_b0
+62 gpt2
+75 swin_t
+62 vit_b_16
+61 yolov8n
+COUNTS
 exit $wrong

@@ -110,7 +110,7 @@ for wrong in cuda "opencl,opencl" "cpu,"; do says 2 "--target: take" "$tool" com
 says 2 "--target: names no target" "$tool" explain --target "" "$small"
 says 2 "--target: takes so many names,at most 1" "$tool" explain --target cpu,opencl "$small"
 says 2 "--isa: is for the target cpu" "$tool" explain --isa avx2 --target opencl "$small"
-says 0 "first: for cpu,second: for opencl,kernels of register_tiles" "$tool" compare-plans "$small" --target cpu,opencl --isa avx2
+says 0 "first: for cpu,second: for opencl,kernels of conv_nhwc,kernels of small_steps" "$tool" compare-plans "$small" --target cpu,opencl --isa avx2
 says 0 "first: all passes,second: without plan fusion" "$tool" compare-plans "$small" --target opencl --without plan-fusion
 says 2 "--target: names two targets for one model" "$tool" compare-plans "$small" "$encoder" --target cpu,opencl
 # Plans without some of the passes.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Steps that are shorter than a launch, one after the other in one OpenCL kernel, planned only: what squeezes and
-// excites channels (Hu et al., Squeeze-and-Excitation Networks, section 3), heads of classifiers, a pool and what is
-// behind it.
+// Short steps and those beside them, one after the other in one OpenCL kernel, planned only: what squeezes and excites
+// channels (Hu et al., Squeeze-and-Excitation Networks, section 3), heads of classifiers, a normalisation behind the
+// product whose results it waits for.
 //
 // All work-groups share each stage. A group takes its number from a counter when it begins, and waits for results of
 // groups with lower numbers alone, which have begun before (Merrill and Garland, Single-pass Parallel Prefix Scan with
 // Decoupled Look-back, section 4), so that it does not matter how many groups a device holds at once. The kernel has
 // registers and local memory for the largest of its stages, so that products of different shapes are slower in it
-// (gpu_facts::mixed_tiles): only what is short gains.
+// (gpu_facts::mixed_tiles): of two products, only what is short gains more from the launch that is saved.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ struct small_steps {
       }
       t.add(w, products > 1 && stage.multiplies() ? facts.mixed_tiles : 1);
     }
-    return choice_of(t, "each step is shorter than a launch; groups wait for those with lower numbers");
+    return choice_of(t, "launches are saved; groups wait for results of those with lower numbers");
   }
 };
 
