@@ -179,7 +179,8 @@ class edge_profile {
       const movement m{algebra, g_.at(g_.input_of(moves, 0)).type.dims, g_.at(moves.output).type.dims};
       if (!moves.op->forward || !moves.op->forward(g_.attributes_of(moves), m, v)) return element_order::across;
     }
-    if (v.dims.size() == g_.at(second_.output).type.dims.size() && is_stored_channels_last(second_))
+    const bool may_differ = source_.op->kind != form::row;  // rows are computed in the order of what reads them
+    if (may_differ && v.dims.size() == g_.at(second_.output).type.dims.size() && is_stored_channels_last(second_))
       return innermost(v, 1).value_or(element_order::along);
     for (std::size_t d = v.dims.size(); d-- > 0;)
       if (const auto order = innermost(v, d)) return *order;
@@ -192,18 +193,20 @@ class edge_profile {
         return a.stride == dim(1) ? element_order::along : element_order::across;
     return std::nullopt;
   }
-  // Layouts are selected later: an image that a convolution or pool reads, also behind element-wise operators, is taken
-  // to become one with its channels last.
+  // Layouts are selected later: an image that a convolution or pool reads, also behind element-wise operators, Reshapes
+  // and normalisations, is taken to become one with its channels last.
   constexpr bool is_stored_channels_last(const node& n) const {
     if (const std::size_t rank = g_.at(n.output).type.dims.size(); rank < 3 || rank > 5) return false;
     const node* at = &n;
-    for (int steps = 0; steps < 4; ++steps) {
+    for (int steps = 0; steps < 8; ++steps) {
       const value_users::range readers = users_[at->output];
       const node* next = nullptr;
       for (const node_id r : readers) {
         const node& reader = g_.node_at(r);
         if (reader.op->properties.contiguous_axis == 1) return true;
-        if (reader.op->kind == form::elementwise) next = &reader;
+        const bool keeps_axes = reader.op->properties.map == mapping::one_to_one ||
+                                reader.op->properties.map == mapping::reorganize || reader.op->kind == form::row;
+        if (keeps_axes) next = &reader;
       }
       if (next == nullptr) return false;
       at = next;
