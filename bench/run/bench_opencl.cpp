@@ -219,8 +219,8 @@ class problem {
       check(clSetKernelArg(kernel, static_cast<cl_uint>(2 * i), sizeof(cl_mem), &buffers_[i]), "an argument");
       check(clSetKernelArg(kernel, static_cast<cl_uint>(2 * i + 1), sizeof zero, &zero), "an argument");
     }
-    const auto group = static_cast<std::size_t>(w.draft.group_size);
-    const std::size_t items = static_cast<std::size_t>(w.draft.groups) * group;
+    const auto group = static_cast<std::size_t>(w.draft.work.group_size);
+    const std::size_t items = static_cast<std::size_t>(w.draft.work.known) * group;
     const auto start_on = [&](cl_command_queue queue, cl_event* event) {
       check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, &group, 0, nullptr, event), "starting a kernel");
     };

@@ -47,7 +47,6 @@ constexpr expectation expectations[] = {
     {"share reductions", licence::exact, 150},
     {"apply rules", licence::rounds, 4},
     {"join recurrent outputs", licence::exact, 150},
-    {"view concats", licence::exact, 150},
     {"unmerge rows", licence::rounds, 150},
     {"lower transposed convolutions", licence::rounds, 150},
     {"unpad views", licence::exact, 150},

@@ -201,3 +201,25 @@ constexpr std::size_t steps_in_the_compiler = [] {
 }();
 static_assert(steps_in_the_compiler == 4);
 }  // namespace
+TEST_CASE("what a convolution stores behind a Transpose, and what is computed of it, has the order of its own axes") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", f32, {1, 32, 50}), residual = b.input("r", f32, {1, 50, 48});
+  const dk::tensor y = dk::relu(dk::conv(x, b.weight("a", {64, 32, 3}), {.pads = {1, 1}}));
+  const dk::tensor rows = dk::transpose(dk::conv(y, b.weight("b", {48, 64, 1})), {.perm = {0, 2, 1}}) + residual;
+  b.output("y", dk::matmul(dk::softmax(rows), b.weight("c", {48, 16})) + dk::reduce_max(rows, {.axes = {-1}}));
+  const dk::schedule s = dk::default_pipeline::run<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
+  REQUIRE(s.plan.error.str() == "");
+  int turned = 0, channels_last = 0;
+  for (const dk::plan::buffer& of : s.plan.buffers) {
+    if (of.where != dk::plan::storage::arena || of.type.dims.size() != 3) continue;
+    if (of.type.dims[1] == dk::dim(50)) {
+      ++turned;
+      CHECK(of.layout.order[2] == 2);
+    } else {
+      ++channels_last;
+      CHECK(of.layout.order[2] == 1);
+    }
+  }
+  CHECK(turned > 0);
+  CHECK(channels_last > 0);
+}

@@ -19,7 +19,7 @@ class random_idioms : protected random_anchors {
   using random_anchors::random_anchors;
 
   constexpr void idiom() {
-    switch (r_.below(20)) {
+    switch (r_.below(19)) {
       case 0:
         return function_of_bytes();
       case 1:
@@ -56,8 +56,6 @@ class random_idioms : protected random_anchors {
         return long_view();
       case 17:
         return joined_branches();
-      case 18:
-        return merged_patches();
       default:
         return known_extents();
     }
@@ -307,17 +305,6 @@ class random_idioms : protected random_anchors {
     for (std::int64_t i = 0; i < count; ++i) rows.push_back(static_cast<double>(first + i * step));
     const tensor indices = b_.constant(rows, count == 1 && r_.chance(50) ? shape{} : shape{count}, dnnkit::i64);
     add(dnnkit::gather(e.t, indices, {1}), true);
-  }
-  // Patches of 2 x 2 pixels, channels last, whose channels are put behind each other.
-  constexpr void merged_patches() {
-    const tensor x = input({1, 2 * r_.between(1, 4), 2 * r_.between(1, 3), r_.pick({1, 3, 8})});
-    const auto patch = [&](std::int64_t row, std::int64_t column) {
-      const tensor rows = dnnkit::slice(x, {.starts = {row}, .ends = {9}, .axes = {1}, .steps = {2}});
-      return dnnkit::slice(rows, {.starts = {column}, .ends = {9}, .axes = {2}, .steps = {2}});
-    };
-    const bool down = r_.chance(50);
-    const tensor y = dnnkit::concat({patch(0, 0), patch(down, !down), patch(!down, down), patch(1, 1)}, {.axis = 3});
-    add(r_.chance(50) ? dnnkit::softmax(y) : dnnkit::relu(y));
   }
   constexpr void normalised_twice() {
     const tensor x = rows_of(2, 4);

@@ -73,6 +73,13 @@ template <class Set> class recipe_writer {
     for (std::size_t i = 0; i < operands(); ++i)
       out << "global " << type_of(i) << "*p" << i << "=b" << i << "+o" << i << ";\n";
   }
+  // The same of a kernel all of whose extents the compiler knows: so many groups, each of so many work-items.
+  constexpr void begin(std::int64_t groups, std::int64_t group_size) {
+    work_size work;
+    work.known = groups;
+    work.group_size = group_size;
+    begin(work);
+  }
   // The head of a kernel with a work-item for each element of the iteration space, whose coordinates it has.
   constexpr void begin_elements() {
     work_size work = work_size::of(space(), [](std::size_t) { return true; });

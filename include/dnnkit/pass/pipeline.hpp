@@ -45,7 +45,6 @@
 #include "dnnkit/pass/sum_convolutions.hpp"
 #include "dnnkit/pass/unmerge_rows.hpp"
 #include "dnnkit/pass/unpad_views.hpp"
-#include "dnnkit/pass/view_concats.hpp"
 #include "dnnkit/pass/write_log.hpp"
 
 namespace dnnkit {
@@ -237,7 +236,6 @@ using pipeline_with_rules =
              passes::share_reductions,              // which composites have each for itself
              passes::default_rules,                 // so that none of them sees what is computed twice
              passes::join_recurrent_outputs,        // while operators have the operands that the model gives them
-             passes::view_concats,                  // before rows are unmerged, which may then be views
              passes::unmerge_rows,                  // while normalisations stand beside their Reshapes
              passes::lower_transposed_convolution,  // so that all further passes know one kind of convolution
              passes::unpad_views,                   // of which nothing is left that others might see
