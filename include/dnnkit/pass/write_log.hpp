@@ -10,6 +10,7 @@
 #include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/op/movement.hpp"
 #include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -336,9 +337,23 @@ class log_writer {
       s_.notes().add(d);
     }
   }
+  // Does it copy what a kernel stores, and stores it in another order?
+  constexpr bool reads_stored(const node& copies) const {
+    const value_id v = g_.input_of(copies, 0);
+    const buffer_layout &from = s_.layouts.items[v], &to = s_.layouts.items[copies.output];
+    bool same = true;
+    for (std::size_t i = 0; i < from.order.size(); ++i) same = same && from.order[i] == to.order[i];
+    for (const fusion_group& group : s_.fusion.groups)
+      for (value_id o : group.outputs)
+        if (o == v) return !same;
+    return false;
+  }
   constexpr decision why_kept(node_id n) {
     const node x = g_.nodes.items[n];
     if (is_movement(n)) {
+      if (g_.is<op::identity>(x) && reads_stored(x))
+        return {mover_log, only_moves, "a copy in a second order",
+                "readers reduce over different dimensions: the log of layouts has the costs"};
       if (g_.at(root_of(n)).from != origin::node)
         return {mover_log, only_moves, "no kernel computes what it moves",
                 "it is an output of the network, or a condition, of what is read from memory"};
