@@ -46,9 +46,9 @@ template <int Most> struct tile_blocks<Most, index_t> {
   }
 };
 
-// So many products are added up at the most before their sum is added to others, which rounds less: of 512 channels, the
-// largest error in a dozen convolutions of random numbers was 3.3 millionths of the largest output with sums of 256, and
-// 2.1 with those of 128, which take about 2 % longer.
+// So many products are added up at the most before their sum is added to others, which rounds less: of 512 channels,
+// the largest error in a dozen convolutions of random numbers was 3.3 millionths of the largest output with sums of
+// 256, and 2.1 with those of 128, which take about 2 % longer.
 inline constexpr int longest_winograd_sum = 128;
 
 // Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
