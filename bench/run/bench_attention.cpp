@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Attention against the multiply-add peak of one core, and against three kernels one after another (a product, a
 // softmax, a product, each a network of its own): bench_attention [part of a name], one JSON object a line. Heads lie
-// side by side in the rows of Q, K, V and O, as projections leave them; the three kernels get them apart. What is called
-// in_network is a network that attention is a kernel of, with masks and biases as they are stored.
+// side by side in the rows of Q, K, V and O, as projections leave them; the three kernels get them apart. What is
+// called in_network is a network that attention is a kernel of, with masks and biases as they are stored.
 #include <fmt/format.h>
 
 #include <dnnkit/cpu/micro/attention.hpp>

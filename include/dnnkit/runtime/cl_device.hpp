@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenCL devices: which there are, one by name or number, and what is owned of it. The OpenCL headers are included here,
-// for the other cl_ files.
+// OpenCL devices: which there are, one by name or number, and what is owned of it. The OpenCL headers are included
+// here, for the other cl_ files.
 #pragma once
 
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -167,8 +167,8 @@ struct cl_shared {
   return names;
 }
 
-// How inputs and outputs get to a device and back: straight from and to the caller's memory, or by way of pinned memory,
-// which devices that are not the processor copy from and to by themselves. `as_fits` chooses by that.
+// How inputs and outputs get to a device and back: straight from and to the caller's memory, or by way of pinned
+// memory, which devices that are not the processor copy from and to by themselves. `as_fits` chooses by that.
 enum class cl_copies : std::uint8_t { as_fits, direct, pinned };
 
 // The device on which a network runs; copies stand for the same one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A network's kernels as a program of a device: taken from the sessions that have it already, from the cache on disk, or
-// built.
+// A network's kernels as a program of a device: taken from the sessions that have it already, from the cache on disk,
+// or built.
 #pragma once
 
 #include <cstddef>

@@ -96,10 +96,10 @@ class cl_pending {
 
 }  // namespace detail
 
-// What session::start() returns. The ranges that it was given are the run's until wait() has returned or thrown, or this
-// object is gone, which waits, too: inputs must not be changed, outputs not be read, and neither moved or freed. So they
-// are until the session does anything else - runs or starts again, binds, loads, is destroyed -, which waits first. Used
-// by one thread at a time, together with its session.
+// What session::start() returns. The ranges that it was given are the run's until wait() has returned or thrown, or
+// this object is gone, which waits, too: inputs must not be changed, outputs not be read, and neither moved or freed.
+// So they are until the session does anything else - runs or starts again, binds, loads, is destroyed -, which waits
+// first. Used by one thread at a time, together with its session.
 class cl_run {
  public:
   explicit cl_run(std::shared_ptr<detail::cl_pending> pending) : pending_(std::move(pending)) {}

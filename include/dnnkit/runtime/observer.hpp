@@ -33,8 +33,8 @@ concept nothrow_observer = observer<T> && requires(T& x, const plan_view& plan, 
   noexcept;
 };
 
-// An observer with a member timed(plan, step, begin, end), two times of std::chrono::steady_clock, is told so of kernels
-// on devices that time them, all of a run when it has ended, instead of by before() and after().
+// An observer with a member timed(plan, step, begin, end), two times of std::chrono::steady_clock, is told so of
+// kernels on devices that time them, all of a run when it has ended, instead of by before() and after().
 template <class T>
 inline constexpr bool takes_times =
     !can_stop<T> && requires(T & x, const plan_view& plan, std::size_t step, std::chrono::steady_clock::time_point t) {
