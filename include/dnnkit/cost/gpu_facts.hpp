@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dnnkit/cost/target.hpp"
+
 namespace dnnkit {
 
 // The parts of the peak that kernels come to where every compute unit has a work-group.
@@ -35,9 +37,7 @@ struct gpu_facts {
   std::int64_t local_bytes = 48 * 1024;      // of a work-group
   std::int64_t l2_bytes = 60 * 1024 * 1024;  // what a run computes is found there
   double l2_bandwidth = 4700, memory_bandwidth = 4800;
-  // Of so many of its dimensions neighbours are near each other where activations lie (SmartMem, section 3.2.2, where
-  // it is called k): one in a buffer, two in an image.
-  int contiguous_dimensions = 1;
+  memory_kind activations = memory_kind::buffer;
 
   // --- kernels
   int tile_rows = 8, tile_columns = 8;  // the largest register tile of a work-item

@@ -29,6 +29,7 @@ constexpr int contiguous_dimensions(memory_kind kind) { return kind == memory_ki
 // Of the activations of a target.
 template <class Target> constexpr int contiguous_dimensions_of() {
   if constexpr (requires { Target::activations; }) return contiguous_dimensions(Target::activations);
+  else if constexpr (requires { Target::facts.activations; }) return contiguous_dimensions(Target::facts.activations);
   else return contiguous_dimensions(memory_kind::buffer);
 }
 
@@ -104,9 +105,9 @@ struct neon : vector_target<16, 32> {
 template <class First, class... Others> struct one_of : First {};
 }  // namespace targets
 
-// Null where a target has none.
+// The facts of a processor; null where a target has none, or is another kind of device.
 template <class Target> constexpr const cpu_facts* facts_of() {
-  if constexpr (requires { Target::facts; }) return &Target::facts;
+  if constexpr (requires(const cpu_facts* p) { p = &Target::facts; }) return &Target::facts;
   else return nullptr;
 }
 

@@ -11,6 +11,8 @@
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/cost/estimate.hpp"
+#include "dnnkit/cost/gpu_estimate.hpp"
+#include "dnnkit/cost/target_facts.hpp"
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/pass/layout_space.hpp"
 #include "dnnkit/pass/min_sum.hpp"
@@ -30,6 +32,14 @@ constexpr double relayout_cycles(const cpu_facts& facts, double elements, double
   work.traffic.add_written(level_of(facts, bytes), bytes);
   return estimate(facts, work).cycles;
 }
+// On a GPU, by way of local memory.
+constexpr double relayout_cycles(const gpu_facts& facts, double elements, double element_bytes) {
+  return estimate(facts, gpu_work{.near = 2 * elements * element_bytes}).cycles;
+}
+constexpr double relayout_cycles(target_facts facts, double elements, double element_bytes) {
+  return facts.are<gpu_facts>() ? relayout_cycles(facts.as<gpu_facts>(), elements, element_bytes)
+                                : relayout_cycles(facts.as<cpu_facts>(), elements, element_bytes);
+}
 
 // A value that is stored twice.
 struct second_layout {
@@ -44,7 +54,7 @@ class layout_problem {
 
   // `layouts`: those that the values have without a search, and while costs are asked those that they are asked about.
   constexpr layout_problem(graph& g, const fusion_plan& fusion, const layout_space& space,
-                           vector<buffer_layout>& layouts, const cpu_facts& facts)
+                           vector<buffer_layout>& layouts, target_facts facts)
       : g_(g),
         groups_(fusion.groups),
         space_(space),
@@ -316,7 +326,7 @@ class layout_problem {
   const vector<fusion_group>& groups_;
   const layout_space& space_;
   vector<buffer_layout>& layouts_;
-  const cpu_facts& facts_;
+  const target_facts facts_;
   structural_equality equality_;
   vector<vector<std::uint32_t>> scope_of_;  // of groups: the numbers of the contested values that they read or write
   vector<std::uint32_t> times_;             // of nodes: so many kernels compute them

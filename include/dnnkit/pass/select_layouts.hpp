@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/cost/target_facts.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/convolution.hpp"
@@ -35,7 +36,7 @@ inline constexpr std::string_view name_of_layout_selection = "select layouts";
 
 // The facts of a target, or those of a processor that nothing is known of.
 template <class Target> inline constexpr cpu_facts typical_facts{.float_lanes = static_cast<int>(Target::float_lanes)};
-template <class Target> constexpr const cpu_facts& facts_or_typical() {
+template <class Target> constexpr target_facts facts_or_typical() {
   if constexpr (requires { Target::facts; }) return Target::facts;
   else return typical_facts<Target>;
 }
