@@ -173,7 +173,8 @@ class problem {
 
   cl::family_choice choice() const {
     cl::source_writer nowhere(nullptr, 0);
-    cl::recipe_writer<dk::builtin_set> w(view(), view().steps[0].kernel, nowhere);
+    const dk::plan_view plan = view();  // which the writer refers to
+    cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, nowhere);
     return cl::choose_family(w);
   }
   double flops() const {
@@ -182,7 +183,8 @@ class problem {
   }
   void for_tiles(auto visit) const {
     cl::source_writer nowhere(nullptr, 0);
-    cl::recipe_writer<dk::builtin_set> w(view(), view().steps[0].kernel, nowhere);
+    const dk::plan_view plan = view();  // which the writer refers to
+    cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, nowhere);
     if (s_.is_conv) {
       const cl::convolution_shape<dk::builtin_set> c(w);
       const cl::staged_depth depth = c.depth();
@@ -198,7 +200,8 @@ class problem {
   times measure(const cl::family_choice& choice) {
     std::string text(1 << 18, '\0');
     cl::source_writer out(text.data(), text.size());
-    cl::recipe_writer<dk::builtin_set> w(view(), view().steps[0].kernel, out);
+    const dk::plan_view plan = view();  // which the writer refers to
+    cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, out);
     if (!cl::write_chosen_family(w, choice)) throw std::runtime_error(s_.name + " has no fast family");
     text.resize(out.size());
     const std::string source = std::string(cl::prelude) + text;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Kernels of graphs of the zoo: no more than there are when attention, convolutions with their pools, and products or
 # convolutions with the normalisation beside them are one each, and what only chooses elements or joins images is none.
+# Convolutions that Winograd's algorithm computes have kernels of their own, and so have their pools and normalisations.
 # Usage: kernel_counts.sh TOOL FOLDER, which holds the graphs.
 set -euo pipefail
 tool=$1
@@ -17,18 +18,18 @@ done << 'COUNTS'
 61 clip_text
 53 conformer_s
 60 convnext_tiny
-95 depth_anything_s
+99 depth_anything_s
 31 fst
 62 gpt2
 122 gptneo_1_3b
-230 sd_unet
-43 sd_vae_decoder
+273 sd_unet
+71 sd_vae_decoder
 88 swin_t
 26 tinybert
-16 vgg16
+21 vgg16
 63 vit_b_16
 22 whisper_tiny_encoder
-61 yolov8n
+65 yolov8n
 COUNTS
 # As planned for a GPU, whose launches cost: stages with local memory, or whose work-groups wait for each other.
 while read -r most name; do
