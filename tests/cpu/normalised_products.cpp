@@ -74,6 +74,7 @@ constexpr dk::tensor in_groups(dk::builder& g, dk::tensor x, int channels) {
                                  {.num_groups = 4});
 }
 template <int Width> struct images_with_border {
+  static constexpr dk::accuracy accuracy = dk::accuracy::exact_order;  // no Winograd, which has kernels of its own
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = dk::conv(g.input("x", f32, {2, 3, 9, Width}), g.weight("a", {32, 3, 1, 1}));
     dk::tensor y = in_groups(g, x, 32);
@@ -82,6 +83,7 @@ template <int Width> struct images_with_border {
   }
 };
 struct images_at_run_time {
+  static constexpr dk::accuracy accuracy = dk::accuracy::exact_order;  // no Winograd, which has kernels of its own
   static constexpr void build(dk::builder& g) {
     const dk::sym h{"H", {.min = 1, .max = 12}}, w{"W", {.min = 1, .max = 12}};
     const dk::tensor x = dk::conv(g.input("x", f32, {1, 3, h, w}), g.weight("a", {32, 3, 1, 1}));
@@ -119,6 +121,7 @@ struct softmax_behind {
   }
 };
 struct normalised_image {
+  static constexpr dk::accuracy accuracy = dk::accuracy::exact_order;  // no Winograd, which has kernels of its own
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = dk::relu(dk::conv(g.input("x", f32, {2, 3, 9, 8}), g.weight("a", {32, 3, 1, 1})));
     const dk::tensor y = dk::conv(x, g.weight("w", {48, 32, 3, 3}), g.weight("b", {48}), {.pads = {1, 1, 1, 1}});

@@ -158,7 +158,7 @@ static_assert(earlier_stages<squeezed_sizes_at_run_time> == 2);
 static_assert(earlier_stages<squeezed_volumes> == 2);
 static_assert(earlier_stages<tokens> == 2);
 static_assert(earlier_stages<head> == 1);
-static_assert(earlier_stages<heads_of_images> == 1);  // of the other, rows lie at no one stride
+static_assert(earlier_stages<heads_of_images> == 2);  // of the other, what is reduced is stored as it is read
 static_assert(earlier_stages<products> == 1);
 static_assert(earlier_stages<one_of_each> == 2);
 static_assert(earlier_stages<images_at_run_time> == 0);

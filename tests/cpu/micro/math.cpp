@@ -190,9 +190,10 @@ TEST_CASE("tanh, sigmoid, erf") {
   CHECK(largest_error(
             "x sigmoid", -87.0f, inf, [](auto x) { return times_sigmoid(x, 1); },
             [](double x) { return x / (1 + std::exp(-x)); }) <= (fuses_multiply_adds() ? 3.5 : 4.3));
+  // 1.7 x is rounded, by half a unit: of the result, up to 25.5 / 2 units
   CHECK(largest_error(
             "x sigmoid(1.7 x)", -15.0f, inf, [](auto x) { return times_sigmoid(x, 1.702f); },
-            [](double x) { return x / (1 + std::exp(-static_cast<double>(1.702f) * x)); }) <= 14);
+            [](double x) { return x / (1 + std::exp(-static_cast<double>(1.702f) * x)); }) <= 20);
   CHECK(largest_error(
             "erf", -inf, inf, [](auto x) { return erf(x); }, [](double x) { return std::erf(x); }) <= 3);
 }
