@@ -19,6 +19,7 @@
 #include "tests/support/rearranged.hpp"
 
 namespace dk = dnnkit;
+using harness::movement_goes_along;
 using harness::movement_stays_out;
 using harness::rearranged;
 using digits = dk::compile<models::digits>;
@@ -171,7 +172,8 @@ struct picking_each {  // an element, wherever it lies, for each index
 }  // namespace
 
 TEST_CASE("a rule that refused is named") {
-  using apart = dk::compile<rearranged, dk::targets::native, dk::pipeline_with_rules<movement_stays_out>>;
+  using apart =
+      dk::compile<rearranged, dk::targets::native, dk::pipeline_with_rules<movement_goes_along, movement_stays_out>>;
   CHECK(has(dk::explain<apart>(), "not fused     Conv -> DepthToSpace -> Sub: rule 'movement stays out'\n"));
 }
 

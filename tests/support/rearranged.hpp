@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A convolution whose output is rearranged, and a user's fusion rule that keeps such movement out of its kernel.
+// A convolution whose output is rearranged, and user's fusion rules: that such movement is part of its kernel, whatever
+// was measured of it, and that it is not.
 #pragma once
 
 #include <string_view>
@@ -14,13 +15,16 @@ struct rearranged {
     g.output("y", 1.0 - dnnkit::depth_to_space(y, {.blocksize = 2}));
   }
 };
-struct movement_stays_out {
-  static constexpr std::string_view name = "movement stays out";
+template <dnnkit::verdict Verdict> struct about_movement {
+  static constexpr std::string_view name =
+      Verdict == dnnkit::verdict::fuse ? "movement goes along" : "movement stays out";
   static constexpr dnnkit::verdict decide(const dnnkit::passes::fusion_edge&, dnnkit::mapping first,
                                           dnnkit::mapping second, dnnkit::verdict so_far) {
     const bool moves = second == dnnkit::mapping::reorganize || second == dnnkit::mapping::shuffle;
-    return first == dnnkit::mapping::many_to_many && moves ? dnnkit::verdict::never : so_far;
+    return first == dnnkit::mapping::many_to_many && moves ? Verdict : so_far;
   }
 };
+using movement_goes_along = about_movement<dnnkit::verdict::fuse>;
+using movement_stays_out = about_movement<dnnkit::verdict::never>;
 
 }  // namespace harness
