@@ -53,7 +53,7 @@ template <class Target> decided decision_of(const dk::builder& b) {
   decided found;
   found.kernels = s.plan.steps.size();
   for (const dk::plan::decision& d : s.log.decisions)
-    if (d.pass == "plan fusion" && d.costs.count == 2) {
+    if (d.pass == "plan fusion" && d.costs.count >= 2) {
       const dk::plan::compared_cost *one = &s.log.costs[d.costs.first], *two = one + 1;
       found = {d.applied, std::string(one->unit), one->amount, two->amount, found.kernels};
       break;
