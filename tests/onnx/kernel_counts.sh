@@ -43,6 +43,6 @@ done << 'COUNTS'
 62 gpt2
 75 swin_t
 62 vit_b_16
-61 yolov8n
+62 yolov8n
 COUNTS
 exit $wrong
