@@ -105,10 +105,24 @@ struct neon : vector_target<16, 32> {
 template <class First, class... Others> struct one_of : First {};
 }  // namespace targets
 
-// The facts of a processor; null where a target has none, or is another kind of device.
-template <class Target> constexpr const cpu_facts* facts_of() {
-  if constexpr (requires(const cpu_facts* p) { p = &Target::facts; }) return &Target::facts;
-  else return nullptr;
+// The facts of a processor, if there are any. It refers to them; a flag says whether, as under its sanitizers g++
+// compares no address with null in constant expressions.
+class known_facts {
+ public:
+  constexpr known_facts() = default;
+  constexpr known_facts(const cpu_facts& facts) : facts_(&facts), are_known_(true) {}
+  constexpr explicit operator bool() const { return are_known_; }
+  constexpr const cpu_facts& operator*() const { return *facts_; }
+  constexpr const cpu_facts* operator->() const { return facts_; }
+
+ private:
+  const cpu_facts* facts_ = nullptr;
+  bool are_known_ = false;
+};
+// Unknown where a target has none, or is another kind of device.
+template <class Target> constexpr known_facts facts_of() {
+  if constexpr (requires(const cpu_facts* p) { p = &Target::facts; }) return Target::facts;
+  else return {};
 }
 
 }  // namespace dnnkit

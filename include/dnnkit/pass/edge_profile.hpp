@@ -56,9 +56,9 @@ class edge_profile {
   // `source`: the operator that the first block has its type of, or that computes the value itself. `path`: what
   // computes the value, then the movement operators behind it; it must outlive this. `second` reads the last one's
   // result, and `result` is what the kernel of both stores. `from`, `through`: the types of the first block and of what
-  // is behind the movement. `facts`: null for a target of which none are known. Nothing is known either of an edge that
+  // is behind the movement. `facts`: of the target, if any are known. Nothing is known either of an edge that
   // ends in a red cell.
-  constexpr edge_profile(graph& g, const value_users& users, const cpu_facts* facts, node_id source,
+  constexpr edge_profile(graph& g, const value_users& users, known_facts facts, node_id source,
                          const vector<node_id>& path, const node& second, value_id result, mapping from,
                          mapping through)
       : g_(g),
@@ -74,7 +74,7 @@ class edge_profile {
     const auto go_on = [&](mapping next) {
       const fused f = fuse(type, next);
       type = f.type;
-      if (f.decision == verdict::never) facts_ = nullptr;
+      if (f.decision == verdict::never) facts_ = {};
       if (next > through_) through_ = next;
     };
     for (const node_id n : path_.subspan(1)) go_on(g.node_at(n).op->properties.map);
@@ -83,7 +83,7 @@ class edge_profile {
 
   // Found out when it is first asked for. Nobody answers for a target without facts.
   constexpr const edge_answer& answer() {
-    if (!asked_ && facts_ != nullptr) find_answer();
+    if (!asked_ && facts_) find_answer();
     asked_ = true;
     return answer_;
   }
@@ -226,7 +226,7 @@ class edge_profile {
 
   graph& g_;
   const value_users& users_;
-  const cpu_facts* facts_;
+  known_facts facts_;
   const node& source_;
   const std::span<const node_id> path_;
   const node& second_;

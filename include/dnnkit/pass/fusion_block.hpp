@@ -27,8 +27,8 @@ namespace dnnkit::plan {
 struct fusion_limits {
   std::size_t nodes = 48, operands = 16;  // of a target of which no facts are known
 };
-constexpr fusion_limits limits_of(const cpu_facts* facts) {
-  if (facts == nullptr) return {};
+constexpr fusion_limits limits_of(known_facts facts) {
+  if (!facts) return {};
   const auto registers = static_cast<std::size_t>(facts->vector_registers),
              streams = static_cast<std::size_t>(facts->l1_bytes / 1024);
   return {3 * registers, registers < streams ? registers : streams};

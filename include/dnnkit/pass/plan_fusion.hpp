@@ -42,7 +42,7 @@ template <class... Rules> struct plan_fusion {
     return result();
   }
 
-  constexpr plan_fusion(graph& g, const cpu_facts* facts, decision_notes notes)
+  constexpr plan_fusion(graph& g, known_facts facts, decision_notes notes)
       : g_(g),
         facts_(facts),
         blocks_(g, limits_of(facts)),
@@ -483,7 +483,7 @@ template <class... Rules> struct plan_fusion {
   }
 
   graph& g_;
-  const cpu_facts* const facts_;  // null where the target has none
+  const known_facts facts_;
   fusion_blocks blocks_;
   vector<std::uint8_t> alive_, setup_;
   decision_notes notes_;
