@@ -26,8 +26,8 @@ struct model {
 };
 
 // The idea (SmartMem, section 3.2.2): a value is stored so that elements lie side by side along the dimension that its
-// readers reduce over, here from as many readers on as make up for storing it across. A pass: it runs in the place of the
-// library's selection, and says in what order coordinates of the values that are stored lie, outermost first.
+// readers reduce over, here from as many readers on as make up for storing it across. A pass: it runs in the place of
+// the library's selection, and says in what order coordinates of the values that are stored lie, outermost first.
 struct along_reductions {
   static constexpr std::string_view name = "along reductions";
   static constexpr int enough_readers = 2;
