@@ -149,7 +149,7 @@ struct any_batch {
 }  // namespace
 
 TEST_CASE("memory that is planned when symbols have values is compared where they are given") {
-  using fused = dk::compile<any_batch>;
+  using fused = dk::compile<any_batch, dk::targets::native, dk::pipeline_with_rules<movement_goes_along>>;
   using stored =
       dk::compile<any_batch, dk::targets::native, dk::pipeline_with_rules<movement_goes_along, movement_stays_out>>;
   const auto arena = [](const dk::plan_differences& d) { return figure(d, "bytes of the arena"); };
