@@ -46,8 +46,7 @@ template <class Kernel, class Input, class Store, class OutAt>
 void measure(const options& o, const std::string& name, const problem& p, const Kernel& kernel, Input&& fill,
              const buffer& input, Store&& store, OutAt&& out_at) {
   const buffer x(p.a.in_channels * p.h * p.w), weight(p.a.out_channels * p.a.reduction());
-  // With room behind it, as the weights of other kernels are in a session: where there are no pages, each fetch of what
-  // would be the next panel takes a walk through tables of pages.
+  // With room behind it, as the weights of other kernels are in a session.
   const buffer packed(2 * kernel.packed_size());
   kernel.pack(weight.data(), packed.data());
   for (index_t c = 0; c < p.a.in_channels; ++c)
