@@ -132,22 +132,15 @@ template <class Set, class Op> class grouped_rows {
   constexpr void finish() {
     if (has_more_) w_.out << "if(row<" << rows_ << "){\n";
     for_elements(false, true, [&](const expression& x) {
-      const expression y = op_.template finish<expression>(x, closed_);
-      for (std::size_t d = 0; d < extents_.size(); ++d) w_.out << "const int c" << d << "=x" << d << ";\n";
-      tree_writer<Set>(w_, 'c', y).store_outputs();
+      store_element(w_, extents_, op_.template finish<expression>(x, closed_));
     });
     if (has_more_) w_.out << "}\n";
   }
-  // Reductions: one element a row, whose axes are 0 in the output or not there.
   constexpr void store() {
-    const bool keeps_axes = w_.space().size() == extents_.size();
     w_.out << "if(item==0";
     if (has_more_) w_.out << "&&row<" << rows_;
     w_.out << "){\n";
-    for (std::size_t d = 0, to = 0; d < extents_.size(); ++d)
-      if (!row_.has(d)) w_.out << "const int c" << to++ << "=x" << d << ";\n";
-      else if (keeps_axes) w_.out << "const int c" << to++ << "=0;\n";
-    tree_writer<Set>(w_, 'c', closed_[Op::passes - 1]).store_outputs();
+    store_row(w_, extents_, row_, closed_[Op::passes - 1]);
     w_.out << "}\n";
   }
 

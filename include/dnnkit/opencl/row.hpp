@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "dnnkit/opencl/recipe_writer.hpp"
+#include "dnnkit/opencl/row_results.hpp"
 #include "dnnkit/operator/statistics.hpp"
 
 namespace dnnkit::opencl {
@@ -72,22 +73,13 @@ template <class Set, class Op> class row_writer {
     return expression::statement(element_kind::real, &w_.out, "folds[", item, "]");
   }
 
-  // Row operators: an element of the output for each of the input, at the same coordinates.
   constexpr void finish() {
-    for_elements([&](const expression& x) {
-      const expression y = op_.template finish<expression>(x, closed_);
-      for (std::size_t d = 0; d < extents_.size(); ++d) w_.out << "const int c" << d << "=x" << d << ";\n";
-      tree_writer<Set>(w_, 'c', y).store_outputs();
-    });
+    for_elements(
+        [&](const expression& x) { store_element(w_, extents_, op_.template finish<expression>(x, closed_)); });
   }
-  // Reductions: one element a row, whose axes are 0 in the output or not there.
   constexpr void store() {
-    const bool keeps = w_.space().size() == extents_.size();
     w_.out << "if(item==0){\n";
-    for (std::size_t d = 0, to = 0; d < extents_.size(); ++d)
-      if (!row_.has(d)) w_.out << "const int c" << to++ << "=x" << d << ";\n";
-      else if (keeps) w_.out << "const int c" << to++ << "=0;\n";
-    tree_writer<Set>(w_, 'c', closed_[Op::passes - 1]).store_outputs();
+    store_row(w_, extents_, row_, closed_[Op::passes - 1]);
     w_.out << "}\n";
   }
 
