@@ -10,14 +10,13 @@
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/op/builtin.hpp"
-#include "tests/support/harness.hpp"
-#include "tests/support/opencl.hpp"
-#include "tests/support/random_source.hpp"
+#include "tests/support/opencl_check.hpp"
 
 namespace dk = dnnkit;
 namespace cl = dnnkit::opencl;
 using dk::f32;
 using dk::tensor;
+using harness::check_on_device;
 
 static_assert(cl::choose_product_family({197, 768, 768}).chosen == cl::family::tiles);
 static_assert(cl::choose_product_family({5, 5, 8}).chosen == cl::family::tiles);
@@ -26,29 +25,14 @@ static_assert(cl::choose_product_family({1000, 1, 2048}).chosen == cl::family::l
 static_assert(cl::choose_product_family({1000, 1000, 7}).chosen == cl::family::elements);
 static_assert(cl::choose_product_family({0, 1000, 64}).chosen == cl::family::elements);
 
-namespace {
-
-void check(auto build, std::uint64_t times = 2) {
-  for (const std::uint64_t seed : harness::seeds(1, times)) {
-    CAPTURE(seed);
-    dk::builder b;
-    random_source r(seed);
-    build(b, r);
-    const dk::graph g = b.value();
-    CHECK_MESSAGE(harness::opencl_error(g, seed) == "", harness::describe(g));
-  }
-}
-
-}  // namespace
-
 TEST_CASE("products in tiles: odd extents, bias, activation and residual behind, a prologue before") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t m = r.between(5, 80), k = r.between(8, 150), n = r.between(5, 90);
     const tensor x = g.input("x", f32, {m, k});
     g.output("gelu", dk::gelu(dk::matmul(x, g.weight("w", {k, n})) + g.weight("b", {n})));
     g.output("residual", dk::relu(dk::matmul(dk::tanh(x), g.weight("v", {k, n}))) + g.input("r", f32, {m, n}));
   });
-  check([](dk::builder& g, random_source& r) {  // read four at once, the edges of tiles cut
+  check_on_device([](dk::builder& g, random_source& r) {  // read four at once, the edges of tiles cut
     const std::int64_t m = 4 * r.between(2, 20), k = 4 * r.between(2, 40), n = 4 * r.between(2, 20);
     const tensor x = g.input("x", f32, {m, k}), w = g.weight("w", {k, n});
     g.output("plain", dk::matmul(x, w));
@@ -58,7 +42,7 @@ TEST_CASE("products in tiles: odd extents, bias, activation and residual behind,
 }
 
 TEST_CASE("products in tiles: batches, heads, rows of several axes, broadcast operands") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t t = r.between(5, 40), h = r.between(1, 3), d = 4 * r.between(2, 9);
     const tensor qkv = g.input("qkv", f32, {2, t, 3, h, d});
     const auto head = [&](std::int64_t i, bool transposed) {
@@ -76,7 +60,7 @@ TEST_CASE("products in tiles: batches, heads, rows of several axes, broadcast op
 }
 
 TEST_CASE("lines of products: few rows and few columns, weights by rows and by columns, batches") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t k = r.between(8, 300), n = r.between(5, 200);
     const tensor x = g.input("x", f32, {r.between(1, 4), k}), row = dk::reshape(g.input("row", f32, {k}), {1, k});
     g.output("fours", dk::matmul(g.input("y", f32, {1, 4 * k}), g.weight("f", {4 * k, 4 * n})));
@@ -91,7 +75,7 @@ TEST_CASE("lines of products: few rows and few columns, weights by rows and by c
 }
 
 TEST_CASE("convolutions in tiles: taps by channels and across them, borders, strides, dilation, groups, 1 to 3 axes") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t c = r.between(3, 14), o = r.between(8, 40), h = r.between(7, 19), w = r.between(7, 19);
     const tensor x = g.input("x", f32, {2, c, h, w});
     const tensor y = dk::relu(dk::conv(x, g.weight("w", {o, c, 3, 3}), g.weight("b", {o}), {.pads = {1, 1, 1, 1}}));
@@ -100,7 +84,7 @@ TEST_CASE("convolutions in tiles: taps by channels and across them, borders, str
     g.output("dilated", dk::tanh(dk::conv(x, g.weight("d", {o, c, 2, 1}), {.dilations = {2, 1}})));
     g.output("stem", dk::conv(x, g.weight("t", {o, c, 7, 7}), {.strides = {2, 2}, .pads = {3, 3, 3, 3}}));
   });
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t c = 4 * r.between(2, 6), o = 8 * r.between(2, 4), h = 4 * r.between(1, 5), w = r.between(4, 9);
     const tensor x = g.input("x", f32, {2, c, h, w});
     g.output("pointwise", dk::silu(dk::conv(x, g.weight("w", {o, c, 1, 1}), g.weight("b", {o}))));
@@ -115,7 +99,7 @@ TEST_CASE("convolutions in tiles: taps by channels and across them, borders, str
 }
 
 TEST_CASE("depthwise convolutions: strips that end beyond rows, several outputs a channel, prologues") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t c = r.between(2, 9), h = r.between(5, 12), w = r.between(5, 15);
     const tensor x = g.input("x", f32, {2, c, h, w});
     g.output("plain", dk::silu(dk::conv(x, g.weight("w", {c, 1, 3, 3}), g.weight("b", {c}),

@@ -10,37 +10,21 @@
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/op/builtin.hpp"
-#include "tests/support/harness.hpp"
-#include "tests/support/opencl.hpp"
-#include "tests/support/random_source.hpp"
+#include "tests/support/opencl_check.hpp"
 
 namespace dk = dnnkit;
 namespace cl = dnnkit::opencl;
 using dk::f32;
 using dk::tensor;
+using harness::check_on_device;
 
 static_assert(cl::divide_rows(9408, 49).rows == 16 && cl::divide_rows(9408, 49).items == 8);
 static_assert(cl::divide_rows(197, 768).rows == 1 && cl::divide_rows(197, 768).items == 256);
 static_assert(cl::divide_rows(2, 1 << 20).rows == 1 && cl::divide_rows(2, 1 << 20).items == 1024);
 static_assert(cl::divide_rows(1 << 20, 1).rows == 128 && cl::divide_rows(1 << 20, 1).items == 1);
 
-namespace {
-
-void check(auto build, std::uint64_t times = 2) {
-  for (const std::uint64_t seed : harness::seeds(1, times)) {
-    CAPTURE(seed);
-    dk::builder b;
-    random_source r(seed);
-    build(b, r);
-    const dk::graph g = b.value();
-    CHECK_MESSAGE(harness::opencl_error(g, seed) == "", harness::describe(g));
-  }
-}
-
-}  // namespace
-
 TEST_CASE("several short rows a group, the last group with fewer") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const tensor x = g.input("x", f32, {r.between(600, 700), r.between(1, 40)});
     g.output("softmax", dk::softmax(dk::tanh(x)) * 2.0);
     g.output("mean", dk::reduce_mean(x, {.axes = {1}}));
@@ -51,7 +35,7 @@ TEST_CASE("several short rows a group, the last group with fewer") {
 }
 
 TEST_CASE("long rows: kept in registers, and too long to be") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t n = r.between(700, 3000);
     const tensor x = g.input("x", f32, {r.between(1, 3), n});
     g.output("layer", dk::layer_normalization(dk::gelu(x), g.weight("s", {n}), g.weight("b", {n})));

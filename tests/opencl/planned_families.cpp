@@ -15,9 +15,8 @@
 
 #include "dnnkit/cpu/families.hpp"
 #include "dnnkit/op/builtin.hpp"
-#include "dnnkit/pass/verify_schedule.hpp"
-#include "dnnkit/reference/plan_executor.hpp"
 #include "tests/support/harness.hpp"
+#include "tests/support/plan_check.hpp"
 #include "tests/support/random_graph.hpp"
 
 namespace dk = dnnkit;
@@ -104,22 +103,7 @@ static_assert(kernels_of(pooled<28>).gpu == 1);
 constexpr dk::gpu_facts eager{.launch = 1e4, .gap = 5e3};
 using eager_device = dk::targets::planned_opencl<eager>;
 
-std::string error_of(const dk::graph& g, const dk::schedule& s, std::uint64_t seed) {
-  if (!s.plan.error.empty()) return s.plan.error.str();
-  const harness::test_data data = harness::random_data(g, seed);
-  std::vector<std::int64_t> symbols;
-  for (const dk::symbol& x : s.g.symbols.symbols) symbols.push_back(data.symbols.at(x.name.str()));
-  if (const dk::text wrong = dk::verify(s, symbols); !wrong.empty()) return "verify: " + wrong.str();
-  const auto expected = harness::reference(g, data);
-  const auto allowed = harness::tolerances(g, data, expected);
-  std::vector<dk::host_tensor> found;
-  try {
-    found = dk::execute(dk::plan::view_of(s.plan), data.inputs, dk::weights_of(data.weights));
-  } catch (const dk::error& e) { return e.what(); }
-  for (std::size_t k = 0; k < expected.size(); ++k)
-    if (std::string wrong = harness::difference(found[k], expected[k], allowed[k]); !wrong.empty()) return wrong;
-  return {};
-}
+using harness::error_of_schedule;
 
 }  // namespace
 
@@ -131,7 +115,7 @@ TEST_CASE("plans for a GPU compute what the graphs do") {
     const dk::graph& g = b.value();
     const dk::schedule s = dk::default_pipeline::run<eager_device>(g, dk::opencl::planned_families.table);
     CHECK(s.plan.stages.size() > 0);
-    CHECK(error_of(g, s, 1) == "");
+    CHECK(error_of_schedule(g, s, 1) == "");
   }
 }
 
@@ -144,7 +128,7 @@ TEST_CASE("plans of random graphs for a GPU are legal and compute what the graph
     INFO("DNNKIT_SEED=" << seed << "\n" << harness::describe(g));
     const dk::schedule s = dk::default_pipeline::run<eager_device>(g, dk::opencl::planned_families.table);
     joined += s.plan.stages.size();
-    CHECK(error_of(g, s, seed) == "");
+    CHECK(error_of_schedule(g, s, seed) == "");
   }
   if (harness::seeds(1, 100).size() > 1) CHECK(joined > 20);
 }

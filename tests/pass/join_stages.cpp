@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "dnnkit/pass/pipeline.hpp"
-#include "dnnkit/pass/verify_schedule.hpp"
-#include "dnnkit/reference/plan_executor.hpp"
 #include "tests/support/eager_stages.hpp"
 #include "tests/support/harness.hpp"
+#include "tests/support/plan_check.hpp"
 #include "tests/support/random_graph.hpp"
 
 namespace dk = dnnkit;
@@ -78,23 +77,7 @@ template <class... Families> dk::schedule scheduled(const dk::graph& g) {
   return dk::default_pipeline::run(g, dk::family_list<Families...>::table);
 }
 
-// Empty when the plan is legal and computes what the graph does.
-std::string error_of(const dk::graph& g, const dk::schedule& s, std::uint64_t seed) {
-  if (!s.plan.error.empty()) return s.plan.error.str();
-  const harness::test_data data = harness::random_data(g, seed);
-  std::vector<std::int64_t> symbols;
-  for (const dk::symbol& x : s.g.symbols.symbols) symbols.push_back(data.symbols.at(x.name.str()));
-  if (const dk::text wrong = dk::verify(s, symbols); !wrong.empty()) return "verify: " + wrong.str();
-  const auto expected = harness::reference(g, data);
-  const auto allowed = harness::tolerances(g, data, expected);
-  std::vector<dk::host_tensor> found;
-  try {
-    found = dk::execute(dk::plan::view_of(s.plan), data.inputs, dk::weights_of(data.weights));
-  } catch (const dk::error& e) { return e.what(); }
-  for (std::size_t k = 0; k < expected.size(); ++k)
-    if (std::string wrong = harness::difference(found[k], expected[k], allowed[k]); !wrong.empty()) return wrong;
-  return {};
-}
+using harness::error_of_schedule;
 
 // Numbers of stages of the plan's kernels that have several.
 std::vector<std::size_t> stages_in(const dk::schedule& s) {
@@ -137,15 +120,15 @@ TEST_CASE("products with a softmax between them become stages of one kernel") {
     }
   CHECK(handed == 2);
   CHECK(s.plan.arena_bytes == 0);
-  CHECK(error_of(g, s, 1) == "");
+  CHECK(error_of_schedule(g, s, 1) == "");
 }
 
 TEST_CASE("tiles of all sizes, also such that do not divide the axis") {
   const dk::graph g = attention({}, only_softmax);
-  CHECK(error_of(g, scheduled<anything<1, 1>>(g), 1) == "");
-  CHECK(error_of(g, scheduled<anything<3, 1>>(g), 2) == "");
-  CHECK(error_of(g, scheduled<anything<32, 1>>(g), 3) == "");
-  CHECK(error_of(g, scheduled<anything<1, 2>>(g), 4) == "");
+  CHECK(error_of_schedule(g, scheduled<anything<1, 1>>(g), 1) == "");
+  CHECK(error_of_schedule(g, scheduled<anything<3, 1>>(g), 2) == "");
+  CHECK(error_of_schedule(g, scheduled<anything<32, 1>>(g), 3) == "");
+  CHECK(error_of_schedule(g, scheduled<anything<1, 2>>(g), 4) == "");
   CHECK(stages_in(scheduled<anything<1, 3>>(g)) == counts{3});  // an image at a time
 }
 
@@ -166,7 +149,7 @@ TEST_CASE("masks, lengths that symbols say, and what is computed on either side 
                              attention({}, of_all_scores), attention({dk::dim(1), dk::dim(1)}, only_softmax)}) {
     const dk::schedule s = scheduled<anything<2, 1>>(g);
     CHECK(stages_in(s) == counts{3});
-    CHECK(error_of(g, s, 7) == "");
+    CHECK(error_of_schedule(g, s, 7) == "");
   }
   dk::builder b;
   const dk::tensor q = b.input("q", dk::f32, {3, dk::sym("Q", {.min = 1, .max = 9}), 4}),
@@ -174,7 +157,7 @@ TEST_CASE("masks, lengths that symbols say, and what is computed on either side 
   b.output("y", dk::matmul(dk::softmax(dk::matmul(q, k)), dk::transpose(k, {.perm = {0, 2, 1}})));
   const dk::schedule s = scheduled<anything<2, 1>>(b.value());
   CHECK(stages_in(s) == counts{3});
-  for (std::uint64_t seed = 0; seed < 5; ++seed) CHECK(error_of(b.value(), s, seed) == "");
+  for (std::uint64_t seed = 0; seed < 5; ++seed) CHECK(error_of_schedule(b.value(), s, seed) == "");
 }
 
 TEST_CASE("a family may want all of a chain in one tile, also where no axis could be cut") {
@@ -196,7 +179,7 @@ TEST_CASE("a family may want all of a chain in one tile, also where no axis coul
       if (v.where == dk::plan::storage::tiles) CHECK(v.elements == dk::dim(elements));
     }
     CHECK(all.plan.arena_bytes == 0);
-    CHECK(error_of(g, all, 1) == "");
+    CHECK(error_of_schedule(g, all, 1) == "");
   }
 }
 
@@ -207,7 +190,7 @@ TEST_CASE("products with one weight, which is packed once for all of their kerne
     const auto named = [&](const char* name) { return *name == 'w' ? w : dk::transpose(v); };
     b.output("y", dk::matmul(dk::relu(dk::matmul(x, named(first))), named(second)));
     const dk::schedule s = scheduled<one_tile<>>(b.value());
-    CHECK(error_of(b.value(), s, 1) == "");
+    CHECK(error_of_schedule(b.value(), s, 1) == "");
     return stages_in(s);
   };
   CHECK(joined("w", "v") == counts{2});
@@ -238,7 +221,7 @@ TEST_CASE("a pool, and convolutions, behind a convolution: tiles overlap, and wh
   const dk::schedule s = scheduled<anything<2, 1>>(b.value());
   CHECK(s.plan.steps.size() == 2);
   CHECK(stages_in(s) == counts{2, 3});
-  CHECK(error_of(b.value(), s, 1) == "");
+  CHECK(error_of_schedule(b.value(), s, 1) == "");
 }
 
 TEST_CASE("normalisation over channels behind a convolution: rows are another axis of each stage") {
@@ -251,7 +234,7 @@ TEST_CASE("normalisation over channels behind a convolution: rows are another ax
   CHECK(stages_in(s) == counts{2});
   const auto tile = dk::plan::plan_draft::part<std::int32_t>(s.plan.numbers, s.plan.recipes[0].tile);
   CHECK(std::vector<std::int32_t>(tile.begin(), tile.end()) == std::vector<std::int32_t>{1, 2, 0, 0});
-  CHECK(error_of(b.value(), s, 1) == "");
+  CHECK(error_of_schedule(b.value(), s, 1) == "");
 }
 
 TEST_CASE("what is normalised over pixels, or is read elsewhere as well, stays a kernel of its own") {
@@ -260,7 +243,7 @@ TEST_CASE("what is normalised over pixels, or is read elsewhere as well, stays a
     const dk::tensor x = b.input("x", dk::f32, {2, 8, 20, width});
     behind(b, dk::conv(x, b.weight("a", {8, 1, 7, 7}), {.pads = {3, 3, 3, 3}, .group = 8}));
     const dk::schedule s = dk::default_pipeline::run(b.value(), harness::with_eager_stages<3>.table);
-    CHECK(error_of(b.value(), s, 1) == "");
+    CHECK(error_of_schedule(b.value(), s, 1) == "");
     return stages_in(s);
   };
   const auto last = [](dk::tensor x) { return dk::transpose(x, {.perm = {0, 2, 3, 1}}); };
@@ -304,14 +287,14 @@ TEST_CASE("what is read twice, given out, or rearranged across the tiles stays a
   b.output("p", p);
   b.output("y", dk::matmul(p, v));
   CHECK(stages_in(scheduled<anything<2, 1>>(b.value())) == counts{2});  // the first product and the softmax
-  CHECK(error_of(b.value(), scheduled<anything<2, 1>>(b.value()), 1) == "");
+  CHECK(error_of_schedule(b.value(), scheduled<anything<2, 1>>(b.value()), 1) == "");
 
   dk::builder c;
   const dk::tensor x = c.input("x", dk::f32, {3, 4, 4});
   const dk::tensor first = dk::matmul(x, c.weight("a", {3, 4, 4}));
   c.output("y", dk::matmul(dk::reshape(dk::transpose(first, {.perm = {2, 0, 1}}), {.shape = {4, 12}}),
                            c.weight("b", {12, 2})));
-  CHECK(error_of(c.value(), scheduled<anything<2, 1>>(c.value()), 1) == "");
+  CHECK(error_of_schedule(c.value(), scheduled<anything<2, 1>>(c.value()), 1) == "");
 }
 
 TEST_CASE("stages that are broken on purpose are caught") {
@@ -323,7 +306,7 @@ TEST_CASE("stages that are broken on purpose are caught") {
     change(s.fusion.groups);
     if (const dk::text wrong = dk::verify(s); !wrong.empty()) return "verify: " + wrong.str();
     dk::passes::make_plan::run(s);
-    return error_of(g, s, 1);
+    return error_of_schedule(g, s, 1);
   };
   REQUIRE(good.fusion.groups.size() == 3);
   CHECK(broken_by([](auto&) {}) == "");
@@ -354,7 +337,7 @@ TEST_CASE("stages are joined once, however often the pass runs") {
   const dk::graph g = attention({}, only_softmax);
   const dk::schedule s = twice::run(g, dk::family_list<pairs<4>>::table);
   CHECK(stages_in(s) == counts{2});
-  CHECK(error_of(g, s, 1) == "");
+  CHECK(error_of_schedule(g, s, 1) == "");
 }
 
 TEST_CASE("of chains that share a group the one that gains most is taken") {
@@ -381,7 +364,7 @@ TEST_CASE("what is handed over is joined only where it has as many bytes as the 
 TEST_CASE("of families that would join a chain, the one that gains most does") {
   const dk::graph g = attention({}, only_softmax);
   const auto is_cut = [&](const dk::schedule& s) {
-    CHECK(error_of(g, s, 1) == "");
+    CHECK(error_of_schedule(g, s, 1) == "");
     REQUIRE(stages_in(s) == counts{3});
     bool cut = false;
     for (std::int32_t n : dk::plan::plan_draft::part<std::int32_t>(s.plan.numbers, s.plan.recipes[0].tile))
@@ -418,7 +401,7 @@ TEST_CASE("plans of random graphs whose groups are joined wherever tiles allow i
   const auto check = [&]<class Family>(const dk::graph& g, std::uint64_t seed, Family) {
     const dk::schedule s = scheduled<Family>(g);
     joined += stages_in(s).size();
-    CHECK(error_of(g, s, seed) == "");
+    CHECK(error_of_schedule(g, s, seed) == "");
   };
   for (std::uint64_t seed : harness::seeds(1, 150)) {
     dk::builder b;

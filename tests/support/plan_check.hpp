@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/pass/verify_schedule.hpp"
 #include "dnnkit/reference/plan_executor.hpp"
 #include "tests/support/harness.hpp"
 
@@ -25,6 +26,16 @@ inline std::string error_of_plan(const dnnkit::graph& g, const dnnkit::plan::pla
   for (std::size_t k = 0; k < expected.size(); ++k)
     if (std::string wrong = difference(found[k], expected[k], allowed[k]); !wrong.empty()) return wrong;
   return {};
+}
+
+// The same of a schedule's plan, which must be legal besides (pass/verify_schedule.hpp).
+inline std::string error_of_schedule(const dnnkit::graph& g, const dnnkit::schedule& s, std::uint64_t seed) {
+  if (!s.plan.error.empty()) return s.plan.error.str();
+  const test_data data = random_data(g, seed);
+  std::vector<std::int64_t> symbols;
+  for (const dnnkit::symbol& x : s.g.symbols.symbols) symbols.push_back(data.symbols.at(x.name.str()));
+  if (const dnnkit::text wrong = dnnkit::verify(s, symbols); !wrong.empty()) return "verify: " + wrong.str();
+  return error_of_plan(g, s.plan, seed);
 }
 
 }  // namespace harness

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Graphs of random extents on an OpenCL device, as checks of a doctest case.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+
+#include "dnnkit/graph/builder.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/opencl.hpp"
+#include "tests/support/random_source.hpp"
+
+namespace harness {
+
+// build(builder, random_source) makes a graph, for `times` seeds unless the environment says otherwise.
+void check_on_device(auto build, std::uint64_t times = 2) {
+  for (const std::uint64_t seed : seeds(1, times)) {
+    CAPTURE(seed);
+    dnnkit::builder b;
+    random_source r(seed);
+    build(b, r);
+    const dnnkit::graph g = b.value();
+    CHECK_MESSAGE(opencl_error(g, seed) == "", describe(g));
+  }
+}
+
+}  // namespace harness
