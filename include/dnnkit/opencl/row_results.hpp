@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What kernels of rows write at the end, once x0, x1 ... are coordinates of the input: all outputs of the recipe, at the
-// coordinates c0, c1 ... that belong to them.
+// What kernels of rows write at the end, once x0, x1 ... are coordinates of the input: all outputs of the recipe, at
+// the coordinates c0, c1 ... that belong to them.
 #pragma once
 
 #include <cstddef>
