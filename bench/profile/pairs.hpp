@@ -165,9 +165,9 @@ template <class Model> void measure(std::vector<result>& results) {
     if (is_measuring) {
       ratio = measured_ratio<fused, apart>();
     } else {
-      const auto* const entry = find(dk::plan::table_of(dk::targets::native::facts.profile), *noting_rule::noted);
-      if (entry == nullptr) return;
-      ratio = entry->ratio;
+      const auto found = find(dk::plan::table_of(dk::targets::native::facts.profile), *noting_rule::noted);
+      if (!found) return;
+      ratio = *found;
     }
     results.push_back({*noting_rule::noted, ratio, noting_rule::model});
   }

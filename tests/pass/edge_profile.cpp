@@ -119,7 +119,7 @@ TEST_CASE("measurements decide where there are some") {
     else transposed(b, 2048);
     const decided d = decision_of<dk::targets::avx2>(b);
     CHECK(d.unit == dk::plan::unit_of(answered_by::measurement));
-    CHECK(d.one == doctest::Approx(100 * find(table, is_along ? along : across)->ratio));
+    CHECK(d.one == doctest::Approx(100 * *find(table, is_along ? along : across)));
     CHECK(d.two == 100);
     CHECK(d.fused == is_along);
     CHECK(d.kernels == (is_along ? 1 : 2));

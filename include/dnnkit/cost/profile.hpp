@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -70,15 +71,16 @@ constexpr bool is_sorted(profile_table table) {
   return true;
 }
 
-// The entry of a key, by binary search; null where it was not measured.
-constexpr const profile_entry* find(profile_table table, const profile_key& key) {
+// The ratio of a key, by binary search; nothing where it was not measured.
+constexpr std::optional<double> find(profile_table table, const profile_key& key) {
   std::size_t first = 0, last = table.size();
   while (first < last) {
     const std::size_t middle = first + (last - first) / 2;
     if (table[middle].key < key) first = middle + 1;
     else last = middle;
   }
-  return first < table.size() && table[first].key == key ? &table[first] : nullptr;
+  if (first < table.size() && table[first].key == key) return table[first].ratio;
+  return std::nullopt;
 }
 
 }  // namespace plan

@@ -108,8 +108,8 @@ class edge_profile {
  private:
   constexpr void find_answer() {
     if (const profile_table table = table_of(facts_->profile); !table.empty())
-      if (const profile_entry* const found = find(table, key())) {
-        answer_ = {answered_by::measurement, 100 * found->ratio, 100};
+      if (const std::optional<double> ratio = find(table, key())) {
+        answer_ = {answered_by::measurement, 100 * *ratio, 100};
         return;
       }
     answer_ = by_model();
