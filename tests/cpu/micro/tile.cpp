@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 #include <dnnkit/cpu/micro/tile.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "../reference.hpp"
 
@@ -61,6 +63,34 @@ TEST_CASE("one loop") {
 
 TEST_CASE("four loops, every step of its own") {
   check<3, 2>({.depth = {2, 90, 500}, .height = {3, 31, 160}, .width = {2, 13, 70}, .run = {4, 3, 7}}, 2);
+}
+
+TEST_CASE("tiles together fetch the next panel, each a share, and nothing behind the last one") {
+  // addresses are only computed
+  const auto first = reinterpret_cast<const float*>(std::uintptr_t{4096});
+  for (index_t width : {8, 16, 24})
+    for (index_t k : {1, 7, 144})
+      for (index_t tiles : {1, 3, 16, 95, 96, 97, 11008})
+        for (index_t panels : {1, 2, 3})
+          for (index_t p = 0; p < panels; ++p) {
+            const float *next = first + (p + 1) * k * width, *end = first + panels * k * width;
+            const bool is_last = p + 1 == panels;
+            const auto from = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address); };
+            std::uintptr_t fetched = from(next);  // up to here
+            for (index_t t = 0; t < tiles; ++t) {
+              const fetch_ahead ahead = share_of(next, end, k, width, t, tiles);
+              const std::uintptr_t begin = from(ahead.address), size = static_cast<std::uintptr_t>(k * ahead.step);
+              REQUIRE(ahead.step > 0);
+              REQUIRE(from(first) <= begin);
+              REQUIRE(begin + size <= from(is_last ? end : next + k * width));
+              if (!is_last) {
+                REQUIRE(begin >= from(next));
+                REQUIRE(begin <= fetched);
+                fetched = std::max(fetched, begin + size);
+              }
+            }
+            CHECK(fetched == from(is_last ? end : next + k * width));
+          }
 }
 
 TEST_CASE("an empty reduction leaves the starting values") {

@@ -136,17 +136,18 @@ struct byte_gemm {
                                         Start& start, Epilogue& epilogue) const {
     panel_layout::visit(p, [&](auto vectors, index_t column) {
       constexpr int width = static_cast<int>(decltype(vectors)::value);
-      constexpr index_t row_of_panel = width * packed_step * static_cast<index_t>(sizeof(packed_byte));  // bytes
+      constexpr index_t row_of_panel = width * packed_step;
       const split<tile_rows(width), M> rows(m);
       const index_t begin = rows.count() * block / blocks(), end = rows.count() * (block + 1) / blocks();
       const index_t steps = byte_steps(1, k);
       const packed_byte* b = packed + steps * bytes_a_step * column;
-      const auto* next = reinterpret_cast<const char*>(b) + steps * row_of_panel;
+      const packed_byte* packed_end = packed + steps * bytes_a_step * panel_layout::padded(n);
       for (index_t t = begin; t < end; ++t)
         rows.visit(t, [&](auto height, index_t row) {
-          const index_t share = ceil_div(row_of_panel, end - begin);
-          run_tile<static_cast<int>(decltype(height)::value), width>(
-              a + row * row_stride, b, row, column, {next + (t - begin) * share * steps, share}, start, epilogue);
+          const fetch_ahead ahead =
+              share_of(b + steps * row_of_panel, packed_end, steps, row_of_panel, t - begin, end - begin);
+          run_tile<static_cast<int>(decltype(height)::value), width>(a + row * row_stride, b, row, column, ahead, start,
+                                                                     epilogue);
         });
     });
   }

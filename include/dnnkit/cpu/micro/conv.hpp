@@ -119,12 +119,13 @@ struct conv_of {
         const element* start = bias ? bias + group * padded + column : nullptr;
         const element* image =
             input + n / out_d * image_stride + n % out_d * (A.stride_d * depth_stride) + group * A.group_in();
+        const element* packed_end = packed + A.reduction() * (A.groups * padded);
         const index_t begin = A.is_gemm() ? columns.count() * y / row_count : 0;
         const index_t end = A.is_gemm() ? columns.count() * (y + 1) / row_count : columns.count();
         const element* line = A.is_gemm() ? image : image + y * (A.stride_h * row_stride);
         for (index_t t = begin; t < end; ++t) {
           const fetch_ahead ahead =
-              share_of(b + A.reduction() * width * float_lanes, A.reduction(), width * float_lanes,
+              share_of(b + A.reduction() * width * float_lanes, packed_end, A.reduction(), width * float_lanes,
                        A.is_gemm() ? t : y * end + t, A.is_gemm() ? columns.count() : row_count * end);
           columns.visit(t, [&](auto height, index_t x) {
             run_tile<static_cast<int>(decltype(height)::value), width>(line + x * (A.stride_w * pixel_stride), b, start,

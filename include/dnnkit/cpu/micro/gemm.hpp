@@ -116,12 +116,12 @@ struct gemm {
       const split<tile_rows(registers * width), M> rows(m);
       const index_t begin = rows.count() * block / blocks(), end = rows.count() * (block + 1) / blocks();
       const element* b = packed + k * column + k_begin * (width * float_lanes);
-      const element* next = b + k * (width * float_lanes);
+      const element *next = b + k * (width * float_lanes), *packed_end = packed + k * panel_layout::padded(n);
       for (index_t t = begin; t < end; ++t) {
         rows.visit(t, [&](auto height, index_t row) {
           run_tile<static_cast<int>(decltype(height)::value), width>(
               a + row * row_stride + k_begin, b, bias, row, column, k_begin, k_end,
-              share_of(next, k_end - k_begin, width * float_lanes, t - begin, end - begin), epilogue,
+              share_of(next, packed_end, k_end - k_begin, width * float_lanes, t - begin, end - begin), epilogue,
               scratch + (scratch ? column * m + row * (width * float_lanes) : 0));
         });
       }
