@@ -7,6 +7,7 @@ processor, both programs in turns: medians of turns, the ratio the median of the
 machine's speed for a while touches both. Models with symbols run with the largest sizes of tests/zoo.
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -22,8 +23,8 @@ sys.path += [str(ROOT / "tests/zoo"), str(ROOT / "tests/support"), str(ROOT / "b
 from explained import geometric_mean, table
 from materialize import feed, materialize
 from run import SIZES
-from runtime_peer import (call, compare, file_name, in_turns, last_line, milliseconds_of_program, one_processor, progress,
-                          ratio_of, runtime_of)
+from runtime_peer import (call, compare, file_name, in_turns, last_line, milliseconds_of_program, one_processor,
+                          progress, ratio_of, runtime_of)
 
 VERSIONS = ["before", "now"]
 TOLERANCE = 1e-4  # of the largest magnitude, as in tests/zoo
@@ -40,14 +41,14 @@ def processor_seconds(words, log):
 
 class network:
     """A model with its inputs as files."""
-
     def __init__(self, name, work):
         self.name, self.folder = name, work / name
         self.path = materialize(ROOT / f"tests/zoo/{name}.onnx", self.folder)
         self.listed = self.folder / "inputs.json"
 
+    @functools.cached_property
     def expected(self):
-        """ONNX Runtime's outputs; writes the inputs, too."""
+        """ONNX Runtime's session and outputs; writes the inputs, too."""
         session = runtime_of(self.path)
         values = feed(self.name, session, SIZES.get(self.name, [{}])[-1])
         for x, value in values.items():
@@ -62,29 +63,26 @@ class network:
     def notes(self, version):
         return self.folder / f"{version}.json"
 
-    def is_built(self, version, tool, reuse):
-        notes = self.notes(version)
-        return notes.exists() and (reuse or notes.stat().st_mtime > tool.stat().st_mtime)
-
-    def build(self, version, tool, wanted):
+    def build(self, version, tool):
         """Compiles a program and checks it; notes what it is. Raises RuntimeError if it is not there or not right."""
         program, log = self.folder / version, self.folder / f"{version}.log"
         self.notes(version).unlink(missing_ok=True)
         progress(f"{self.name}: compiling {version}")
-        status, seconds = processor_seconds([tool, "build", self.path, "-o", program, "--kernel-parts", 1, "--jobs", 1], log)
+        words = [tool, "build", self.path, "-o", program, "--kernel-parts", 1, "--jobs", 1]
+        status, seconds = processor_seconds(words, log)
         if status:
             raise RuntimeError(f"{version}: {(re.findall('(?:error|fatal error): .*', log.read_text()) or [log])[0]}")
         kernels = re.search(r"(\d+) kernels", call([program, "--help"], 60)[1])
-        session, expected = wanted()
+        session, expected = self.expected
         outputs = self.folder / f"{version}_outputs"
         status, text, _, _ = call([*self.command(version), "--output", outputs], 600)
         if status:
             raise RuntimeError(f"{version}: {last_line(text) or f'exit status {status}'}")
         deviation = compare(expected, outputs, session)[1]
-        noted = {"kernels": int(kernels[1]), "deviation": deviation, "compile_s": round(seconds, 1)}
         if not deviation <= TOLERANCE:
             raise RuntimeError(f"{version}: deviates by {deviation:.1e}")
-        self.notes(version).write_text(json.dumps(noted))
+        self.notes(version).write_text(json.dumps(
+            {"kernels": int(kernels[1]), "deviation": deviation, "compile_s": round(seconds, 1)}))
 
     def times(self, turns, turn_ms):
         progress(f"{self.name}: measuring")
@@ -93,24 +91,18 @@ class network:
             once = max(side() for side in sides.values())  # files are in memory now
             runs = max(1, min(50, int(turn_ms / once)))
             taken = in_turns({v: lambda side=side: side(runs=runs) for v, side in sides.items()}, turns)
-        ratios = [now / before for before, now in zip(taken["before"], taken["now"])]
+        ratios = sorted(now / before for before, now in zip(taken["before"], taken["now"]))
         return {f"{v}_ms": round(statistics.median(taken[v]), 3) for v in VERSIONS} | {
-            "ratio": round(ratio_of(taken["now"], taken["before"]), 4), "range": [round(r, 4) for r in (min(ratios), max(ratios))],
-            "turns": turns, "runs_a_turn": runs}
+            "ratio": round(ratio_of(taken["now"], taken["before"]), 4), "range": [round(ratios[i], 4) for i in (0, -1)]}
 
 
 def result_of(name, tools, a):
     """What is noted of both programs, and their times; compiles what is missing."""
-    net, found = network(name, a.work), []
-
-    def wanted():  # computed once, if at all
-        if not found:
-            found.append(net.expected())
-        return found[0]
-
+    net = network(name, a.work)
     for version, tool in tools.items():
-        if not net.is_built(version, tool, a.reuse):
-            net.build(version, tool, wanted)
+        notes = net.notes(version)
+        if not notes.exists() or not (a.reuse or notes.stat().st_mtime > tool.stat().st_mtime):
+            net.build(version, tool)
     result = {"name": name} | {v: json.loads(net.notes(v).read_text()) for v in tools}
     return result if a.no_time else result | net.times(a.turns, a.turn_ms)
 
@@ -139,7 +131,6 @@ def main():
     parser.add_argument("now", type=pathlib.Path, help="that of the other one")
     parser.add_argument("names", nargs="+", metavar="MODEL", help="of the zoo")
     a = parser.parse_args()
-    a.work.mkdir(parents=True, exist_ok=True)
     failed, lines = 0, a.work / "results.jsonl"
     for name in a.names:
         try:
@@ -150,7 +141,7 @@ def main():
         print(json.dumps(result), flush=True)
         with open(lines, "a") as file:
             file.write(json.dumps(result) + "\n")
-    if lines.exists() and not a.no_time:
+    if not a.no_time and failed < len(a.names):
         print_table(lines)
     return 1 if failed else 0
 
