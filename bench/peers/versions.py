@@ -35,8 +35,7 @@ def processor_seconds(words, log):
     with open(log, "w") as out:
         child = subprocess.Popen([*map(str, words)], stdout=out, stderr=subprocess.STDOUT)
         _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return child.returncode, usage.ru_utime + usage.ru_stime
+    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
 
 class network:
