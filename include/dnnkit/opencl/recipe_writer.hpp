@@ -62,6 +62,13 @@ template <class Set> class recipe_writer {
     draft.error << ": " << problem << more;
   }
 
+  // "// with Add, Relu": the operators beside the anchor.
+  constexpr void comment_nodes() {
+    for (std::uint32_t i = 0; i < self.nodes.count; ++i)
+      out << (i == 0 ? "// with " : ", ") << plan.nodes[self.nodes.first + i].op.name;
+    if (self.nodes.count != 0) out << '\n';
+  }
+
   // The kernel's head.
   constexpr void begin(const work_size& work) {
     draft.work = work;
