@@ -139,7 +139,7 @@ template <class Set> class tiled_loop {
     operand.condition(condition);
     w_.out << (is_conditional ? "){\n" : "{\n");
     if (operand.walk.by_four) {
-      const recipe_load& l = *detail::main_load(w_, operand.from);
+      const recipe_load l = *detail::main_load(w_, operand.from);
       w_.out << name << "[q]=*(global const float4*)&";
       w_.element(l.operand, l.axes, l.offset, operand.prefix);
       w_.out << ";\n}";

@@ -144,12 +144,16 @@ template <class Set> class tiled_windows {
   constexpr void multiply() {
     auto& out = w_.out;
     const std::int64_t column = x_.reach(0, window_tile::rows);
-    out << "dnnkit_unroll(c," << t_.channels << ")dnnkit_unroll(kx," << x_.kernel[1] << "){\nfloat b[" << column
-        << "];\ndnnkit_unroll(r," << column << ")b[r]=lb[c*" << patch() << "+r*" << x_.patch_width(t_) << "+kx*"
-        << x_.dilation[1] << "];\ndnnkit_unroll(ky," << x_.kernel[0] << ")dnnkit_unroll(i," << fours()
-        << "){\nconst float4 a=*(local const float4*)&la[(c*" << x_.taps() << "+ky*" << x_.kernel[1] << "+kx)*"
-        << t_.pitch() << "+i*4];\ndnnkit_unroll(p," << window_tile::rows << ")sums[i][p]=fma(a,(float4)(b[p*"
-        << x_.stride[0] << "+ky*" << x_.dilation[0] << "]),sums[i][p]);\n}\n}\n";
+    const auto loop = [&](std::string_view variable, std::int64_t times) {  // compilers unroll what is short
+      out << "for(int " << variable << "=0;" << variable << '<' << times << ";++" << variable << ')';
+    };
+    loop("c", t_.channels);
+    loop("kx", x_.kernel[1]);
+    out << "{\nfloat b[" << column << "];\ndnnkit_unroll(r," << column << ")b[r]=lb[c*" << patch() << "+r*"
+        << x_.patch_width(t_) << "+kx*" << x_.dilation[1] << "];\ndnnkit_unroll(ky," << x_.kernel[0]
+        << ")dnnkit_unroll(i," << fours() << "){\nconst float4 a=*(local const float4*)&la[(c*" << x_.taps() << "+ky*"
+        << x_.kernel[1] << "+kx)*" << t_.pitch() << "+i*4];\ndnnkit_unroll(p," << window_tile::rows
+        << ")sums[i][p]=fma(a,(float4)(b[p*" << x_.stride[0] << "+ky*" << x_.dilation[0] << "]),sums[i][p]);\n}\n}\n";
   }
 
   constexpr void sums() {
