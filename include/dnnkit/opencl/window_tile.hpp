@@ -10,8 +10,8 @@
 
 namespace dnnkit::opencl {
 
-// A group makes bm channels of px x py pixels; an item tm channels of `rows` pixels, one below the other. `slices` parts
-// of the group sum over parts of the input's channels: of each stage, `channels` each.
+// A group makes bm channels of px x py pixels; an item tm channels of `rows` pixels, one below the other. `slices`
+// parts of the group sum over parts of the input's channels: of each stage, `channels` each.
 struct window_tile {
   static constexpr std::int64_t rows = 4;
 
@@ -61,8 +61,8 @@ struct window_extents {
 namespace detail {
 
 // Clocks that a convolution takes with a tile, as clocks_of_tile(). Reads of local memory are what work waits for.
-// Numbers are fitted to the tiles of nine convolutions, most of them ResNet-50's, on an H100 (bench_opencl --sweep): the
-// tile chosen takes 1.05 of the time of the best on average, at most 1.14.
+// Numbers are fitted to the tiles of nine convolutions, most of them ResNet-50's, on an H100 (bench_opencl --sweep):
+// the tile chosen takes 1.05 of the time of the best on average, at most 1.14.
 constexpr double clocks_of_windows(const window_extents& x, const window_tile& t, const product_gpu& gpu) {
   constexpr double lanes = 128, warps_for_half = 4.68, clocks_of_stage = 72.5, clocks_of_slices = 2720;
   constexpr double share = 2.7, of_read = 2.64, of_load = 13.5, of_sum = 10.3, bytes_a_clock = 13.3;
