@@ -57,7 +57,7 @@ inline constexpr double clocks_of_launch = 4800;
 
 // Clocks that a product takes with a tile. A group's stage takes its multiplications and loads, the longer the fewer
 // items there are to hide what the others wait for; or what comes from the second cache, which all units share; and a
-// barrier. Numbers are fitted to all tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl
+// barrier. Numbers are fitted to the tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl
 // --sweep, launches one behind the other): the tile chosen takes 1.03 of the time of the best on average.
 constexpr double clocks_of_tile(const product_extents& x, const product_tile& t, const product_gpu& gpu) {
   constexpr double lanes = 128, warp = 32, warps_for_half = 4.9, clocks_of_stage = 360, clocks_of_slices = 140;
