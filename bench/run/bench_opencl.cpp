@@ -3,10 +3,15 @@
 // Each is compared with sums in double precision at some elements, then timed by the device's own clock (events) and by
 // the host's (launches one behind the other and one finish, so with the gaps between them).
 //   g++ -std=c++20 -O2 -Iinclude bench/run/bench_opencl.cpp -lOpenCL -o bench_opencl
-//   DNNKIT_OPENCL_DEVICE=NVIDIA ./bench_opencl [--sweep] [a part of a shape's name]
-// --sweep: also with every other tile, of which the best three are printed.
+//   DNNKIT_OPENCL_DEVICE=NVIDIA ./bench_opencl [--sweep] [--part I/N] [--lock FILE] [a part of a shape's name]
+// --sweep: also with every other tile there is.
+// --part: shapes I, I + N, ... only. --lock: kernels are timed while FILE is locked, so that several processes, which
+// have a part each, compile at once and time in turns.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -122,6 +127,34 @@ struct reference {
   }
 };
 
+// A file that one process at a time has locked; without a name nothing is.
+class lock_file {
+ public:
+  explicit lock_file(const char* name) : file_(name == nullptr ? -1 : open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
+    if (name != nullptr && file_ < 0) throw std::runtime_error(std::string("cannot open ") + name);
+  }
+  ~lock_file() {
+    if (file_ >= 0) close(file_);
+  }
+  lock_file(const lock_file&) = delete;
+  lock_file& operator=(const lock_file&) = delete;
+
+  struct held {
+    explicit held(const lock_file& f) : file(f.file_) {
+      if (file >= 0) flock(file, LOCK_EX);
+    }
+    ~held() {
+      if (file >= 0) flock(file, LOCK_UN);
+    }
+    held(const held&) = delete;
+    held& operator=(const held&) = delete;
+    int file;
+  };
+
+ private:
+  int file_;
+};
+
 class problem {
  public:
   problem(const device& d, const shape& s) : d_(d), s_(s) {
@@ -181,23 +214,27 @@ class problem {
     const std::int64_t k = s_.is_conv ? count(s_.w) / s_.w[0] : s_.x.back();
     return 2.0 * static_cast<double>(outputs_ * k);
   }
-  void for_tiles(auto visit) const {
+  // Calls visit(choice) with all tiles of a family.
+  void for_choices(cl::family family, auto visit) const {
     cl::source_writer nowhere(nullptr, 0);
     const dk::plan_view plan = view();  // which the writer refers to
     cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, nowhere);
-    if (s_.is_conv) {
-      const cl::convolution_shape<dk::builtin_set> c(w);
-      const cl::staged_depth depth = c.depth();
-      cl::for_product_tiles(c.extents, depth.channels == 0 ? 0 : c.depth_of(depth.channels * depth.period), {}, visit);
-    } else {
-      cl::for_product_tiles(cl::product_shape<dk::builtin_set>(w).extents, 0, {}, visit);
-    }
+    const auto tile = [&](const cl::product_tile& t) { visit(cl::family_choice{family, {}, t, {}}); };
+    if (!s_.is_conv) return cl::for_product_tiles(cl::product_shape<dk::builtin_set>(w).extents, 0, {}, tile);
+    const cl::convolution_shape<dk::builtin_set> c(w);
+    if (family == cl::family::windows)
+      return cl::for_window_tiles(cl::window_extents_of(c), {}, [&](const cl::window_tile& t) {
+        visit(cl::family_choice{family, {}, {}, t});
+      });
+    const cl::staged_depth depth = c.depth();
+    cl::for_product_tiles(c.extents, depth.channels == 0 ? 0 : c.depth_of(depth.channels * depth.period), {}, tile);
   }
 
   struct times {
     double event = 0, launch = 0, error = 0;  // us, us, the largest error relative to sqrt(K)
   };
-  times measure(const cl::family_choice& choice) {
+  // `turn` is held while the kernel runs.
+  times measure(const cl::family_choice& choice, const lock_file& turn) {
     std::string text(1 << 18, '\0');
     cl::source_writer out(text.data(), text.size());
     const dk::plan_view plan = view();  // which the writer refers to
@@ -227,10 +264,11 @@ class problem {
     const auto start_on = [&](cl_command_queue queue, cl_event* event) {
       check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, &group, 0, nullptr, event), "starting a kernel");
     };
+    const lock_file::held now(turn);
     times t;
     t.error = error_of([&] { start_on(d_.plain, nullptr); });
     std::vector<double> events;
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 11; ++i) {
       cl_event event = nullptr;
       start_on(d_.timed, &event);
       check(clWaitForEvents(1, &event), "waiting");
@@ -242,7 +280,7 @@ class problem {
     }
     std::sort(events.begin(), events.end());
     t.event = events[events.size() / 2];
-    const int times_each = std::clamp(static_cast<int>(2e4 / t.event), 1, 200);
+    const int times_each = std::clamp(static_cast<int>(2e3 / t.event), 2, 200);
     t.launch = 1e30;
     for (int i = 0; i < 5; ++i) {
       const auto begin = std::chrono::steady_clock::now();
@@ -297,9 +335,11 @@ std::vector<shape> shapes() {
     list.push_back(
         {"product " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k), {}, {m, k}, {k, n}});
   };
-  const std::int64_t products[][3] = {{128, 768, 768},  {128, 3072, 768}, {128, 768, 3072},   {197, 768, 768},
-                                      {197, 3072, 768}, {197, 768, 3072}, {3136, 384, 96},    {3136, 96, 384},
-                                      {784, 768, 192},  {196, 1024, 256}, {1024, 1024, 1024}, {4096, 4096, 4096}};
+  const std::int64_t products[][3] = {{128, 768, 768},  {128, 2304, 768}, {128, 3072, 768},   {128, 768, 3072},
+                                      {197, 768, 768},  {197, 2304, 768}, {197, 3072, 768},   {197, 768, 3072},
+                                      {3136, 384, 96},  {3136, 96, 384},  {784, 768, 192},    {784, 192, 768},
+                                      {196, 1536, 384}, {196, 384, 1536}, {49, 3072, 768},    {49, 768, 3072},
+                                      {196, 1024, 256}, {196, 256, 1024}, {1024, 1024, 1024}, {4096, 4096, 4096}};
   for (const auto& p : products) product(p[0], p[1], p[2]);
   list.push_back({"scores 12 of 197x197x64", {}, {12, 197, 64}, {12, 197, 64}, false, false, true});
   list.push_back({"values 12 of 197x64x197", {}, {12, 197, 197}, {12, 197, 64}, false, false, false});
@@ -350,45 +390,62 @@ std::vector<shape> shapes() {
 void print(const char* name, const cl::family_choice& choice, const problem& p, const problem::times& t) {
   const cl::product_tile& tile = choice.tile;
   std::string how(cl::name(choice.chosen));
+  const cl::window_tile& windows = choice.windows;
+  if (choice.chosen == cl::family::windows)
+    how = std::to_string(windows.bm) + " of " + std::to_string(windows.px) + "x" + std::to_string(windows.py) + " " +
+          std::to_string(windows.tm) + "x4 s" + std::to_string(windows.slices) + " c" +
+          std::to_string(windows.channels);
   if (choice.chosen == cl::family::tiles)
     how = std::to_string(tile.bm) + "x" + std::to_string(tile.bn) + " " + std::to_string(tile.tm) + "x" +
           std::to_string(tile.tn) + " s" + std::to_string(tile.slices) + " k" + std::to_string(tile.depth);
-  std::printf("%-38s %9.2f %9.2f %9.0f  %-20s %.1e%s\n", name, t.event, t.launch, p.flops() / t.event * 1e-3,
+  std::printf("%-38s %9.2f %9.2f %9.0f  %-24s %.1e%s\n", name, t.event, t.launch, p.flops() / t.event * 1e-3,
               how.c_str(), t.error, t.error < 1e-5 ? "" : "  WRONG");
   std::fflush(stdout);
 }
 
-void measure(const device& d, const shape& s, bool sweeps) try {
+void measure(const device& d, const shape& s, bool sweeps, const lock_file& turn) try {
   problem p(d, s);
   const cl::family_choice chosen = p.choice();
-  print(s.name.c_str(), chosen, p, p.measure(chosen));
-  if (!sweeps || chosen.chosen != cl::family::tiles) return;
-  std::vector<std::pair<problem::times, cl::family_choice>> all;
-  p.for_tiles([&](const cl::product_tile& tile) {
-    const cl::family_choice other{cl::family::tiles, {}, tile};
+  print(s.name.c_str(), chosen, p, p.measure(chosen, turn));
+  if (!sweeps || (chosen.chosen != cl::family::tiles && chosen.chosen != cl::family::windows)) return;
+  p.for_choices(chosen.chosen, [&](const cl::family_choice& other) {
     try {
-      all.emplace_back(p.measure(other), other);
+      print("   ", other, p, p.measure(other, turn));
     } catch (const std::exception& e) {  // too large for the device
-      std::fprintf(stderr, "%s\n", e.what());
+      std::fprintf(stderr, "%s: %.200s\n", s.name.c_str(), e.what());
     }
   });
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.event < b.first.event; });
-  for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 3); ++i) print("   ", all[i].second, p, all[i].first);
 } catch (const std::exception& e) { std::fprintf(stderr, "%s: %s\n", s.name.c_str(), e.what()); }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
   bool sweeps = false;
+  std::size_t part = 0, parts = 1;
+  const char* lock = nullptr;
   std::string wanted;
-  for (int i = 1; i < argc; ++i)
-    if (std::string(argv[i]) == "--sweep") sweeps = true;
-    else wanted = argv[i];
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--sweep") {
+      sweeps = true;
+    } else if (argument == "--part" && i + 1 < argc) {
+      char* end = nullptr;
+      part = std::strtoul(argv[++i], &end, 10);
+      parts = *end == '/' ? std::strtoul(end + 1, nullptr, 10) : 0;
+      if (parts == 0) throw std::runtime_error("--part is followed by I/N");
+    } else if (argument == "--lock" && i + 1 < argc) {
+      lock = argv[++i];
+    } else {
+      wanted = argument;
+    }
+  }
   const device d;
-  std::printf("%-38s %9s %9s %9s  %-20s %s\n", "", "us, event", "us, host", "GFLOP/s", "tile, slices, depth",
+  const lock_file turn(lock);
+  std::printf("%-38s %9s %9s %9s  %-24s %s\n", "", "us, event", "us, host", "GFLOP/s", "tile, slices, depth",
               "error/sqrt(K)");
+  std::size_t number = 0;
   for (const shape& s : shapes())
-    if (s.name.find(wanted) != std::string::npos) measure(d, s, sweeps);
+    if (s.name.find(wanted) != std::string::npos && number++ % parts == part) measure(d, s, sweeps, turn);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

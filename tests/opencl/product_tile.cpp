@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tiles that products get: they have room, their stages divide into fours, and the shapes that were measured on an H200
-// get tiles that are expected to be as fast as the best found there.
+// Tiles that products get: they have room, their stages divide into fours, and shapes that were measured on an H100 get
+// tiles that are nearly as fast there as the best.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/opencl/product_tile.hpp"
 
@@ -15,12 +15,11 @@ namespace cl = dnnkit::opencl;
 
 static_assert(cl::product_tile{64, 128, 8, 8, 1, 16}.items() == 128);
 static_assert(cl::product_tile{32, 32, 8, 4, 8, 8}.local() == 2 * 8 * (32 * 12 + 8 * 32));
-static_assert(cl::choose_product_tile({4096, 4096, 4096}) == cl::product_tile{64, 128, 8, 8, 1, 16});
-static_assert(cl::choose_product_tile({128, 768, 768}) == cl::product_tile{32, 32, 8, 4, 8, 8});
-// Slices where there are too few tiles, and the smallest tile where there are still.
+// Slices where there are too few tiles, and small ones where there are still.
+static_assert(cl::choose_product_tile({4096, 4096, 4096}).slices == 1);
 static_assert(cl::choose_product_tile({512, 49, 4608}).slices >= 8);
 static_assert(cl::choose_product_tile({512, 49, 4608}).bn == 16);
-static_assert(cl::choose_product_tile({1024, 196, 256}).bn == 28);
+static_assert(cl::choose_product_tile({1024, 196, 256}).bn == 56);
 
 TEST_CASE("tiles have room in a group, and a group has items for whole warps") {
   random_source r(1);
@@ -42,23 +41,56 @@ TEST_CASE("tiles have room in a group, and a group has items for whole warps") {
   }
 }
 
-TEST_CASE("the clocks of the best measured tiles are within 30 % of the measured times at 1.98 GHz, less 2 us") {
+TEST_CASE("tiles chosen for measured shapes are nearly the best, and their times within 45 % of what is expected") {
   struct measured {
     cl::product_extents x;
-    cl::product_tile tile;
-    double us;
+    cl::product_tile tile;  // which is chosen
+    double us, best;        // of a launch on an H100, and of the fastest of all tiles
   };
-  constexpr measured table[] = {
-      {{128, 768, 768}, {32, 32, 8, 4, 8, 8}, 10.2},    {{128, 3072, 768}, {32, 32, 8, 4, 4, 16}, 23.4},
-      {{128, 768, 3072}, {32, 32, 8, 4, 8, 8}, 31.9},   {{197, 768, 768}, {16, 32, 4, 4, 4, 16}, 15.8},
-      {{197, 3072, 768}, {64, 96, 8, 4, 2, 16}, 39.4},  {{197, 768, 3072}, {16, 32, 4, 4, 4, 16}, 55.2},
-      {{3136, 384, 96}, {64, 48, 8, 4, 1, 32}, 10.6},   {{784, 768, 192}, {32, 32, 4, 4, 2, 32}, 12.0},
-      {{1024, 1024, 1024}, {64, 64, 8, 8, 2, 8}, 61.1}, {{4096, 4096, 4096}, {128, 128, 8, 8, 1, 16}, 3207}};
+  constexpr measured table[] = {{{128, 768, 768}, {16, 16, 4, 4, 8, 16}, 11.8, 11.8},
+                                {{128, 2304, 768}, {32, 96, 8, 4, 4, 8}, 23.5, 23.5},
+                                {{128, 3072, 768}, {32, 96, 8, 4, 4, 8}, 23.7, 23.7},
+                                {{128, 768, 3072}, {32, 32, 8, 4, 8, 8}, 38.9, 37.6},
+                                {{197, 768, 768}, {16, 16, 4, 4, 4, 32}, 17.0, 16.6},
+                                {{197, 2304, 768}, {32, 64, 8, 4, 2, 16}, 29.4, 29.4},
+                                {{197, 3072, 768}, {64, 96, 8, 4, 2, 16}, 38.0, 38.0},
+                                {{197, 768, 3072}, {16, 16, 4, 4, 4, 32}, 56.5, 56.5},
+                                {{3136, 384, 96}, {32, 96, 8, 4, 1, 32}, 12.0, 12.0},
+                                {{3136, 96, 384}, {32, 96, 8, 4, 4, 8}, 13.3, 13.3},
+                                {{784, 768, 192}, {64, 96, 8, 4, 2, 16}, 12.5, 12.3},
+                                {{784, 192, 768}, {16, 16, 4, 4, 4, 32}, 16.5, 16.5},
+                                {{196, 1536, 384}, {32, 96, 8, 4, 4, 8}, 13.6, 13.6},
+                                {{196, 384, 1536}, {32, 32, 8, 4, 8, 8}, 20.0, 20.0},
+                                {{49, 3072, 768}, {16, 32, 4, 4, 4, 16}, 16.6, 16.6},
+                                {{49, 768, 3072}, {16, 16, 4, 4, 8, 16}, 28.1, 24.7},
+                                {{196, 1024, 256}, {32, 32, 8, 4, 4, 16}, 8.7, 8.3},
+                                {{196, 256, 1024}, {16, 16, 4, 4, 8, 16}, 12.2, 10.7},
+                                {{1024, 1024, 1024}, {64, 64, 8, 4, 1, 32}, 65.3, 64.3},
+                                {{4096, 4096, 4096}, {64, 96, 8, 4, 1, 32}, 3422.5, 3422.5},
+                                {{64, 3136, 64}, {16, 32, 4, 4, 4, 16}, 6.5, 5.4},
+                                {{256, 3136, 64}, {64, 96, 8, 4, 2, 16}, 8.1, 7.2},
+                                {{64, 3136, 256}, {16, 32, 4, 4, 4, 16}, 8.0, 8.0},
+                                {{128, 3136, 256}, {32, 96, 8, 4, 4, 8}, 10.9, 10.9},
+                                {{512, 784, 128}, {32, 56, 8, 4, 2, 32}, 8.5, 8.5},
+                                {{128, 784, 512}, {16, 16, 4, 4, 8, 16}, 9.0, 9.0},
+                                {{256, 784, 512}, {32, 56, 8, 4, 4, 16}, 12.5, 12.5},
+                                {{1024, 196, 256}, {32, 56, 8, 4, 4, 16}, 8.3, 8.3},
+                                {{256, 196, 1024}, {16, 28, 4, 4, 8, 16}, 11.0, 10.9},
+                                {{512, 196, 1024}, {32, 32, 8, 4, 8, 8}, 16.1, 15.7},
+                                {{2048, 49, 512}, {32, 32, 4, 4, 8, 8}, 10.9, 10.4},
+                                {{512, 49, 2048}, {16, 16, 4, 4, 16, 8}, 14.4, 14.3}};
+  int near = 0, count = 0;
   for (const measured& m : table) {
-    CAPTURE(m.us);
+    CAPTURE(m.x.m);
+    CAPTURE(m.x.n);
+    CAPTURE(m.x.k);
+    CHECK(cl::choose_product_tile(m.x) == m.tile);
     const double expected = cl::detail::clocks_of_tile(m.x, m.tile, {}) / 1980;
-    CHECK(expected > 0.7 * (m.us - 2));
-    CHECK(expected < 1.3 * (m.us - 2));
-    CHECK(cl::detail::clocks_of_tile(m.x, cl::choose_product_tile(m.x), {}) / 1980 <= 1.05 * expected);
+    CHECK(expected > 0.55 * m.us);
+    CHECK(expected < 1.45 * m.us);
+    CHECK(m.us < 1.25 * m.best);
+    near += m.us < 1.055 * m.best ? 1 : 0;
+    ++count;
   }
+  CHECK(near * 8 >= count * 7);
 }

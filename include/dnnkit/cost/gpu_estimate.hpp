@@ -87,6 +87,7 @@ constexpr std::int64_t local_bytes_of(const gpu_tile& t) {
 constexpr gpu_product_plan planned(const gpu_facts& facts, const gpu_product& p, int most_slices = 8) {
   gpu_product_plan best;
   double least = 0;
+  bool has_one = false;
   for (const gpu_tile& t : gpu_tiles) {
     if (t.item_rows > facts.tile_rows || t.item_columns > facts.tile_columns || local_bytes_of(t) > facts.local_bytes)
       continue;
@@ -109,7 +110,8 @@ constexpr gpu_product_plan planned(const gpu_facts& facts, const gpu_product& p,
       if (slices > 1) one.work.near += 8 * p.batch * p.rows * p.columns * slices;
       one.work.fixed = facts.pipeline + (slices > 1 ? facts.handover : 0);
       const double time = time_of(facts, one.work);
-      if (best.tile != nullptr && !(time < least)) continue;
+      if (has_one && !(time < least)) continue;
+      has_one = true;
       best = one;
       least = time;
     }

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -80,8 +81,8 @@ template <class Set, class Op> class grouped_rows {
 
   // Does the input lie along a row's axes in memory?
   constexpr bool runs_along_row() const {
-    const recipe_load* const l = main_load(w_, w_.input(0));
-    if (l != nullptr)
+    const std::optional<recipe_load> l = main_load(w_, w_.input(0));
+    if (l)
       for (const view_axis& a : w_.plan.axes_of(l->axes))
         if (a.stride == 1 && a.size.value() > 1) return row_.has(a.of);
     return true;

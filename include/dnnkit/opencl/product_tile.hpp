@@ -38,24 +38,49 @@ namespace detail {
 
 constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
 
-// Clocks that a product takes with a tile, to compare tiles by. Fitted to the best tiles of 12 shapes on an H200, which
-// it gives within 20 %: so many of a unit's 128 multiplications a clock are done as an item's tile allows (its reads of
-// local memory come between them), the more the more items are there to hide what the others wait for.
+// Cubic mean of what a kernel waits for: little more than the longer where one is.
+constexpr double together(double a, double b) {
+  const double longer = a > b ? a : b, shorter = a > b ? b : a;
+  const double ratio = longer > 0 ? shorter / longer : 0;  // (1 + r^3)^(1/3) within 1 %
+  return longer * (1 + 0.26 * ratio * ratio * ratio);
+}
+
+// Clocks that groups take which a unit runs one batch of `resident` behind the other.
+constexpr double in_batches(std::int64_t groups, std::int64_t resident, auto clocks) {
+  const std::int64_t whole = groups / resident, rest = groups % resident;
+  return static_cast<double>(whole) * clocks(static_cast<double>(resident)) +
+         (rest == 0 ? 0.0 : clocks(static_cast<double>(rest)));
+}
+
+// What a kernel takes whatever its tile: from the launch to the first groups, and from the last ones to the next.
+inline constexpr double clocks_of_launch = 4800;
+
+// Clocks that a product takes with a tile. A group's stage takes its multiplications and loads, the longer the fewer
+// items there are to hide what the others wait for; or what comes from the second cache, which all units share; and a
+// barrier. Numbers are fitted to the tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl
+// --sweep, launches one behind the other): the tile chosen takes 1.03 of the time of the best on average.
 constexpr double clocks_of_tile(const product_extents& x, const product_tile& t, const product_gpu& gpu) {
-  constexpr double lanes = 128, warp = 32, warps_for_half = 4, clocks_of_stage = 60;
-  const std::int64_t groups = x.batch * divided_up(x.m, t.bm) * divided_up(x.n, t.bn);
-  const std::int64_t waves = divided_up(groups, gpu.compute_units);
-  const std::int64_t registers = t.items() * (t.tm * t.tn * 3 / 2 + 32);
+  constexpr double lanes = 128, warp = 32, warps_for_half = 4.9, clocks_of_stage = 360, clocks_of_slices = 140;
+  constexpr double of_load = 20, of_sum = 12.4, bytes_a_clock = 25.4;
+  const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+  const std::int64_t groups = divided_up(x.batch * divided_up(x.m, t.bm) * divided_up(x.n, t.bn), gpu.compute_units);
+  const std::int64_t warps = divided_up(t.items(), static_cast<std::int64_t>(warp));
+  const std::int64_t registers = warps * 32 * (t.tm * t.tn * 5 / 4 + 128);
   const std::int64_t resident = std::max<std::int64_t>(
-      1, std::min({waves, gpu.unit_local / t.local(), gpu.unit_items / t.items(), gpu.unit_registers / registers}));
-  const double warps = static_cast<double>(resident * divided_up(t.items(), static_cast<std::int64_t>(warp)));
-  const std::int64_t multiplied = t.tm * t.tn;
-  const double share = (multiplied >= 64 ? 0.84 : multiplied >= 32 ? 0.58 : 0.47) * warps / (warps + warps_for_half);
-  const std::int64_t stages = divided_up(x.k, t.depth * t.slices);
-  const double products = static_cast<double>(waves * t.bm * t.bn * stages * t.depth * t.slices);
-  const double sums = static_cast<double>(waves * t.slices * t.bm * t.bn) / lanes * 2;
-  return products / (lanes * share) + clocks_of_stage * static_cast<double>(stages * divided_up(waves, resident)) +
-         sums;
+      1, std::min({groups, gpu.unit_local / t.local(), gpu.unit_items / t.items(), gpu.unit_registers / registers}));
+  const double share = t.tm * t.tn >= 64 ? 1.19 : t.tm * t.tn >= 32 ? 1.31 : 0.96;  // of the multiplications a clock
+  const double stages = real(divided_up(x.k, t.depth * t.slices));
+  const std::int64_t items = t.items_of_slice(), columns = x.n % 4 == 0 ? t.bn * t.depth / 4 : t.bn * t.depth;
+  const double loads = real(divided_up(t.bm * t.depth / 4, items) + divided_up(columns, items));
+  const double work =
+      (real(t.bm * t.bn * t.depth * t.slices) / share + of_load * real(t.items()) * loads) / lanes * stages;
+  const double bytes = 4 * real((t.bm + t.bn) * t.depth * t.slices) * stages;
+  const double sums = of_sum * real(t.slices * t.bm * t.bn) / lanes;
+  return clocks_of_launch + in_batches(groups, resident, [&](double n) {
+           const double hidden = n * real(warps) / (n * real(warps) + warps_for_half);
+           return together(n * work / hidden, n * bytes / bytes_a_clock) + clocks_of_stage * stages +
+                  (t.slices > 1 ? clocks_of_slices : 0) + n * sums;
+         });
 }
 
 }  // namespace detail
@@ -63,8 +88,9 @@ constexpr double clocks_of_tile(const product_extents& x, const product_tile& t,
 // Calls visit(tile) with the tiles that a group of the GPU has room for. depth: stages have this depth; 0: any of the
 // table.
 constexpr void for_product_tiles(const product_extents& x, std::int64_t depth, const product_gpu& gpu, auto visit) {
-  constexpr product_tile shapes[] = {{64, 128, 8, 8}, {64, 64, 8, 8}, {64, 96, 8, 4}, {64, 48, 8, 4}, {32, 64, 4, 8},
-                                     {32, 32, 8, 4},  {32, 32, 4, 4}, {32, 28, 4, 4}, {16, 32, 4, 4}, {16, 16, 4, 4}};
+  constexpr product_tile shapes[] = {{64, 64, 8, 8}, {64, 96, 8, 4}, {64, 64, 8, 4}, {32, 64, 8, 4}, {32, 96, 8, 4},
+                                     {32, 32, 8, 4}, {32, 64, 4, 4}, {32, 56, 8, 4}, {32, 32, 4, 4}, {16, 64, 4, 4},
+                                     {16, 32, 4, 4}, {16, 28, 4, 4}, {16, 16, 4, 4}};
   constexpr std::int64_t slices[] = {1, 2, 4, 8, 16}, depths[] = {32, 16, 8}, fewest_items = 64;
   for (product_tile t : shapes)
     for (std::int64_t s : slices) {
@@ -81,17 +107,10 @@ constexpr void for_product_tiles(const product_extents& x, std::int64_t depth, c
 // The tile that a product takes least time with.
 constexpr product_tile choose_product_tile(const product_extents& x, std::int64_t depth = 0,
                                            const product_gpu& gpu = {}) {
-  const std::int64_t groups = x.batch * detail::divided_up(x.m, 16) * detail::divided_up(x.n, 32);
-  product_tile best, before;
+  product_tile best;
   double least = -1;
   for_product_tiles(x, depth, gpu, [&](const product_tile& t) {
-    // The smallest tile reads each operand most often; it is for products that leave units idle with the next.
-    if (t.bn == 16 && groups >= gpu.compute_units) return;
-    if (t.bn == 28 && (x.n % 28 != 0 || x.n % 32 == 0)) return;  // 28 and 56 pixels a side, and 14
-    // Of the depths, the largest that there is room for.
-    const bool is_same = t.bm == before.bm && t.bn == before.bn && t.tm == before.tm && t.slices == before.slices;
-    if (is_same) return;
-    before = t;
+    if (t.bn % 28 == 0 && (x.n % 28 != 0 || x.n % 32 == 0)) return;  // 28 and 56 pixels a side, and 14
     const double clocks = detail::clocks_of_tile(x, t, gpu);
     if (least < 0 || clocks < least) least = clocks, best = t;
   });

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -60,6 +61,13 @@ template <class Set> class recipe_writer {
     if (op.empty()) draft.error << "kernel '" << step << "'";
     else if (!step.empty() && step != op) draft.error << " of kernel '" << step << "'";
     draft.error << ": " << problem << more;
+  }
+
+  // "// with Add, Relu": the operators beside the anchor.
+  constexpr void comment_nodes() {
+    for (std::uint32_t i = 0; i < self.nodes.count; ++i)
+      out << (i == 0 ? "// with " : ", ") << plan.nodes[self.nodes.first + i].op.name;
+    if (self.nodes.count != 0) out << '\n';
   }
 
   // The kernel's head.
@@ -152,17 +160,18 @@ template <class Set> class recipe_writer {
       if (o.operand == operand) type = o.type;
     return type == dtype::boolean ? "uchar" : "float";
   }
-  // The first step that the kernel is for; null when there is none.
-  constexpr const step* first_step() const {
+  // The first step that the kernel is for, if there is one. (g++ compares no address in a plan that is a constant with
+  // null under its sanitizers.)
+  constexpr std::optional<step> first_step() const {
     for (const step& s : plan.steps)
-      if (s.kernel == number_) return &s;
+      if (s.kernel == number_) return s;
     for (const step& s : plan.setup_steps)
-      if (s.kernel == number_) return &s;
-    return nullptr;
+      if (s.kernel == number_) return s;
+    return {};
   }
-  constexpr std::size_t step_extents() const { return first_step() == nullptr ? 0 : first_step()->extents.count; }
+  constexpr std::size_t step_extents() const { return first_step() ? first_step()->extents.count : 0; }
   constexpr std::string_view name_of_step() const {
-    return first_step() == nullptr ? std::string_view() : plan.text_of(first_step()->name);
+    return first_step() ? plan.text_of(first_step()->name) : std::string_view();
   }
 
   std::size_t number_;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "dnnkit/opencl/recipe_writer.hpp"
@@ -39,20 +40,20 @@ template <class Set> constexpr bool has_known_extents(const recipe_writer<Set>& 
   return true;
 }
 
-// The load behind r that has the most axes to walk along, be it under a prologue; null when there is none.
-template <class Set> constexpr const recipe_load* main_load(const recipe_writer<Set>& w, operand_ref r) {
-  if (r.from == source::load) return &w.plan.loads[w.self.loads.first + r.index];
-  if (r.from != source::node) return nullptr;
-  const auto walked = [&](const recipe_load* l) {
+// The load behind r that has the most axes to walk along, be it under a prologue; nothing when there is none. (A load
+// itself: g++ compares no address in a plan that is a constant with null under its sanitizers.)
+template <class Set> constexpr std::optional<recipe_load> main_load(const recipe_writer<Set>& w, operand_ref r) {
+  if (r.from == source::load) return w.plan.loads[w.self.loads.first + r.index];
+  if (r.from != source::node) return {};
+  const auto walked = [&](const recipe_load& l) {
     std::size_t n = 0;
-    if (l != nullptr)
-      for (const view_axis& a : w.plan.axes_of(l->axes)) n += a.stride == 0 ? 0 : 1;
+    for (const view_axis& a : w.plan.axes_of(l.axes)) n += a.stride == 0 ? 0 : 1;
     return n;
   };
-  const recipe_load* best = nullptr;
+  std::optional<recipe_load> best;
   for (operand_ref in : w.plan.refs_of(w.plan.nodes[w.self.nodes.first + r.index].inputs)) {
-    const recipe_load* const l = main_load(w, in);
-    if (l != nullptr && (best == nullptr || walked(l) > walked(best))) best = l;
+    const std::optional<recipe_load> l = main_load(w, in);
+    if (l && (!best || walked(*l) > walked(*best))) best = l;
   }
   return best;
 }
@@ -97,8 +98,8 @@ struct staged_walk {
 template <class Set>
 constexpr staged_walk walk_of(const recipe_writer<Set>& w, operand_ref r, std::size_t k_first, std::size_t k_last,
                               std::size_t l_first, std::size_t l_last) {
-  const recipe_load* const l = detail::main_load(w, r);
-  if (l == nullptr) return {};
+  const std::optional<recipe_load> l = detail::main_load(w, r);
+  if (!l) return {};
   const auto along_k = detail::run_along(w, *l, k_first, k_last), along_l = detail::run_along(w, *l, l_first, l_last);
   const bool by_k = along_k.is_dense && !(along_l.is_dense && along_l.length > along_k.length);
   const auto& run = by_k ? along_k : along_l;

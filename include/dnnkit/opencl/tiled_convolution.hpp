@@ -70,6 +70,27 @@ template <class Set> struct convolution_shape {
   }
 };
 
+// Which image a group of work-items is for, of product z, and which group of channels.
+template <class Set> constexpr void write_image(const convolution_shape<Set>& shape) {
+  if (shape.op.group == 1) shape.w.out << "const int image=z;\n";
+  else shape.w.out << "const int image=z/" << shape.op.group << ",part=z%" << shape.op.group << ";\n";
+}
+// Of the output's element: its image, and channel m of the group.
+template <class Set> constexpr void write_result_channel(const convolution_shape<Set>& shape) {
+  shape.w.out << "const int c0=image,c1=";
+  if (shape.op.group != 1) shape.w.out << "part*" << shape.out << '+';
+  shape.w.out << "m;\n";
+}
+// Adds the bias and writes the outputs at coordinates c0 ...
+template <class Set> constexpr void store_sum(const convolution_shape<Set>& shape, expression sum) {
+  auto& w = shape.w;
+  if (w.input(2).from != source::nothing) {
+    w.out << "const int z0=c1;\n";
+    sum = sum + tree_writer<Set>(w, 'z')(w.input(2), w.self.anchor.name);
+  }
+  tree_writer<Set>(w, 'c', sum).store_outputs();
+}
+
 namespace detail {
 
 template <class Set> struct convolution_weights {
@@ -79,11 +100,7 @@ template <class Set> struct convolution_weights {
   char prefix = 'y';
   staged_walk walk{};
 
-  constexpr void begin() const {
-    auto& out = shape.w.out;
-    if (shape.op.group == 1) out << "const int image=z;\n";
-    else out << "const int image=z/" << shape.op.group << ",part=z%" << shape.op.group << ";\n";
-  }
+  constexpr void begin() const { write_image(shape); }
   constexpr void coordinates() const {
     auto& out = shape.w.out;
     out << "const int y0=";
@@ -158,10 +175,8 @@ constexpr void write_tiled_convolution(const convolution_shape<Set>& shape, cons
   b.walk = {.along_k = false};
   if (shape.is_pointwise()) b.walk = walk_of(w, b.from, 1, 2, 2, shape.axes + 2);
   if (shape.op.group != 1 && b.walk.along_k) b.walk.by_four = false;  // groups begin at any channel
-  tiled_loop<Set>(w, shape.extents, depth, tile).write(a, b, [&](expression sum) {
-    w.out << "const int c0=image,c1=";
-    if (shape.op.group != 1) w.out << "part*" << shape.out << '+';
-    w.out << "m;\n";
+  tiled_loop<Set>(w, shape.extents, depth, tile).write(a, b, [&](const expression& sum) {
+    write_result_channel(shape);
     for (std::size_t i = 0; i < shape.axes; ++i) {
       std::int64_t pixels = 1;
       for (std::size_t j = i + 1; j < shape.axes; ++j) pixels *= w.space()[j + 2].value();
@@ -170,11 +185,7 @@ constexpr void write_tiled_convolution(const convolution_shape<Set>& shape, cons
       if (i != 0) w.out << '%' << w.space()[i + 2].value();
       w.out << ";\n";
     }
-    if (w.input(2).from != source::nothing) {
-      w.out << "const int z0=c1;\n";
-      sum = sum + tree_writer<Set>(w, 'z')(w.input(2), w.self.anchor.name);
-    }
-    tree_writer<Set>(w, 'c', sum).store_outputs();
+    store_sum(shape, sum);
   });
 }
 

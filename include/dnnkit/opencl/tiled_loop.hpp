@@ -41,9 +41,7 @@ template <class Set> class tiled_loop {
     if (x_.batch != 1) w_.out << ", " << x_.batch << " of them";
     w_.out << ": tiles of " << t_.bm << 'x' << t_.bn << ", " << t_.tm << 'x' << t_.tn << " an item, " << t_.slices
            << (t_.slices == 1 ? " slice" : " slices") << " of K, stages of " << t_.depth << '\n';
-    for (std::uint32_t i = 0; i < w_.self.nodes.count; ++i)
-      w_.out << (i == 0 ? "// with " : ", ") << w_.plan.nodes[w_.self.nodes.first + i].op.name;
-    if (w_.self.nodes.count != 0) w_.out << '\n';
+    w_.comment_nodes();
     w_.out << "__attribute__((reqd_work_group_size(" << t_.items() << ",1,1)))\n";
     const std::int64_t rows = detail::divided_up(x_.m, t_.bm), columns = detail::divided_up(x_.n, t_.bn);
     w_.begin(rows * columns * x_.batch, t_.items());
@@ -141,7 +139,7 @@ template <class Set> class tiled_loop {
     operand.condition(condition);
     w_.out << (is_conditional ? "){\n" : "{\n");
     if (operand.walk.by_four) {
-      const recipe_load& l = *detail::main_load(w_, operand.from);
+      const recipe_load l = *detail::main_load(w_, operand.from);
       w_.out << name << "[q]=*(global const float4*)&";
       w_.element(l.operand, l.axes, l.offset, operand.prefix);
       w_.out << ";\n}";

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What cuBLAS, cuDNN and scaled_dot_product_attention take on an NVIDIA GPU for the shapes of bench_opencl, through
+PyTorch: 32-bit floats without TF32, in microseconds by CUDA events round a CUDA graph of 20 calls, the best of 5.
+Products and convolutions are alone, without the bias and Relu that bench_opencl has behind them.
+
+    python3 bench/peers/opencl_kernels.py [output of bench_opencl]
+
+With the output of bench_opencl, of the same machine, also the ratio of times: above 1 ours is faster.
+"""
+import math
+import re
+import sys
+
+import torch
+import torch.nn.functional as F
+
+PRODUCTS = [(128, 768, 768), (128, 2304, 768), (128, 3072, 768), (128, 768, 3072), (197, 768, 768), (197, 2304, 768),
+            (197, 3072, 768), (197, 768, 3072), (3136, 384, 96), (3136, 96, 384), (784, 768, 192), (784, 192, 768),
+            (196, 1536, 384), (196, 384, 1536), (49, 3072, 768), (49, 768, 3072), (196, 1024, 256), (196, 256, 1024),
+            (1024, 1024, 1024), (4096, 4096, 4096)]
+# channels in, pixels a side, channels out, taps a side, stride, groups
+CONVOLUTIONS = [(3, 224, 64, 7, 2, 1), (64, 56, 64, 1, 1, 1), (64, 56, 64, 3, 1, 1), (64, 56, 256, 1, 1, 1),
+                (256, 56, 64, 1, 1, 1), (256, 56, 128, 1, 1, 1), (128, 56, 128, 3, 2, 1), (256, 56, 512, 1, 2, 1),
+                (128, 28, 512, 1, 1, 1), (512, 28, 128, 1, 1, 1), (128, 28, 128, 3, 1, 1), (512, 28, 256, 1, 1, 1),
+                (256, 28, 256, 3, 2, 1), (512, 28, 1024, 1, 2, 1), (256, 14, 1024, 1, 1, 1), (1024, 14, 256, 1, 1, 1),
+                (256, 14, 256, 3, 1, 1), (1024, 14, 512, 1, 1, 1), (512, 14, 512, 3, 2, 1), (1024, 14, 2048, 1, 2, 1),
+                (512, 7, 2048, 1, 1, 1), (2048, 7, 512, 1, 1, 1), (512, 7, 512, 3, 1, 1), (96, 56, 96, 7, 1, 96),
+                (256, 56, 256, 3, 1, 32)]
+CALLS, TURNS = 20, 5
+
+
+def microseconds(call):
+    """Of one call, in a graph of CALLS."""
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(3):  # the libraries choose their kernels
+            call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(CALLS):
+            call()
+    best = math.inf
+    for _ in range(TURNS + 1):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        best = min(best, begin.elapsed_time(end) * 1e3 / CALLS)
+    return best
+
+
+def random(*extents):
+    return torch.rand(extents, device="cuda") * 2 - 1
+
+
+def ours(path):
+    """Microseconds a launch by the name of the shape."""
+    times = {}
+    for line in open(path):
+        if found := re.match(r"(\S.{37}) +[\d.]+ +([\d.]+) ", line):
+            times.setdefault(found[1].strip(), float(found[2]))
+    return times
+
+
+def main():
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = True
+    known = ours(sys.argv[1]) if len(sys.argv) > 1 else {}
+    print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
+    ratios = {}
+
+    def show(kind, name, us):
+        line = f"{name:38s} {us:9.2f}"
+        if name in known:
+            ratios.setdefault(kind, []).append(us / known[name])
+            line += f" {known[name]:9.2f} {us / known[name]:6.2f}"
+        print(line, flush=True)
+
+    with torch.no_grad():
+        for m, n, k in PRODUCTS:
+            a, b = random(m, k), random(k, n)
+            show("products", f"product {m}x{n}x{k}", microseconds(lambda: a @ b))
+        for last in (torch.contiguous_format, torch.channels_last):
+            for i, size, o, k, stride, group in CONVOLUTIONS:
+                x = random(1, i, size, size).to(memory_format=last)
+                w = random(o, i // group, k, k).to(memory_format=last)
+                name = f"conv {i}x{size}x{size}->{o} {k}x{k}/{stride}" + (f", {group} groups" if group > 1 else "")
+                kind = "convolutions, " + ("NCHW" if last == torch.contiguous_format else "NHWC")
+                show(kind, name, microseconds(lambda: F.conv2d(x, w, None, stride, k // 2, 1, group)))
+        for keys in (128, 197, 1024):
+            q, k, v = (random(1, 12, keys, 64) for _ in range(3))
+            show("attention", f"attention 12 heads, {keys} keys",
+                 microseconds(lambda: F.scaled_dot_product_attention(q, k, v)))
+    for kind, list_of in ratios.items():
+        mean = math.exp(sum(map(math.log, list_of)) / len(list_of))
+        print(f"{kind}: geometric mean of ratios {mean:.2f}, from {min(list_of):.2f} to {max(list_of):.2f}")
+
+
+if __name__ == "__main__":
+    main()
