@@ -223,3 +223,22 @@ TEST_CASE("what a convolution stores behind a Transpose, and what is computed of
   CHECK(turned > 0);
   CHECK(channels_last > 0);
 }
+TEST_CASE("what attention writes lies as the product behind it reads it, heads beside each other") {
+  dk::builder b;
+  const auto heads = [&](const char* name) { return b.input(name, f32, {1, 12, 128, 26}); };
+  const dk::tensor scores = dk::matmul(heads("q"), dk::transpose(heads("k"), {.perm = {0, 1, 3, 2}}));
+  const dk::tensor out = dk::matmul(dk::softmax(scores), heads("v"));
+  const dk::tensor joined = dk::reshape(dk::transpose(out, {.perm = {0, 2, 1, 3}}), {1, 128, 312});
+  b.output("y", dk::matmul(joined, b.weight("w", {312, 312})));
+  const dk::schedule s =
+      dk::default_pipeline::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
+  REQUIRE(s.plan.error.str() == "");
+  int stored = 0;
+  for (const dk::plan::buffer& of : s.plan.buffers) {
+    if (of.where != dk::plan::storage::arena) continue;
+    ++stored;
+    CHECK(of.type.dims.size() == 4);
+    CHECK(of.layout.order == dk::detail::storage_order{0, 2, 1, 3});
+  }
+  CHECK(stored == 1);
+}
