@@ -272,22 +272,23 @@ struct winograd {
         for (index_t sum = 0; sum < sums::count(); ++sum)
           sums::visit(sum, [&](auto channels, index_t first) {
             constexpr product<Rows, static_cast<index_t>(decltype(channels)::value)> some{};
-            static_assert(some.units() == panels_of_group, "winograd: rows of a block are cut");
+            constexpr index_t cuts = some.units() / panels_of_group;  // that the product makes of the block's rows
             // where the first panel of the group would be
             const float* const b = weights + k * plane + plane / A.group_in() * first +
                                    channels * (stored_columns(p) - stored_columns(begin) - column_in_group(p));
             float* const to = m + k * product_plane + group * A.group_out() - columns(begin);
-            some.run(v + k * input_plane + group * A.group_in() + first, b, nullptr, in_group, in_group + last - p,
-                     [to, first](float_vec acc, index_t row, index_t column, auto lanes) {
-                       float* const at = to + row * product_row + column;
-                       if constexpr (is_constant<decltype(lanes)>) {
-                         if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at);
-                         acc.store(at);
-                       } else {
-                         if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at, lanes);
-                         acc.store(at, lanes);
-                       }
-                     });
+            for (index_t unit = in_group; unit < cuts * panels_of_group; unit += panels_of_group)
+              some.run(v + k * input_plane + group * A.group_in() + first, b, nullptr, unit, unit + last - p,
+                       [to, first](float_vec acc, index_t row, index_t column, auto lanes) {
+                         float* const at = to + row * product_row + column;
+                         if constexpr (is_constant<decltype(lanes)>) {
+                           if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at);
+                           acc.store(at);
+                         } else {
+                           if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at, lanes);
+                           acc.store(at, lanes);
+                         }
+                       });
           });
         p = last;
       }
