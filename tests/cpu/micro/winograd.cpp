@@ -161,8 +161,8 @@ TEST_CASE("random sizes at run time") {
                                                                                            size(), 1);
     check_run_time<winograd_attributes{.in_channels = 5, .out_channels = 19, .block = 4, .parts = 2}>(
         1, 1, size(), size(), 1, round % 2 == 0);
-    check_run_time<winograd_attributes{.in_channels = 9, .out_channels = 36, .block = 40, .parts = 2}>(pick(1, 3), 1,
-                                                                                                       size(), size());
+    check_run_time<winograd_attributes{.in_channels = 9, .out_channels = 36, .block = 40, .parts = 2}>(
+        pick(1, 3), 1, size(), size(), 1);
     check_run_time<winograd_attributes{.in_channels = 24, .out_channels = 70, .groups = 2, .block = 3, .parts = 3}>(
         1, pick(1, 3), size() + 2, size() + 2, 0);
     check_run_time<winograd_attributes{.in_channels = 12, .out_channels = 36, .groups = 4, .block = 5}>(2, 1, size(),
