@@ -32,39 +32,34 @@ struct family_choice {
 // Of a product or convolution of f32 whose extents are known.
 constexpr family_choice choose_product_family(const product_extents& x) {
   constexpr std::int64_t shortest = 8;
-  if (x.m == 0 || x.n == 0 || x.batch == 0 || x.k < shortest)
-    return {family::elements, "K is too short to be staged", {}, {}};
+  if (x.m == 0 || x.n == 0 || x.batch == 0 || x.k < shortest) return {family::elements, "K is too short to be staged"};
   if (x.m <= few_lines || x.n <= few_lines)
-    return {family::lines, "few rows or columns: the other operand is read once", {}, {}};
-  return {family::tiles, "both operands are read from local memory", choose_product_tile(x), {}};
+    return {family::lines, "few rows or columns: the other operand is read once"};
+  return {family::tiles, "both operands are read from local memory", choose_product_tile(x)};
 }
 template <class Set> constexpr family_choice choose_convolution_family(const convolution_shape<Set>& c) {
   constexpr std::int64_t shortest = 8, fewest_channels = 8, longest_strip = 64;
   const std::size_t last = c.axes - 1;
-  if (c.extents.m == 0 || c.extents.n == 0 || c.extents.batch == 0)
-    return {family::elements, "nothing to compute", {}, {}};
+  if (c.extents.m == 0 || c.extents.n == 0 || c.extents.batch == 0) return {family::elements, "nothing to compute"};
   if (c.in == 1 && c.op.group > 1 && 3 * c.over.stride(last) + c.over.reach(last) <= longest_strip)
-    return {family::depthwise, "a channel of the input a channel of the output: strips are read once", {}, {}};
-  if (c.extents.k < shortest) return {family::elements, "K is too short to be staged", {}, {}};
-  if (c.out < fewest_channels)
-    return {family::elements, "too few output channels of a group for a tile's rows", {}, {}};
+    return {family::depthwise, "a channel of the input a channel of the output: strips are read once"};
+  if (c.extents.k < shortest) return {family::elements, "K is too short to be staged"};
+  if (c.out < fewest_channels) return {family::elements, "too few output channels of a group for a tile's rows"};
   if (c.axes == 2 && c.over.taps() > 1)
     if (const window_tile t = choose_window_tile(window_extents_of(c)); t.px != 0)
       return {family::windows, "what windows see is read from local memory, and staged once for all of them", {}, t};
   const staged_depth d = c.depth();
   const std::int64_t depth = d.channels == 0 ? 0 : c.depth_of(d.channels * d.period);
-  return {family::tiles,
-          "weights and gathered pixels are read from local memory",
-          choose_product_tile(c.extents, depth),
-          {}};
+  return {family::tiles, "weights and gathered pixels are read from local memory",
+          choose_product_tile(c.extents, depth)};
 }
 
 // Of the recipe that w writes.
 template <class Set> constexpr family_choice choose_family(recipe_writer<Set>& w) {
-  if (!detail::has_known_extents(w)) return {family::elements, "extents are not known before the network runs", {}, {}};
+  if (!detail::has_known_extents(w)) return {family::elements, "extents are not known before the network runs"};
   if (w.self.anchor.id == id_of<op::matmul>) return choose_product_family(product_shape<Set>(w).extents);
   if (w.self.anchor.id == id_of<op::conv>) return choose_convolution_family(convolution_shape<Set>(w));
-  return {family::elements, "no product", {}, {}};
+  return {family::elements, "no product"};
 }
 
 // Writes the kernel of a product or a convolution that is chosen another family than elements; false for those.

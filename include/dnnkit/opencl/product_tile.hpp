@@ -38,7 +38,8 @@ namespace detail {
 
 constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
 
-// Cubic mean of what a kernel waits for: little more than the longer where one is.
+// What a kernel takes that waits for both: the cube root of the sum of cubes, hardly more than the longer of two that
+// differ.
 constexpr double together(double a, double b) {
   const double longer = a > b ? a : b, shorter = a > b ? b : a;
   const double ratio = longer > 0 ? shorter / longer : 0;  // (1 + r^3)^(1/3) within 1 %

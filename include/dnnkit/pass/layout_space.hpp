@@ -7,6 +7,8 @@
 // otherwise. Those have several orders, and so have values of the same shape beside them that nobody has a wish for.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -194,20 +196,13 @@ class layout_space {
   constexpr bool is_fulfilled(const layout_wish& w, const storage_order& o) const {
     if (w.how == layout_wish::from::disputed) return false;
     const shape& s = g_.at(w.v).type.dims;
-    const axis_set inner = contiguous_dimensions(s, o, contiguous_);
-    if (inner.bits == 0) return true;
-    // What is reduced over as one dimension, such as the joined heads of attention, is contiguous where all of it is
-    // innermost.
-    const int parts = count_of(w.dims);
-    const axis_set innermost = parts > contiguous_ ? contiguous_dimensions(s, o, parts) : inner;
-    if (parts > 1 ? (w.dims.bits & ~innermost.bits) == 0 : (inner.bits & w.dims.bits) != 0) return true;
+    // What is reduced over as one dimension, such as the joined heads of attention, has all its parts innermost.
+    const int parts = std::popcount(w.dims.bits);
+    const axis_set innermost = contiguous_dimensions(s, o, std::max(contiguous_, parts));
+    if (innermost.bits == 0 || (w.dims.bits & ~innermost.bits) == 0) return true;
     // Many rows are taken at a time where vectors of channels are full.
-    return w.how == layout_wish::from::rows && has_channels_.items[w.v] != 0 && are_full(s, inner);
-  }
-  static constexpr int count_of(axis_set dims) {
-    int n = 0;
-    for (std::uint32_t bits = dims.bits; bits != 0; bits &= bits - 1) ++n;
-    return n;
+    return w.how == layout_wish::from::rows && has_channels_.items[w.v] != 0 &&
+           are_full(s, contiguous_dimensions(s, o, contiguous_));
   }
   // Do vectors along these dimensions have few empty lanes?
   constexpr bool are_full(const shape& s, axis_set inner) const {
