@@ -242,3 +242,18 @@ TEST_CASE("what attention writes lies as the product behind it reads it, heads b
   }
   CHECK(stored == 1);
 }
+TEST_CASE("no costs are asked where what is reduced over as one dimension is innermost already") {
+  dk::builder b;
+  const dk::tensor rows = dk::softmax(b.input("x", f32, {1, 12, 128, 26}));
+  b.output("y", dk::matmul(dk::reshape(rows, {1, 12, 3328}), b.weight("w", {3328, 16})));
+  const dk::schedule s =
+      dk::default_pipeline::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
+  REQUIRE(s.plan.error.str() == "");
+  int content = 0;
+  for (const dk::plan::decision& d : s.log.decisions) {
+    if (d.pass != "select layouts") continue;
+    CHECK(d.costs.count == 0);
+    content += d.verdict == "row-major" && d.reason == "all kernels that read or write it are best at it so" ? 1 : 0;
+  }
+  CHECK(content == 1);
+}
