@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The families that products and convolutions are chosen (tiles, lines, depthwise), on a device against the reference
-// evaluator: with edges, slices, batches, operands through views, prologues and epilogues.
+// The families that products and convolutions are chosen (tiles, windows, lines, depthwise), on a device against the
+// reference evaluator: with edges, slices, batches, operands through views, prologues and epilogues.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/opencl/choose_family.hpp"
 
@@ -10,6 +10,9 @@
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/opencl/target.hpp"
+#include "dnnkit/pass/pipeline.hpp"
+#include "dnnkit/plan/plan.hpp"
 #include "tests/support/opencl_check.hpp"
 
 namespace dk = dnnkit;
@@ -74,7 +77,40 @@ TEST_CASE("lines of products: few rows and few columns, weights by rows and by c
   });
 }
 
-TEST_CASE("convolutions in tiles: taps by channels and across them, borders, strides, dilation, groups, 1 to 3 axes") {
+namespace {
+
+// That of the convolution which build(builder) returns.
+cl::family family_of(auto build) {
+  dk::builder g;
+  g.output("y", build(g));
+  const dk::plan::plan_draft plan = dk::default_pipeline::run<dk::targets::opencl>(g.value()).plan;
+  const dk::plan_view view = dk::plan::view_of(plan);
+  REQUIRE(view.steps.size() == 1);
+  cl::source_writer nowhere(nullptr, 0);
+  cl::recipe_writer<dk::builtin_set> w(view, view.steps[0].kernel, nowhere);
+  return cl::choose_family(w).chosen;
+}
+
+}  // namespace
+
+TEST_CASE("convolutions by their shape: windows of images with several taps, tiles where there is one or no room") {
+  const auto conv = [](dk::shape_argument x, dk::shape_argument w, dk::op::conv c = {}) {
+    return family_of([&](dk::builder& g) { return dk::conv(g.input("x", f32, x), g.weight("w", w), c); });
+  };
+  CHECK(conv({1, 16, 14, 14}, {16, 16, 3, 3}, {.pads = {1, 1, 1, 1}}) == cl::family::windows);
+  CHECK(conv({1, 16, 14, 14}, {32, 4, 3, 3}, {.group = 4}) == cl::family::windows);
+  CHECK(conv({1, 3, 224, 224}, {64, 3, 7, 7}, {.strides = {2, 2}}) == cl::family::windows);
+  CHECK(conv({1, 16, 14, 14}, {16, 16, 1, 1}) == cl::family::tiles);
+  CHECK(conv({1, 16, 200}, {16, 16, 9}) == cl::family::tiles);
+  CHECK(conv({1, 16, 6, 9, 9}, {16, 16, 3, 3, 3}) == cl::family::tiles);
+  // The input of a few windows is more than local memory.
+  CHECK(conv({1, 16, 150, 150}, {16, 16, 3, 3}, {.dilations = {60, 60}}) == cl::family::tiles);
+  CHECK(conv({1, 16, 14, 14}, {16, 1, 3, 3}, {.group = 16}) == cl::family::depthwise);
+  CHECK(conv({1, 16, 14, 14}, {4, 16, 3, 3}) == cl::family::elements);
+  CHECK(conv({1, 16, dk::sym("H", {1, 50}), 14}, {16, 16, 3, 3}) == cl::family::elements);
+}
+
+TEST_CASE("convolutions in windows and tiles: taps by channels and across them, borders, strides, dilation, groups") {
   check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t c = r.between(3, 14), o = r.between(8, 40), h = r.between(7, 19), w = r.between(7, 19);
     const tensor x = g.input("x", f32, {2, c, h, w});
@@ -83,6 +119,8 @@ TEST_CASE("convolutions in tiles: taps by channels and across them, borders, str
     g.output("strided", dk::conv(dk::exp(x), g.weight("s", {o, c, 2, 5}), {.strides = {2, 3}, .pads = {1, 0, 0, 2}}));
     g.output("dilated", dk::tanh(dk::conv(x, g.weight("d", {o, c, 2, 1}), {.dilations = {2, 1}})));
     g.output("stem", dk::conv(x, g.weight("t", {o, c, 7, 7}), {.strides = {2, 2}, .pads = {3, 3, 3, 3}}));
+    g.output("far taps",
+             dk::conv(g.input("far", f32, {1, 8, 125, 123}), g.weight("f", {9, 8, 3, 3}), {.dilations = {60, 60}}));
   });
   check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t c = 4 * r.between(2, 6), o = 8 * r.between(2, 4), h = 4 * r.between(1, 5), w = r.between(4, 9);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tiles that convolutions of several taps get: they have room, and shapes that were measured on an H100 get tiles that
-// are nearly as fast there as the best.
+// Tiles that convolutions of several taps get: they have room, and shapes that were measured on an H100 get those that
+// docs/measurements.md compares with the best there.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/opencl/window_tile.hpp"
 
@@ -59,25 +59,24 @@ TEST_CASE("tiles have room in a group") {
   }
 }
 
-TEST_CASE("tiles chosen for measured shapes are nearly the best") {
+TEST_CASE("tiles that were measured are chosen, and their times within 35 % of what is expected") {
   struct measured {
     cl::window_extents x;
     cl::window_tile tile;  // which is chosen
-    double us, best;       // of a launch on an H100, and of the fastest of all tiles
+    double us;             // of a launch on an H100
   };
-  constexpr measured table[] = {{square(64, 64, 56, 3, 1), {8, 4, 8, 8, 4, 4}, 13.9, 13.5},
-                                {square(128, 128, 28, 3, 2), {16, 4, 7, 8, 8, 1}, 21.5, 20.2},
-                                {square(128, 128, 28, 3, 1), {8, 4, 14, 8, 8, 2}, 16.0, 15.7},
-                                {square(256, 256, 14, 3, 2), {16, 4, 7, 4, 16, 1}, 25.2, 23.4},
-                                {square(256, 256, 14, 3, 1), {8, 4, 7, 8, 16, 1}, 18.3, 16.9},
-                                {square(512, 512, 7, 3, 2), {8, 4, 7, 4, 16, 1}, 46.7, 41.0},
-                                {square(512, 512, 7, 3, 1), {8, 4, 7, 4, 32, 1}, 24.0, 24.0},
-                                {square(256, 256, 56, 3, 1, 32), {8, 4, 56, 8, 1, 4}, 10.2, 9.6},
-                                {square(3, 64, 112, 7, 2), {16, 4, 16, 8, 1, 1}, 12.4, 12.4}};
+  constexpr measured table[] = {{square(64, 64, 56, 3, 1), {8, 4, 8, 8, 4, 4}, 13.9},
+                                {square(128, 128, 28, 3, 2), {16, 4, 7, 8, 8, 1}, 21.5},
+                                {square(128, 128, 28, 3, 1), {8, 4, 14, 8, 8, 2}, 16.0},
+                                {square(256, 256, 14, 3, 2), {16, 4, 7, 4, 16, 1}, 25.2},
+                                {square(256, 256, 14, 3, 1), {8, 4, 7, 8, 16, 1}, 18.3},
+                                {square(512, 512, 7, 3, 2), {8, 4, 7, 4, 16, 1}, 46.7},
+                                {square(512, 512, 7, 3, 1), {8, 4, 7, 4, 32, 1}, 24.0},
+                                {square(256, 256, 56, 3, 1, 32), {8, 4, 56, 8, 1, 4}, 10.2},
+                                {square(3, 64, 112, 7, 2), {16, 4, 16, 8, 1, 1}, 12.4}};
   for (const measured& m : table) {
-    CAPTURE(m.best);
+    CAPTURE(m.us);
     CHECK(cl::choose_window_tile(m.x) == m.tile);
-    CHECK(m.us < 1.15 * m.best);
     const double expected = cl::detail::clocks_of_windows(m.x, m.tile, {}) / 1980;
     CHECK(expected > 0.65 * m.us);
     CHECK(expected < 1.35 * m.us);
