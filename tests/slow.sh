@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What .ci/run leaves out because it takes long: compiles what no test runs (tests/all_targets.sh), builds and runs the tests
-# labelled slow, then those of kernels that the address and undefined-behaviour sanitizers leave out. Half an hour on two cores.
+# labelled slow, then those of kernels that the address and undefined-behaviour sanitizers leave out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/shell.sh
