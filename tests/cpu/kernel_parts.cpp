@@ -96,4 +96,5 @@ TEST_CASE("a kernel costs what its stages cost") { CHECK(dk::cpu::compile_cost(n
 TEST_CASE("the same results, whichever units the kernels come from") {
   CHECK(result<net>() == result<whole>());
   CHECK(result<shared>() == result<whole>());
+  CHECK(result<dk::compile<model_with_kernels_alone>>() == result<whole>());
 }

@@ -78,6 +78,11 @@ TEST_CASE("where kernels cost much, the session's unit has its share of them") {
   CHECK(!has({}, "kernel_part"));
 }
 
+TEST_CASE("units of kernels say that they are, before they include anything") {
+  const std::string unit = dk::onnx::kernel_unit_source("net", 1, 2);
+  CHECK(unit.find("#define DNNKIT_ONLY_KERNELS") < unit.find("#include"));
+}
+
 TEST_CASE("passes that are left out are said in the model") {
   dk::builder g;
   g.output("y", dk::relu(g.input("x", dk::f32, {3})));

@@ -7,7 +7,8 @@
 //   #include <dnnkit/cpu/kernel_unit.hpp>
 //   template struct dnnkit::cpu::kernel_part<dnnkit::compile<my_model>, 1>;
 // With a member `static constexpr std::size_t first_kernel_part = 0` part 0 has its share of the kernels, too.
-// dnnkit_kernel_units() (cmake/dnnkitOnnx.cmake) and `dnnkit build` write those units.
+// dnnkit_kernel_units() (cmake/dnnkitOnnx.cmake) and `dnnkit build` write those units. One whose model's header has no
+// sessions may define DNNKIT_ONLY_KERNELS first, and is compiled without the headers of sessions (graph.hpp).
 #pragma once
 
 #include <algorithm>

@@ -137,6 +137,26 @@ template <class Visit> constexpr void for_each_table(Visit visit) {
 #undef DNNKIT_TABLE
 }
 
+// A table, or a part of one, that somebody else holds. What std::span asks of iterators takes the compiler longer, for
+// as many tables, than all else that a plan is made of; and in constant expressions each step of its iterators is calls
+// of functions, which those of a pointer are not.
+template <class T> struct table_view {
+  using value_type = T;
+  const T* items = nullptr;
+  std::size_t count = 0;
+
+  constexpr const T* data() const { return items; }
+  constexpr std::size_t size() const { return count; }
+  constexpr bool empty() const { return count == 0; }
+  constexpr const T& operator[](std::integral auto i) const { return items[i]; }
+  constexpr const T* begin() const { return items; }
+  constexpr const T* end() const { return items + count; }
+  constexpr const T& front() const { return items[0]; }
+  constexpr const T& back() const { return items[count - 1]; }
+  constexpr table_view first(std::size_t n) const { return {items, n}; }
+  constexpr table_view subspan(std::size_t from) const { return {items + from, count - from}; }
+};
+
 // The tables, held in containers made by Container<row, number of the table>.
 template <template <class, std::size_t> class Container> struct plan_tables {
 #define DNNKIT_TABLE(row, name) Container<row, static_cast<std::size_t>(detail::table_number::name)> name;
@@ -146,18 +166,18 @@ template <template <class, std::size_t> class Container> struct plan_tables {
   bool is_static = true;         // no symbols
   text error;                    // why there is no plan; empty when there is one
 
-  template <class T> static constexpr std::span<const T> part(const auto& table, slice_of s) {
-    return std::span<const T>(table.data(), table.size()).subspan(s.first, s.count);
+  template <class T> static constexpr table_view<T> part(const auto& table, slice_of s) {
+    return {table.data() + s.first, s.count};
   }
   constexpr std::string_view text_of(slice_of s) const { return {characters.data() + s.first, s.count}; }
-  constexpr std::span<const dim> dims_of(slice_of s) const { return part<dim>(dims, s); }
-  constexpr std::span<const local_extent> extents_of(local_shape s) const {
+  constexpr table_view<dim> dims_of(slice_of s) const { return part<dim>(dims, s); }
+  constexpr table_view<local_extent> extents_of(local_shape s) const {
     return part<local_extent>(local_extents, {s.first, s.count});
   }
-  constexpr std::span<const operand_ref> refs_of(slice_of s) const { return part<operand_ref>(refs, s); }
-  constexpr std::span<const std::int32_t> numbers_of(slice_of s) const { return part<std::int32_t>(numbers, s); }
-  constexpr std::span<const view_axis> axes_of(slice_of s) const { return part<view_axis>(axes, s); }
-  constexpr std::span<const tile_reach> reaches_of(slice_of s) const { return part<tile_reach>(reaches, s); }
+  constexpr table_view<operand_ref> refs_of(slice_of s) const { return part<operand_ref>(refs, s); }
+  constexpr table_view<std::int32_t> numbers_of(slice_of s) const { return part<std::int32_t>(numbers, s); }
+  constexpr table_view<view_axis> axes_of(slice_of s) const { return part<view_axis>(axes, s); }
+  constexpr table_view<tile_reach> reaches_of(slice_of s) const { return part<tile_reach>(reaches, s); }
   // The extents of input number `i` that tell symbols their values.
   constexpr const shape& declared_input(std::size_t i) const {
     return declared_inputs.empty() ? buffers[static_cast<std::size_t>(inputs[i])].type.dims : declared_inputs[i];
@@ -174,23 +194,6 @@ template <template <class, std::size_t> class Container> struct plan_tables {
   constexpr const recipe& stage_numbered(std::size_t n) const {
     return n < recipes.size() ? recipes[n] : stages[n - recipes.size()];
   }
-};
-
-// A table that somebody else holds. What std::span asks of iterators takes the compiler longer, for as many tables,
-// than all else that a plan is made of.
-template <class T> struct table_view {
-  using value_type = T;
-  const T* items = nullptr;
-  std::size_t count = 0;
-
-  constexpr const T* data() const { return items; }
-  constexpr std::size_t size() const { return count; }
-  constexpr bool empty() const { return count == 0; }
-  constexpr const T& operator[](std::integral auto i) const { return items[i]; }
-  constexpr const T* begin() const { return items; }
-  constexpr const T* end() const { return items + count; }
-  constexpr const T& front() const { return items[0]; }
-  constexpr const T& back() const { return items[count - 1]; }
 };
 
 }  // namespace dnnkit::plan

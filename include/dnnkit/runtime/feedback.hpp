@@ -10,6 +10,7 @@
 #include "dnnkit/compile.hpp"
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/core/text.hpp"
+#include "dnnkit/runtime/feedback_list.hpp"
 #include "dnnkit/runtime/growing_symbols.hpp"
 #include "dnnkit/runtime/run_argument.hpp"
 

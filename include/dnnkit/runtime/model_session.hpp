@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The session that a model asks for: with a state where it names outputs that are the next run's inputs, as headers do
-// that are made of ONNX models with --feedback or FEEDBACK.
+// that are made of ONNX models with --feedback or FEEDBACK. Units of kernels alone (graph.hpp) see its name for these.
 #pragma once
+
+#include "dnnkit/runtime/feedback_list.hpp"
+
+#ifndef DNNKIT_ONLY_KERNELS
 
 #include <array>
 #include <cstddef>
@@ -11,10 +15,6 @@
 #include "dnnkit/runtime/stateful_session.hpp"
 
 namespace dnnkit {
-
-//   struct detector {
-//     using feedbacks = dk::feedback_list<dk::feedback<"hn", "h">>;
-template <class... Feedbacks> struct feedback_list {};
 
 namespace detail {
 
@@ -45,3 +45,5 @@ template <class Model, class Observer = no_observer>
 using model_session = typename detail::session_of_network<compile<Model>, Observer>::type;
 
 }  // namespace dnnkit
+
+#endif
