@@ -34,7 +34,9 @@ struct eager_winograd_pool {
   using family = dk::cpu::conv_winograd_pool;
   static constexpr std::string_view name = "eager winograd pool";
   static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag> anchors, const dk::cpu_facts& facts) {
-    return family::joins(anchors, facts);
+    dk::tile_wish wish = family::joins(anchors, facts);
+    wish.least_bytes = 0;
+    return wish;
   }
   static constexpr dk::kernel_match stage(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
     return family::stage(spec, facts);

@@ -98,10 +98,14 @@ template <class Net, std::size_t R> struct winograd_pool_kernel;
 template <accuracy Allowed> struct conv_winograd_pool_within {
   static constexpr std::string_view name = "conv_winograd_pool";
 
-  // Tiles are the kernel's own: what is handed over never leaves them.
-  static constexpr tile_wish joins(std::span<const operator_tag> anchors, const cpu_facts&) {
+  // Tiles are the kernel's own: what is handed over never leaves them. The pool is spared the way to the second cache.
+  static constexpr tile_wish joins(std::span<const operator_tag> anchors, const cpu_facts& facts) {
     if (anchors.size() != 2 || anchors[0].id != id_of<op::conv> || !pool_nhwc::carries_out(anchors[1])) return {};
-    return {.positions = 1, .whole_axes = 0, .whole = {~(1u | 1u << 2)}, .keeps = true};
+    return {.positions = 1,
+            .whole_axes = 0,
+            .whole = {~(1u | 1u << 2)},
+            .least_bytes = static_cast<double>(facts.l1_bytes),
+            .keeps = true};
   }
   static constexpr kernel_match stage(const kernel_spec& spec, const cpu_facts& facts) {
     return winograd_spec(spec).best_choice(facts);
