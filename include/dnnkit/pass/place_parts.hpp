@@ -4,8 +4,8 @@
 // section 3: movement as an index map, here of what is stored). A part may be a Concat itself, and a Concat lie where
 // all its parts have been put for a larger one. It takes all of the parts, of known extents along the joined axis, in
 // the order and element type of the result, computed by kernels of the run for the network itself, and families of
-// kernels that expect to write and read them so in less time than the Concat would take besides. What only a Concat reads
-// rearranged, such as the remainders of a transposed convolution, its kernel may write rearranged.
+// kernels that expect to write and read them so in less time than the Concat would take besides. What only a Concat
+// reads rearranged, such as the remainders of a transposed convolution, its kernel may write rearranged.
 #pragma once
 
 #include <cstddef>
@@ -72,8 +72,8 @@ class part_placement {
     std::int64_t first = 0, found = 0;  // of its positions, so many are parts of the result
   };
 
-  // A kernel that writes rearranged what it computes, while one Concat is looked at: as it was, what it stored, and what
-  // stood for the layout of what it stores now.
+  // A kernel that writes rearranged what it computes, while one Concat is looked at: as it was, what it stored, and
+  // what stood for the layout of what it stores now.
   struct rearrangement {
     std::size_t writer = 0;
     value_id from = none;

@@ -41,8 +41,8 @@ constexpr lane_stride stride_along(const plan_view& plan, const recipe_load& l, 
   return stride_along(plan, l.axes, d);
 }
 
-// So many positions of coordinate d lie next to each other, from each multiple of that number on, where a view takes the
-// coordinate apart; 1 where none do.
+// So many positions of coordinate d lie next to each other, from each multiple of that number on, where a view takes
+// the coordinate apart; 1 where none do.
 constexpr std::int64_t run_along(const plan_view& plan, slice_of axes, std::size_t d) {
   std::int64_t run = 1;
   for (const view_axis& a : plan.axes_of(axes))  // outer to inner

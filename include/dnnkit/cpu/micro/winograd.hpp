@@ -55,9 +55,9 @@ inline constexpr int longest_winograd_sum = 128;
 //
 // `input` of run() points at what the first tap of output pixel (0, 0) of image 0 reads, as that of conv_of
 // (cpu/micro/conv.hpp): out_h + 2 rows of out_w + 2 pixels are read, and nothing else; what tiles need beyond is zero.
-// The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes), n being image * out_d + plane; or, where it has
-// that, once a tile as epilogue.of_tile(float_vec (&all)[4][4], there_h, there_w, n, y, x, oc, lanes), y and x being
-// those of the first output, of which only so many rows and columns are there.
+// The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes), n being image * out_d + plane; or, where it
+// has that, once a tile as epilogue.of_tile(float_vec (&all)[4][4], there_h, there_w, n, y, x, oc, lanes), y and x
+// being those of the first output, of which only so many rows and columns are there.
 template <winograd_attributes A, class Images = index_t, class Depth = index_t, class Height = index_t,
           class Width = index_t, class RowStride = index_t, class PixelStride = constant<A.in_channels>>
 struct winograd {
