@@ -20,6 +20,13 @@ TEST_CASE("joined images that are parts of others") { check_model<joined::nested
 TEST_CASE("parts that lie in another order than they are computed in") { check_model<joined::backwards>("backwards"); }
 TEST_CASE("parts of rows") { check_model<joined::rows>("rows"); }
 TEST_CASE("what stays a kernel, beside what does not") { check_model<joined::refused>("refused"); }
+TEST_CASE("enlarged images beside what they were pooled from") {
+  check_model<joined::u_shaped<false>>("u_shaped<false>");
+  check_model<joined::u_shaped<true>>("u_shaped<true>", 4);
+}
+TEST_CASE("enlarged images that others read, or parts of them") {
+  check_model<joined::enlarged_elsewhere>("enlarged_elsewhere");
+}
 TEST_CASE("random branches") {
   check_model<random_joined<1>>("random_joined<1>");
   check_model<random_joined<2>>("random_joined<2>");

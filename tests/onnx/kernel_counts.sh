@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Kernels of graphs of the zoo: no more than there are when attention, convolutions with their pools, and products or
 # convolutions with the normalisation beside them are one each, and what only chooses elements or joins images is none.
-# Convolutions that Winograd's algorithm computes have kernels of their own, and so have their pools and normalisations.
+# Convolutions that Winograd's algorithm computes have kernels of their own, and so have normalisations beside them.
 # Usage: kernel_counts.sh TOOL FOLDER, which holds the graphs.
 set -euo pipefail
 tool=$1
@@ -26,7 +26,8 @@ done << 'COUNTS'
 71 sd_vae_decoder
 88 swin_t
 22 tinybert
-21 vgg16
+23 unet
+16 vgg16
 63 vit_b_16
 22 whisper_tiny_encoder
 65 yolov8n

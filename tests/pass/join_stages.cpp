@@ -67,6 +67,17 @@ template <int Bytes = 1 << 30, int Cycles = 1> struct one_tile {
     return c;
   }
 };
+// Keeps what is handed over where others read it, too.
+struct keeping : anything<2, 1> {
+  static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag>, const dk::cpu_facts&) {
+    return {.positions = 2, .keeps = true};
+  }
+};
+struct keeping_before_pools : keeping {
+  static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag> anchors, const dk::cpu_facts& facts) {
+    return anchors.back().id == dk::id_of<dk::op::max_pool> ? keeping::joins(anchors, facts) : dk::tile_wish{};
+  }
+};
 struct single_kernels {
   static constexpr std::string_view name = "single kernels";
   static constexpr bool carries_out(const dk::plan::operator_tag&) { return true; }
@@ -297,6 +308,65 @@ TEST_CASE("what is read twice, given out, or rearranged across the tiles stays a
   CHECK(error_of_schedule(c.value(), scheduled<anything<2, 1>>(c.value()), 1) == "");
 }
 
+TEST_CASE("what others read, too, is stored and handed over where a family keeps it") {
+  const auto graph = [](auto other) {
+    dk::builder b;
+    const dk::tensor x = b.input("x", dk::f32, {1, 4, 6, 8});
+    const dk::tensor a = dk::relu(dk::conv(x, b.weight("a", {6, 4, 3, 3}), {.pads = {1, 1, 1, 1}}));
+    other(b, a);
+    return b.value();
+  };
+  const auto pooled = [](dk::tensor t) { return dk::max_pool(t, {.kernel_shape = {2, 2}, .strides = {2, 2}}); };
+  // The convolution and the pool are one kernel, which runs before the other reader.
+  const dk::graph g = graph([&](dk::builder& b, dk::tensor a) {
+    const dk::tensor sum = dk::reduce_mean(a, {.axes = {2, 3}});
+    b.output("sum", dk::exp(sum));
+    b.output("y", dk::tanh(pooled(a)));
+  });
+  const dk::schedule s = scheduled<keeping_before_pools>(g);
+  CHECK(s.plan.steps.size() == 2);
+  CHECK(stages_in(s) == counts{2});
+  CHECK(s.fusion.groups[0].keeps);
+  CHECK(s.fusion.groups[0].goes_on);
+  for (const dk::plan::buffer& v : s.plan.buffers) CHECK(v.where != dk::plan::storage::tiles);
+  CHECK(s.plan.arena_bytes >= 6 * 6 * 8 * 4);
+  CHECK(error_of_schedule(g, s, 1) == "");
+  std::size_t written = 0;  // both of the first kernel's
+  for_each_written(dk::plan::view_of(s.plan), s.plan.steps[0], [&](std::int32_t) { ++written; });
+  CHECK(written == 2);
+  CHECK(stages_in(scheduled<anything<2, 1>>(g)).empty());
+  // Its second stage would read what is computed of the first one's.
+  const dk::graph behind = graph([&](dk::builder& b, dk::tensor a) {
+    b.output("y", pooled(a) * dk::reduce_max(a, {.axes = {1, 2, 3}}));
+  });
+  CHECK(stages_in(scheduled<keeping_before_pools>(behind)).empty());
+  CHECK(error_of_schedule(behind, scheduled<keeping_before_pools>(behind), 1) == "");
+  // The caller's own, and what nobody else reads.
+  const dk::graph given = graph([&](dk::builder& b, dk::tensor a) {
+    b.output("a", a);
+    b.output("y", pooled(a));
+  });
+  CHECK(stages_in(scheduled<keeping_before_pools>(given)).empty());
+  const dk::graph alone = graph([&](dk::builder& b, dk::tensor a) { b.output("y", pooled(a)); });
+  CHECK(stages_in(scheduled<keeping_before_pools>(alone)) == counts{2});
+  CHECK(!scheduled<keeping_before_pools>(alone).fusion.groups[0].keeps);
+  // Broken on purpose.
+  using unplanned = dk::without<dk::without<dk::default_pipeline, dk::passes::choose_kernels>, dk::passes::make_plan>;
+  const dk::schedule good = unplanned::run(g, dk::family_list<keeping_before_pools>::table);
+  const auto broken_by = [&](const std::function<void(dk::schedule&)>& change) {
+    dk::schedule bad = good;
+    change(bad);
+    if (const dk::text wrong = dk::verify(bad); !wrong.empty()) return "verify: " + wrong.str();
+    dk::passes::make_plan::run(bad);
+    return error_of_schedule(g, bad, 1);
+  };
+  CHECK(broken_by([](dk::schedule&) {}) == "");
+  CHECK(broken_by([](dk::schedule& b) { b.fusion.groups[0].keeps = false; }).find("verify: ") == 0);
+  CHECK(broken_by([](dk::schedule& b) { b.fusion.groups[0].reach[2] = {2, 2, 2, 0}; }).find("verify: ") == 0);
+  CHECK(broken_by([](dk::schedule& b) { b.fusion.groups[1].keeps = true; }).find("verify: ") == 0);
+  CHECK(broken_by([](dk::schedule& b) { b.fusion.groups[1].tile = {1, 0, 1, 0}; }) != "");
+}
+
 TEST_CASE("stages that are broken on purpose are caught") {
   const dk::graph g = attention({}, only_softmax);
   using unplanned = dk::without<dk::without<dk::default_pipeline, dk::passes::choose_kernels>, dk::passes::make_plan>;
@@ -397,10 +467,11 @@ TEST_CASE("of two groups that are not joined the log says once why, however many
 }
 
 TEST_CASE("plans of random graphs whose groups are joined wherever tiles allow it compute what the graphs do") {
-  std::size_t joined = 0;
+  std::size_t joined = 0, kept = 0;
   const auto check = [&]<class Family>(const dk::graph& g, std::uint64_t seed, Family) {
     const dk::schedule s = scheduled<Family>(g);
     joined += stages_in(s).size();
+    for (const dk::plan::fusion_group& group : s.fusion.groups) kept += group.keeps ? 1 : 0;
     CHECK(error_of_schedule(g, s, seed) == "");
   };
   for (std::uint64_t seed : harness::seeds(1, 150)) {
@@ -411,6 +482,10 @@ TEST_CASE("plans of random graphs whose groups are joined wherever tiles allow i
     check(b.value(), seed, anything<2, 1>{});
     check(b.value(), seed, anything<3, 2>{});
     check(b.value(), seed, one_tile<>{});
+    check(b.value(), seed, keeping{});
   }
-  if (harness::seeds(1, 150).size() > 1) CHECK(joined > 20);
+  if (harness::seeds(1, 150).size() > 1) {
+    CHECK(joined > 20);
+    CHECK(kept > 10);
+  }
 }

@@ -68,6 +68,11 @@ TEST_CASE("parts in another order than they are computed in, and parts of rows")
   check<joined::backwards>();
   check<joined::rows>();
 }
+TEST_CASE("what is enlarged by a product and moved is written where it lies in the end, if only a Concat reads it") {
+  check<joined::u_shaped<false>>();
+  check<joined::u_shaped<true>>();
+  check<joined::enlarged_elsewhere>();
+}
 TEST_CASE("random branches that are joined: plans are legal, compute what the graphs do, and most Concats are none") {
   std::size_t placed = 0;
   const auto seeds = harness::seeds(1, 200);

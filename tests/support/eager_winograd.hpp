@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "dnnkit/cpu/families.hpp"
@@ -27,5 +28,28 @@ struct eager_winograd {
   template <class Net, std::size_t R> struct kernel : dk::cpu::winograd_kernel<Net, R> {};
 };
 inline constexpr auto with_eager_winograd = dk::family_list<eager_winograd>{} + dk::cpu::default_families;
+
+// The same of such a convolution and a pool behind it.
+struct eager_winograd_pool {
+  using family = dk::cpu::conv_winograd_pool;
+  static constexpr std::string_view name = "eager winograd pool";
+  static constexpr dk::tile_wish joins(std::span<const dk::plan::operator_tag> anchors, const dk::cpu_facts& facts) {
+    dk::tile_wish wish = family::joins(anchors, facts);
+    wish.least_bytes = 0;
+    return wish;
+  }
+  static constexpr dk::kernel_match stage(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
+    return family::stage(spec, facts);
+  }
+  static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
+    const dk::kernel_match match = family::match(spec, facts);
+    if (!match) return match;
+    dk::kernel_choice c = *match;
+    c.cost.cycles = 1;
+    return c;
+  }
+  template <class Net, std::size_t R> struct kernel : dk::cpu::winograd_pool_kernel<Net, R> {};
+};
+inline constexpr auto with_eager_winograd_pool = dk::family_list<eager_winograd_pool>{} + dk::cpu::default_families;
 
 }  // namespace harness

@@ -88,6 +88,39 @@ struct nested {
     finish(g, join({x, inner, c, d}));
   }
 };
+// Twice as large, by one product for each remainder, whose kernel writes them where they lie in the end.
+constexpr dk::tensor enlarged(dk::builder& g, dk::tensor x, const char* name, std::int64_t channels) {
+  return dk::conv_transpose(x, g.weight(name, ".w", {x.size(1), channels, 2, 2}), g.weight(name, ".b", {channels}),
+                            {.strides = {2, 2}});
+}
+// What was pooled and is enlarged again, beside what it was pooled from, as in a U-Net. Where channels fill no vectors,
+// they would be written one by one, which takes longer than the Concat does.
+template <bool Symbolic> struct u_shaped {
+  static constexpr std::size_t concats = 1;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor in =
+        Symbolic ? g.input("x", dk::f32, {2, 16, dk::sym("H", {1, 6}), 4}) : g.input("x", dk::f32, {2, 16, 6, 4});
+    const dk::tensor x = conv(g, enlarged(g, in, "u", 16), "stem", 16, 3);
+    const dk::tensor half = dk::max_pool(x, {.kernel_shape = {2, 2}, .strides = {2, 2}});
+    const dk::tensor a = join({x, enlarged(g, conv(g, half, "a", 24, 3), "b", 32)});
+    finish(g, join({enlarged(g, conv(g, half, "c", 16, 1), "d", 12), conv(g, a, "e", 16, 3)}));
+  }
+};
+// Of what is enlarged more is read, or nothing but some of it.
+struct enlarged_elsewhere {
+  static constexpr std::size_t concats = 2;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = conv(g, g.input("x", dk::f32, {1, 16, 12, 8}), "stem", 16, 3);
+    const dk::tensor half = dk::max_pool(x, {.kernel_shape = {2, 2}, .strides = {2, 2}});
+    const dk::tensor a = enlarged(g, half, "a", 16), b = conv(g, join({x, a, a}), "b", 16, 1);
+    const dk::tensor large =
+        dk::conv_transpose(half, g.weight("c", {16, 16, 4, 4}), {.strides = {2, 2}, .pads = {1, 1, 1, 1}});
+    finish(g, join({b, large}));
+    // beside them, runs of channels that vectors do not divide
+    const dk::tensor c = dk::depth_to_space(conv(g, half, "d", 80, 1), {.blocksize = 2});
+    g.output("z", dk::reduce_mean(conv(g, c, "e", 16, 3), {.axes = {2, 3}}));
+  }
+};
 // The one first part is an input of the network, of the other a value stands in two places.
 struct refused {
   static constexpr std::size_t concats = 2;

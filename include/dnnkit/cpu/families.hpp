@@ -14,6 +14,7 @@
 #include "dnnkit/cpu/families/conv_nchw.hpp"
 #include "dnnkit/cpu/families/conv_nhwc.hpp"
 #include "dnnkit/cpu/families/conv_winograd.hpp"
+#include "dnnkit/cpu/families/conv_winograd_pool.hpp"
 #include "dnnkit/cpu/families/elementwise_map.hpp"
 #include "dnnkit/cpu/families/matrix_product.hpp"
 #include "dnnkit/cpu/families/normalised_product.hpp"
@@ -33,8 +34,8 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 inline constexpr auto default_families =
     family_list<elementwise_map, transposition, conv_nhwc, conv_depthwise, conv_nchw, conv_winograd, matrix_product,
                 byte_matrix_product, byte_convolution, byte_lookup, row_passes, arg_rows, pool_nhwc, pool_nchw,
-                concat_parts, attention_tiles, row_stages, thin_stages, normalised_product, recurrent_steps,
-                byte_recurrent_steps, resize_lines, by_point, whole_operator>{};
+                concat_parts, attention_tiles, row_stages, thin_stages, normalised_product, conv_winograd_pool,
+                recurrent_steps, byte_recurrent_steps, resize_lines, by_point, whole_operator>{};
 
 // Those of a model, within the accuracy that it asks for in a member (cost/accuracy.hpp).
 template <class Model> constexpr auto families_of_model() {

@@ -301,6 +301,10 @@ template <class Net, std::size_t R> struct tree {
         const auto elements = as_elements<o.type>(x);
         for (int i = 0; i < n; ++i) p[i * step] = static_cast<element<o.type>>(elements[i]);
       } else {
+        constexpr index_t run = has_lanes(o.type) ? plan::run_along(Net::plan, o.axes, Along) : 1;
+        if constexpr (run >= Lanes)
+          if (c[Along] % run + Lanes <= run)
+            return store_next(x, base + view_address<Net, o.axes, o.offset>(call, c), n);
         coordinates each = c;
         const auto elements = as_elements<o.type>(x);
         for (int i = 0; i < n; ++i, ++each[Along])

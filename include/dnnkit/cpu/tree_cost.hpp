@@ -60,7 +60,8 @@ class tree_cost {
     const lane_stride s = spec_.stride_along(o.axes, along_);
     const double place = divisions(o.axes) * of_.divided / steps(s);
     if (lanes_ == 1) return of_.store + place;
-    if (s.single && s.stride == 1) return of_.store * registers_of(o.type) + place;
+    const bool in_runs = !s.single && spec_.run_along(o.axes, along_) % lanes_ == 0;
+    if (in_runs || (s.single && s.stride == 1)) return of_.store * registers_of(o.type) + place;
     return lanes_ * (of_.scattered + (s.single ? 0 : place));
   }
   // So many vectors, or elements, one place is found for: of those of a row, in which a single coordinate steps, compilers

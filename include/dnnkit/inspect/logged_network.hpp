@@ -96,8 +96,7 @@ class logged_network {
     for (std::size_t i = 0; i < all.size(); ++i) {
       bool is_output = false;
       if (buffer_at(all[i]).where == storage::tiles) continue;
-      for (const recipe_output& o : plan_.part<recipe_output>(plan_.outputs, plan_.recipes[s.kernel].outputs))
-        is_output = is_output || o.operand == i;
+      for_each_written(plan_, s, [&](std::int32_t b) { is_output = is_output || b == all[i]; });
       if (is_output == written && std::find(list.begin(), list.end(), all[i]) == list.end()) list.push_back(all[i]);
     }
     return list;

@@ -23,6 +23,7 @@ struct fusion_group {
   // store. Of a stage: what a tile needs of the axes of its iteration space; of the last: so many positions of each
   // axis are a tile, 0 for all (plan/recipe.hpp). Empty where a group is a kernel of its own.
   bool goes_on = false;  // the next group is a stage of the same kernel
+  bool keeps = false;    // what it hands over is stored as any other value is, since others read it, too
   vector<tile_reach> reach = {};
   vector<std::int32_t> tile = {};
 };

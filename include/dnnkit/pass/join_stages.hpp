@@ -8,6 +8,9 @@
 // value, unless a family wants all of it in one tile; and where some family of kernels carries the whole out and
 // expects to take less time than the kernels would take that are chosen for the groups one by one. Of chains that have
 // groups in common, and of families, the one that gains most is taken.
+//
+// Of two groups the first may store a value that others read, too, where a family keeps it: it is stored as if there
+// were no stages, all of it being one tile, and the kernel runs where the first of them did, before all its readers.
 #pragma once
 
 #include <cstddef>
@@ -80,6 +83,7 @@ class stage_joining {
     double cycles = 0, apart = 0;        // as one kernel, and as several
     std::string_view refused;            // why it is none; empty when it could be one
     constexpr double gain() const { return refused.empty() ? apart - cycles : 0; }
+    constexpr bool keeps() const { return stages.items[0].keeps; }
   };
   struct considered_chain {
     chain groups;
@@ -111,15 +115,28 @@ class stage_joining {
       if (!is_handed_over(v, c)) continue;
       chain longer{static_cast<std::size_t>(kernel_of_.items[v])};
       longer.append(c.begin(), c.end());
-      grow(longer);
+      if (!is_kept(v)) grow(longer);
+      else if (c.count == 1) consider(longer);
     }
   }
-  // Is v all that a free group computes, and read by the first group of the chain alone?
+  // Is v all that a free group computes, and read by the first group of the chain?
   constexpr bool is_handed_over(value_id v, const chain& c) const {
     const std::int32_t k = kernel_of_.items[v];
-    return k != none && readers_.items[v] == 1 && is_free(static_cast<std::size_t>(k)) &&
-           groups_.items[k].outputs.count == 1 && !is_given_out(v) &&
+    return k != none && is_free(static_cast<std::size_t>(k)) && groups_.items[k].outputs.count == 1 &&
+           !is_given_out(v) &&
            guards_.of_kernel(g_, groups_.items[k].nodes) == guards_.of_kernel(g_, groups_.items[c.items[0]].nodes);
+  }
+  // Is it read by others as well?
+  constexpr bool is_kept(value_id v) const { return readers_.items[v] > 1; }
+  // Is all that the last of two groups reads there when the first one runs?
+  constexpr bool can_run_with_first(const chain& c) const {
+    const value_id handed = groups_.items[c.items[0]].outputs.items[0];
+    vector<value_id> loads;
+    detail::find_loads(g_, groups_.items[c.items[1]], stored_, loads);
+    for (value_id v : loads)
+      if (v != handed && kernel_of_.items[v] != none && static_cast<std::size_t>(kernel_of_.items[v]) > c.items[0])
+        return false;
+    return true;
   }
   constexpr bool is_given_out(value_id v) const {
     for (value_id stored : guards_.stored())
@@ -133,7 +150,7 @@ class stage_joining {
     considered_chain best;
     for (const kernel_family& f : families_) {
       const tile_wish wish = f.joins({anchors.items, anchors.count}, facts_);
-      if (wish.positions == 0) continue;
+      if (wish.positions == 0 || (!wish.keeps && is_kept(groups_.items[c.items[0]].outputs.items[0]))) continue;
       joint made = made_of(c, wish, f);
       if (best.groups.empty() || made.gain() > best.made.gain()) best = {c, static_cast<joint&&>(made), false};
     }
@@ -185,7 +202,10 @@ class stage_joining {
   constexpr joint stages_of(const chain& c) const {
     joint j;
     for (std::size_t k : c) j.stages.push_back(groups_.items[k]);
-    for (std::size_t i = 0; i + 1 < c.count; ++i) j.between.push_back(groups_.items[c.items[i]].outputs.items[0]);
+    for (std::size_t i = 0; i + 1 < c.count; ++i) {
+      j.between.push_back(groups_.items[c.items[i]].outputs.items[0]);
+      j.stages.items[i].keeps = is_kept(j.between.back());
+    }
     return j;
   }
   constexpr joint made_of(const chain& c, const tile_wish& wish, const kernel_family& family) {
@@ -194,6 +214,7 @@ class stage_joining {
       if (bytes_of(v) < wish.least_bytes) j.refused = "what the one hands to the other stays in the cache as a whole";
       if (bytes_of(v) > wish.most_bytes) j.refused = "what the one hands to the other is too much for the first cache";
     }
+    if (j.keeps() && !can_run_with_first(c)) j.refused = "the second reads what is computed only behind the first";
     if (wish.one_tile && shares_weights(c)) j.refused = "weights that other kernels read, too, would be packed twice";
     if (!j.refused.empty()) return j;
     const std::size_t k = known_equal(family, j.stages);
@@ -271,16 +292,17 @@ class stage_joining {
   // Says what tiles are, and what they need of each stage and of what lies between them.
   constexpr bool find_tile(joint& j, const tile_wish& wish, std::int32_t positions) {
     fusion_group& last = j.stages.items[j.stages.count - 1];
+    const bool one_tile = wish.one_tile || j.keeps();
     const shape& space = g_.at(g_.node_at(last.anchor).output).type.dims;
     for (std::size_t d = 0; d < space.size(); ++d)
-      last.reach.push_back(wish.one_tile ? tile_reach{} : tile_reach{static_cast<std::int8_t>(d)});
+      last.reach.push_back(one_tile ? tile_reach{} : tile_reach{static_cast<std::int8_t>(d)});
     vector<vector<tile_reach>> handed;
     if (!find_reaches(j, handed)) return false;
     // the outer axes of which all that lies between them has positions, as the last stage stores them
     const buffer_layout& stored_as = s_.layouts.items[last.outputs.items[0]];
     std::size_t innermost = space.size();
     last.tile.resize(space.size(), 0);
-    for (std::size_t level = 0; level + wish.whole_axes < space.size() && !wish.one_tile; ++level) {
+    for (std::size_t level = 0; level + wish.whole_axes < space.size() && !one_tile; ++level) {
       const std::size_t d = stored_as.order.size() == space.size() ? stored_as.order[level] : level;
       if (decides(d, j.stages.items[0].reach, wish.whole) || !is_followed(handed, d)) continue;
       last.tile.items[d] = 1;
@@ -291,7 +313,7 @@ class stage_joining {
       last.tile.items[innermost] = !extent.is_known() || extent.value() >= positions ? positions
                                    : extent.value() > 0 ? static_cast<std::int32_t>(extent.value())
                                                         : 1;
-    } else if (!wish.one_tile) {
+    } else if (!one_tile) {
       return false;
     }
     for (fusion_group& stage : j.stages) keep_cut(stage.reach, last.tile);
@@ -345,6 +367,10 @@ class stage_joining {
   constexpr bool add_layout(joint& j, const vector<tile_reach>& needed, const vector<std::int32_t>& positions) {
     constexpr std::int64_t most = 65'535;
     const value_id v = j.between.items[j.tile_layouts.count];
+    if (j.keeps()) {
+      j.tile_layouts.push_back(s_.layouts.items[v]);
+      return true;
+    }
     const shape& dims = g_.at(v).type.dims;
     buffer_layout l;
     for (std::size_t d = 0; d < dims.size(); ++d) {
@@ -380,7 +406,8 @@ class stage_joining {
     const joint& j = c.made;
     const bool is_taken = c.is_taken;
     std::string_view reason = j.refused;
-    if (is_taken && is_one_tile(j)) reason = "what one hands to the other stays with the kernel";
+    if (is_taken && j.keeps()) reason = "what one hands to the other is stored for others, and not read again";
+    else if (is_taken && is_one_tile(j)) reason = "what one hands to the other stays with the kernel";
     else if (is_taken) reason = "what one hands to the other stays with the worker, tile by tile";
     else if (reason.empty()) reason = "other stages gain more";
     for (std::size_t i = 0; i + 1 < (is_taken ? c.groups.count : 2); ++i) {
@@ -401,11 +428,13 @@ class stage_joining {
     return true;
   }
 
-  // Stages run where the last of them did: nobody else waits for what the others compute.
+  // Stages run where the last of them did: nobody else waits for what the others compute. Where others do, they run
+  // where the first did.
   constexpr void apply() {
     vector<std::int32_t> joint_of(groups_.count, none);
     for (std::size_t i = 0; i < joins_.count; ++i)
-      joint_of.items[joins_.items[i].groups.back()] = static_cast<std::int32_t>(i);
+      joint_of.items[joins_.items[i].made.keeps() ? joins_.items[i].groups.items[0] : joins_.items[i].groups.back()] =
+          static_cast<std::int32_t>(i);
     vector<fusion_group> groups;
     groups.reserve(groups_.count);
     for (std::size_t k = 0; k < groups_.count; ++k) {

@@ -158,10 +158,14 @@ class plan_maker {
     for (value_id v : known.operands) p_.numbers.push_back(buffer_for(is_known ? equality_.counterpart(v) : v));
     s.operands = numbers_from(first_operand);
     s.guards = guards_of(last);
+    for (std::size_t i = 0; i + 1 < stages; ++i)
+      if (groups[i].keeps) begin(groups[i].outputs.items[0]);
     touch_operands(s.operands, s.guards, last);
     const std::size_t first_border = p_.numbers.count;
-    for (value_id o : last.outputs)
-      if (has_border(layouts_.items[o])) add_border(whole_of(buffer_for(o)), first_border);
+    for (std::size_t i = 0; i < stages; ++i)
+      for (value_id o : groups[i].outputs)
+        if (!groups[i].goes_on || groups[i].keeps)
+          if (has_border(layouts_.items[o])) add_border(whole_of(buffer_for(o)), first_border);
     s.borders = numbers_from(first_border);
     s.nodes = nodes_of(groups, stages);
     const node_id named = last.anchor != none ? last.anchor : last.nodes.back();

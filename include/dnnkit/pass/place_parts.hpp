@@ -4,12 +4,14 @@
 // section 3: movement as an index map, here of what is stored). A part may be a Concat itself, and a Concat lie where
 // all its parts have been put for a larger one. It takes all of the parts, of known extents along the joined axis, in
 // the order and element type of the result, computed by kernels of the run for the network itself, and families of
-// kernels that expect to write and read them so in less time than the Concat would take besides.
+// kernels that expect to write and read them so in less time than the Concat would take besides. What only a Concat
+// reads rearranged, such as the remainders of a transposed convolution, its kernel may write rearranged.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 #include "dnnkit/core/vector.hpp"
@@ -17,6 +19,7 @@
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/slice.hpp"
+#include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/group_loads.hpp"
 #include "dnnkit/pass/layout_costs.hpp"
 #include "dnnkit/pass/schedule.hpp"
@@ -69,6 +72,15 @@ class part_placement {
     std::int64_t first = 0, found = 0;  // of its positions, so many are parts of the result
   };
 
+  // A kernel that writes rearranged what it computes, while one Concat is looked at: as it was, what it stored, and
+  // what stood for the layout of what it stores now.
+  struct rearrangement {
+    std::size_t writer = 0;
+    value_id from = none;
+    fusion_group group;
+    buffer_layout layout;
+  };
+
   static constexpr std::string_view in_another = "a part lies in another Concat's result already";
 
   constexpr bool is_concat(const fusion_group& group) const {
@@ -78,9 +90,11 @@ class part_placement {
   constexpr std::string_view reason_against(std::size_t k) {
     const node& anchor = g_.node_at(groups_.items[k].anchor);
     parts_.clear();
+    rearranging_.clear();
     std::string_view why = unfit(groups_.items[k], anchor);
-    if (why.empty()) why = find_parts(anchor);
+    if (why.empty()) why = find_parts(k, anchor);
     if (why.empty()) why = place(k, anchor);
+    while (!why.empty() && !rearranging_.empty()) read_rearranged(k);
     return why;
   }
 
@@ -101,7 +115,7 @@ class part_placement {
     return g_.as<op::concat>(anchor).along(g_.at(anchor.output).type.dims.size());
   }
 
-  constexpr std::string_view find_parts(const node& anchor) {
+  constexpr std::string_view find_parts(std::size_t k, const node& anchor) {
     const std::size_t axis = joined_axis(anchor);
     std::int64_t first = 0;
     for (std::size_t i = 0; i < anchor.inputs.count; ++i) {
@@ -110,7 +124,7 @@ class part_placement {
       if (!extent.is_known()) return "where parts begin depends on symbols";
       if (extent.value() == 0) return "a part is empty";
       found_part piece{input, first, extent.value()};
-      if (const std::string_view why = look_through(piece, axis); !why.empty()) return why;
+      if (const std::string_view why = look_through(piece, k, axis); !why.empty()) return why;
       if (const std::string_view why = add_part(piece, anchor); !why.empty()) return why;
       first += extent.value();
     }
@@ -120,14 +134,17 @@ class part_placement {
     return {};
   }
   // To the stored value that a part is some positions of.
-  constexpr std::string_view look_through(found_part& piece, std::size_t axis) {
+  constexpr std::string_view look_through(found_part& piece, std::size_t k, std::size_t axis) {
     while (stored_.items[piece.whole] == 0) {
       const value& x = g_.at(piece.whole);
       if (x.from != origin::node) return "a part is the caller's, a weight or a constant";
       const node& n = g_.node_at(x.producer);
       const shape& in = g_.at(g_.input_of(n, 0)).type.dims;
       const bool is_split = g_.is<op::split>(n);
-      if (!is_split && !g_.is<op::slice>(n)) return "a part is computed, or rearranged, where it is read";
+      if (!is_split && !g_.is<op::slice>(n)) {
+        if (!write_rearranged(piece.whole, k)) return "a part is computed, or rearranged, where it is read";
+        continue;
+      }
       for (std::size_t d = 0; d < in.size(); ++d)
         if (d != axis && !(in[d] == x.type.dims[d])) return "a part is some of a value that lies elsewhere";
       const dim start =
@@ -137,6 +154,59 @@ class part_placement {
       piece.whole = g_.input_of(n, 0);
     }
     return {};
+  }
+  // Has the kernel of what v is a rearrangement of write v instead, where only the Concat of group k reads it.
+  constexpr bool write_rearranged(value_id v, std::size_t k) {
+    vector<node_id> moved;
+    value_id from = v;
+    while (stored_.items[from] == 0) {
+      const node_id p = g_.at(from).producer;
+      if (p == none || g_.node_at(p).op->kind != form::movement) return false;
+      moved.push_back(p);
+      from = g_.input_of(g_.node_at(p), 0);
+    }
+    const std::int32_t writer = writer_.items[from];
+    if (writer == none || is_output(g_, from) || s_.layouts.items[from].within != none) return false;
+    fusion_group& group = groups_.items[writer];
+    if (group.setup || group.anchor == none || is_concat(group) || group.outputs.count != 1) return false;
+    for (std::size_t i = 0; i < groups_.count; ++i)
+      for (value_id x : loads_.items[i])
+        if (x == from && i != k) return false;
+    fusion_group more = group;
+    for (node_id n : moved) fusion_blocks::add(more.nodes, n);
+    if (!blocks_) blocks_.emplace(g_);
+    if (blocks_->check(more) != fusion_reason::nothing) return false;
+    if (more.outputs.count != 1 || more.outputs.items[0] != v || more.anchor != group.anchor) return false;
+    rearranging_.push_back({static_cast<std::size_t>(writer), from, group, s_.layouts.items[v]});
+    group = static_cast<fusion_group&&>(more);
+    exchange(k, from, v, writer);
+    const buffer_layout& of_result = s_.layouts.items[groups_.items[k].outputs.items[0]];
+    buffer_layout& l = s_.layouts.items[v];
+    l = {};
+    for (std::size_t d = 0; d < of_result.order.size(); ++d) {
+      l.order.push_back(of_result.order[d]);
+      l.before.push_back(0);
+      l.after.push_back(0);
+    }
+    return true;
+  }
+  // The Concat of group k rearranges again what was last taken from it.
+  constexpr void read_rearranged(std::size_t k) {
+    rearrangement& last = rearranging_.back();
+    const value_id v = groups_.items[last.writer].outputs.items[0];
+    exchange(k, v, last.from, static_cast<std::int32_t>(last.writer));
+    s_.layouts.items[v] = last.layout;
+    groups_.items[last.writer] = static_cast<fusion_group&&>(last.group);
+    rearranging_.pop_back();
+  }
+  // A kernel stores, and group k reads, one value instead of another.
+  constexpr void exchange(std::size_t k, value_id other, value_id stored, std::int32_t writer) {
+    stored_.items[other] = 0;
+    stored_.items[stored] = 1;
+    writer_.items[other] = none;
+    writer_.items[stored] = writer;
+    for (value_id& x : loads_.items[k])
+      if (x == other) x = stored;
   }
   static constexpr dim start_of(const op::split& cut, std::size_t rank, std::size_t axis) {
     return cut.along(rank) == axis ? cut.begin : dim(0);
@@ -274,16 +344,20 @@ class part_placement {
 
   // --- does it pay? Asks the families about all kernels that write or read what lies elsewhere than before.
   constexpr std::string_view compare_costs(std::size_t k, const vector<buffer_layout>& before, const node& anchor) {
-    layout_costs apart(g_, s_.fusion, before, *s_.families, facts_);
+    fusion_plan before_fusion;
+    if (!rearranging_.empty()) before_fusion = s_.fusion;
+    for (const rearrangement& x : rearranging_) before_fusion.groups.items[x.writer] = x.group;
+    const fusion_plan& fusion = rearranging_.empty() ? s_.fusion : before_fusion;
+    layout_costs apart(g_, fusion, before, *s_.families, facts_);
     layout_costs together(g_, s_.fusion, s_.layouts, *s_.families, facts_);
-    double cycles_apart = apart.cycles(groups_.items[k]), cycles_together = 0;
+    double cycles_apart = apart.cycles(fusion.groups.items[k]), cycles_together = 0;
     for (std::size_t i = 0; i < groups_.count; ++i) {
       const fusion_group& group = groups_.items[i];
       if (i == k || group.setup || group.is_there || !touches(i)) continue;
       const double one = together.cycles(group);
       if (one == 0) return "a kernel beside it cannot write or read its part so";
       cycles_together += one;
-      cycles_apart += apart.cycles(group);
+      cycles_apart += apart.cycles(fusion.groups.items[i]);
     }
     const bool pays = cycles_together < cycles_apart;
     auto bytes = static_cast<double>(size_of(g_.at(anchor.output).type.type));
@@ -323,7 +397,9 @@ class part_placement {
   vector<position> first_;          // of values that lie inside another: where in it
   vector<vector<value_id>> loads_;  // of groups
   vector<found_part> parts_;        // of the Concat that is looked at,
-  vector<value_id> changed_;        // and what would lie elsewhere than before
+  vector<value_id> changed_;        // what would lie elsewhere than before,
+  vector<rearrangement> rearranging_;
+  std::optional<fusion_blocks> blocks_;
 };
 
 }  // namespace detail

@@ -67,7 +67,8 @@ class structural_equality {
     return true;
   }
   constexpr bool same_tiles() const {
-    if (a_->goes_on != b_->goes_on || a_->reach.count != b_->reach.count || a_->tile.count != b_->tile.count)
+    if (a_->goes_on != b_->goes_on || a_->keeps != b_->keeps || a_->reach.count != b_->reach.count ||
+        a_->tile.count != b_->tile.count)
       return false;
     for (std::size_t i = 0; i < a_->reach.count; ++i)
       if (!(a_->reach.items[i] == b_->reach.items[i])) return false;

@@ -3,6 +3,7 @@
 // call verify() between passes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -59,12 +60,14 @@ inline text fusion_error(const graph& g, const fusion_plan& fusion) {
     if (is_stage && group.goes_on != group.tile.empty()) return wrong("tiles of a stage that is not the last");
     if (group.goes_on && (group.outputs.size() != 1 || group.setup || is_output(g, group.outputs[0])))
       return wrong("a stage that hands over more or less than one value");
+    if (group.keeps && (!group.goes_on || !std::ranges::all_of(group.reach, &plan::tile_reach::is_whole)))
+      return wrong("a stage that stores what it hands over tile by tile, or hands over nothing");
     if (anchors > 1) return wrong("two anchors in a kernel");
     for (value_id v : group.outputs) {
       if (!members.contains(g.at(v).producer)) return wrong("an output that is not computed");
       if (stored[at(v)]) return wrong("a value that is stored twice");
       stored[at(v)] = true;
-      if (group.goes_on) handed[at(v)] = kernel;
+      if (group.goes_on && !group.keeps) handed[at(v)] = kernel;
     }
     if (!group.goes_on) ++kernel;
   }

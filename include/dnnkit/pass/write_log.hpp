@@ -109,21 +109,23 @@ class log_writer {
       const auto number = static_cast<std::int32_t>(k);
       logged_kernel row{};
       row.stages.first = static_cast<std::uint32_t>(p_.log_stages.count);
+      vector<value_id> outputs;
+      kept_.clear();
       for (bool goes_on = true; goes_on; ++stage) {
         goes_on = stage->goes_on;
         add_stage(*stage, number);
         add_bytes_read(*stage, number, row);
         for (node_id n : stage->nodes) place_.items[n] = none;
-        if (goes_on) {
-          for (value_id v : stage->outputs)
-            if (is_handed_whole(v)) add_bytes_written(v, row);
-          continue;
+        for (value_id v : stage->outputs) {
+          if (goes_on && !stage->keeps && !is_handed_whole(v)) continue;
+          add_bytes_written(v, row);
+          if (!goes_on || stage->keeps) outputs.push_back(v);
+          if (stage->keeps) kept_.push_back(v);
         }
-        const std::size_t first = p_.numbers.count;
-        p_.numbers.append(stage->outputs.begin(), stage->outputs.end());
-        row.outputs = numbers_from(first);
-        for (value_id v : stage->outputs) add_bytes_written(v, row);
       }
+      const std::size_t first = p_.numbers.count;
+      p_.numbers.append(outputs.begin(), outputs.end());
+      row.outputs = numbers_from(first);
       row.stages.count = static_cast<std::uint32_t>(p_.log_stages.count) - row.stages.first;
       p_.log_kernels.push_back(row);
     }
@@ -226,6 +228,8 @@ class log_writer {
     const value& x = g_.values.items[v];
     if (x.from == origin::constant && x.data.count == 1) return;           // known to the kernel
     if (!s_.layouts.items[v].part.empty() && !is_handed_whole(v)) return;  // never leaves it
+    for (value_id kept : kept_)
+      if (kept == v) return;  // handed over as it is stored
     dim& sum = needed_.items[v];
     if (sum == dim(0)) touched_.push_back(v);
     sum = table.min(table.add(sum, needed), element_count(table, x.type.dims));
@@ -401,6 +405,7 @@ class log_writer {
   vector<std::int32_t> seen_;            // of nodes: the last kernel that reads through them
   vector<dim> needed_;                   // of values: elements that the kernel being written down reads
   vector<value_id> touched_;
+  vector<value_id> kept_;  // values that stages of the present kernel have stored, for others, too
 };
 
 }  // namespace dnnkit::detail

@@ -80,6 +80,7 @@ struct tile_wish {
   double least_bytes = 0;       // what is handed over has at least so many: of less there is nothing to gain
   double most_bytes = 1e300;    // and at most so many
   bool one_tile = false;        // a tile is all of it, whatever axes there are: stages run once, one after the other
+  bool keeps = false;           // others may read what is handed over, too: it is then stored, and all is one tile
 };
 
 // A family as a value.

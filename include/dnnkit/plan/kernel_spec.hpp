@@ -41,6 +41,15 @@ constexpr lane_stride stride_along(const plan_view& plan, const recipe_load& l, 
   return stride_along(plan, l.axes, d);
 }
 
+// So many positions of coordinate d lie next to each other, from each multiple of that number on, where a view takes
+// the coordinate apart; 1 where none do.
+constexpr std::int64_t run_along(const plan_view& plan, slice_of axes, std::size_t d) {
+  std::int64_t run = 1;
+  for (const view_axis& a : plan.axes_of(axes))  // outer to inner
+    if (a.of == d) run = a.stride == 1 && a.size.is_known() ? a.size.value() : 1;
+  return run;
+}
+
 // What unknown extents count as in costs and choices.
 inline constexpr std::int64_t typical_extent = 64;
 constexpr std::int64_t known_or_typical(local_extent e) {
@@ -116,6 +125,7 @@ class kernel_spec {
     return plan_->refs_of(node(node_ref.index).inputs);
   }
   constexpr lane_stride stride_along(slice_of axes, std::size_t d) const { return plan::stride_along(*plan_, axes, d); }
+  constexpr std::int64_t run_along(slice_of axes, std::size_t d) const { return plan::run_along(*plan_, axes, d); }
   constexpr lane_stride stride_along(const recipe_load& l, std::size_t d) const {
     return plan::stride_along(*plan_, l, d);
   }

@@ -230,10 +230,14 @@ template <class Tables> constexpr plan_view view_of(const Tables& p) {
 
 #undef DNNKIT_PLAN_TABLES
 
-// visit(b) for the number of every buffer that a step writes.
+// visit(b) for the number of every buffer that a step writes, but for tile storage.
 constexpr void for_each_written(const plan_view& plan, const step& s, auto visit) {
-  for (const recipe_output& o : plan_view::part<recipe_output>(plan.outputs, plan.recipes[s.kernel].outputs))
-    visit(plan.numbers_of(s.operands)[o.operand]);
+  const recipe& last = plan.recipes[s.kernel];
+  for (std::size_t i = 0; i < plan_view::stages_of(last); ++i)
+    for (const recipe_output& o : plan_view::part<recipe_output>(plan.outputs, plan.stage_of(last, i).outputs))
+      if (const std::int32_t b = plan.numbers_of(s.operands)[o.operand];
+          plan.buffers[static_cast<std::size_t>(b)].where != storage::tiles)
+        visit(b);
 }
 
 // The table that a plan's dimensions refer to.

@@ -149,10 +149,11 @@ class plan_check {
     for (std::size_t i = 0; i < p_.stages_of(r); ++i) check_stage(p_.stage_of(r, i), operands);
   }
 
-  // Stages hand values to later ones in tile storage, which nobody else has; tiles are cut along known axes.
+  // Stages hand values to later ones in tile storage, which nobody else has, or, where they run once, also in memory;
+  // tiles are cut along known axes.
   void check_stages(const recipe& r, std::span<const std::int32_t> operands, bool setup) {
     const std::size_t stages = p_.stages_of(r);
-    std::set<std::int32_t> handed;
+    std::set<std::int32_t> handed, kept;
     tile_.clear();
     if (stages > 1) {
       if (setup) fail("a setup step of several stages");
@@ -165,17 +166,27 @@ class plan_check {
         const std::int32_t b = operands[l.operand];
         if ((p_.buffers[at(b)].where == storage::tiles) != handed.contains(b))
           return fail("tile storage that no earlier stage of the kernel has written");
+        kept.erase(b);
       }
       for (std::uint32_t k = 0; k < stage.outputs.count; ++k) {
         const recipe_output& o = p_.outputs[stage.outputs.first + k];
         const std::int32_t b = operands[o.operand];
         const bool hands_over = p_.buffers[at(b)].where == storage::tiles;
-        if (hands_over != (i + 1 < stages)) return fail("a stage that hands over what is no tile storage");
+        const bool keeps = !hands_over && i + 1 < stages;
+        if (hands_over && i + 1 == stages) return fail("a kernel whose last stage hands over what it computes");
+        if (keeps && !runs_once(stage)) return fail("a stage that hands over what is no tile storage, tile by tile");
+        if (keeps) kept.insert(b);
         if (!hands_over) continue;
         handed.insert(b);
         if (!handed_over_.insert(b).second) return fail("tile storage that is handed over twice");
       }
     }
+    if (!kept.empty()) fail("a stage that stores what no later stage of the kernel reads");
+  }
+  // Does each tile, of which there is one, need all that the stage computes?
+  bool runs_once(const recipe& stage) const {
+    return std::ranges::all_of(tile_, [](std::int64_t positions) { return positions == 0; }) &&
+           std::ranges::all_of(p_.reaches_of(stage.reach), [](const tile_reach& r) { return r.is_whole(); });
   }
 
   void check_stage(const recipe& r, std::span<const std::int32_t> operands) {

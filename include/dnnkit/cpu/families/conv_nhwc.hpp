@@ -230,22 +230,29 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
+    const index_t out_d = extent_value<out_extent(0)>(call);
+    run_with(call, first, last, [&](auto acc, index_t n, index_t y, index_t x, index_t oc, auto valid) {
+      values::template finish<float_lanes, 1>(call, place_of(n, y, x, oc, out_d), valid, acc);
+    });
+  }
+  // The coordinates of what an epilogue is given (cpu/micro/conv.hpp).
+  [[gnu::always_inline]] static coordinates place_of(index_t n, index_t y, index_t x, index_t oc, index_t out_d) {
+    coordinates at{};
+    at[1] = oc;
+    at[0] = has_axis(0) ? n / out_d : n;
+    if constexpr (has_axis(0)) at[position(0) + 2] = n % out_d;
+    if constexpr (has_axis(1)) at[position(1) + 2] = y;
+    at[position(2) + 2] = x;
+    return at;
+  }
+  // The same with another epilogue.
+  static void run_with(const kernel_call& call, index_t first, index_t last, auto&& finish) noexcept {
     const auto c = convolution(call);
     const number* weights = packed_of_run(call);
     if constexpr (packs_once) weights = reinterpret_cast<const number*>(call.packed);
     const number* in = reinterpret_cast<const number*>(call.scratch);
     if constexpr (in_place) in = facts::first_tap(call);
     const number* start = bias.from == source::nothing ? nullptr : weights + weight_numbers;
-    const index_t out_d = c.out_d;
-    const auto finish = [&](auto acc, index_t n, index_t y, index_t x, index_t oc, auto valid) {
-      coordinates at{};
-      at[1] = oc;
-      at[0] = has_axis(0) ? n / out_d : n;
-      if constexpr (has_axis(0)) at[position(0) + 2] = n % out_d;
-      if constexpr (has_axis(1)) at[position(1) + 2] = y;
-      at[position(2) + 2] = x;
-      values::template finish<float_lanes, 1>(call, at, valid, acc);
-    };
     if constexpr (has_room) c.run(in, weights, start, first, last, finish, reinterpret_cast<number*>(call.worker));
     else c.run(in, weights, start, first, last, finish);
   }

@@ -24,8 +24,9 @@ class winograd_spec : public convolution_spec {
 
   constexpr explicit winograd_spec(const kernel_spec& spec) : convolution_spec(spec) {}
 
-  // Why its kernels do not carry it out; empty when they do.
-  constexpr std::string_view unfit_for_tiles(accuracy allowed) const {
+  // Why its kernels do not carry it out; empty when they do. `in_tiles`: what it hands over is wanted tile by tile of
+  // this kernel's.
+  constexpr std::string_view unfit_for_tiles(accuracy allowed, bool in_tiles = false) const {
     if (axes < 2 || taps(0) != 1 || taps(1) != 3 || taps(2) != 3) return "the window has not 3 x 3 taps";
     for (std::size_t a = 0; a < 3; ++a)
       if (stride(a) != 1 || dilation(a) != 1) return "the window moves in steps or has holes";
@@ -33,7 +34,7 @@ class winograd_spec : public convolution_spec {
     if (allowed.billionths < error.billionths) return "its error may be larger than the accuracy that is asked for";
     if (const std::string_view why = unfit({}); !why.empty()) return why;
     if (anchor_type() != dtype::f32) return "the elements are not 32-bit floats";
-    if (runs_on_rows() || stored.reach.count != 0) return "its tiles are not rows of an image";
+    if ((runs_on_rows() && !in_tiles) || stored.reach.count != 0) return "its tiles are not rows of an image";
     return stored_channels_last() ? std::string_view() : unfit_for_staging();
   }
 
@@ -53,13 +54,18 @@ class winograd_spec : public convolution_spec {
         best = c;
     return best;
   }
+  // The same of a kernel that does more than that: its division is none of this one's business.
+  constexpr kernel_choice best_choice_with(const cpu_facts& facts, const kernel_work& more) const {
+    const kernel_choice best = best_choice(facts);
+    return choice_of(facts, {best.parameters[1], best.parameters[2]}, more);
+  }
 
  private:
   static constexpr double points = winograd_transform::points * winograd_transform::points;
   // Vector operations on a tile and a vector of channels, loads and stores included: counted.
   static constexpr double of_input = 240, of_output = 170;
 
-  constexpr kernel_choice choice_of(const cpu_facts& facts, division d) const {
+  constexpr kernel_choice choice_of(const cpu_facts& facts, division d, kernel_work more = {}) const {
     const even_pieces blocks = cut(tiles(), static_cast<double>(d.block));
     const auto groups = static_cast<double>(convolution.group), in = static_cast<double>(in_channels()),
                out = static_cast<double>(out_channels());
@@ -74,16 +80,15 @@ class winograd_spec : public convolution_spec {
     const tiled_cycles all{times * products.arithmetic + transforms / facts.multiply_adds,
                            times * products.starts + blocks.count * facts.costs.phase};
     // The weights at all points come from memory once, and from where they are then for each further block.
-    memory_traffic more;
     const double at_taps = 4 * elements_of(1), at_points = at_taps * points / 9;
     const double room = 4 * points * static_cast<double>(d.block) * (in + out / static_cast<double>(d.parts));
-    more.add_read(memory_level::memory, at_points - at_taps);
-    more.add_read(level_of(facts, room + at_points), (blocks.count - 1) * at_points * facts.costs.weights);
+    more.traffic.add_read(memory_level::memory, at_points - at_taps);
+    more.traffic.add_read(level_of(facts, room + at_points), (blocks.count - 1) * at_points * facts.costs.weights);
     // What a block hands from one phase to the next; in the second cache, transforms take as long as was counted.
     if (const memory_level level = level_of(facts, room); level > memory_level::l2) {
       const double bytes = 4 * points * tiles() * (in + out);
-      more.add_written(level, bytes);
-      more.add_read(level, bytes);
+      more.traffic.add_written(level, bytes);
+      more.traffic.add_read(level, bytes);
     }
     kernel_choice c =
         choice(facts, 1, all, !stored_channels_last(),

@@ -151,9 +151,10 @@ class convolution_spec : public kernel_spec {
   }
 
   // The choice of a kernel whose vectors run along `along` and whose tiles take so long; `staged`: the input is brought
-  // into scratch memory, since it is not stored so. `more`: what it moves besides operands.
+  // into scratch memory, since it is not stored so. `more`: the cycles of what it does besides, and what it moves
+  // besides operands.
   constexpr kernel_choice choice(const cpu_facts& facts, std::size_t along, const tiled_cycles& tiles, bool staged,
-                                 std::string_view reason, const memory_traffic& more = {}) const {
+                                 std::string_view reason, const kernel_work& more = {}) const {
     kernel_choice c;
     const operand_reading packed = is_packed_once() ? operand_reading::packed_once : operand_reading::packed_each_run;
     c.operands = {staged ? operand_reading::staged : operand_reading::in_place, packed,
@@ -166,7 +167,8 @@ class convolution_spec : public kernel_spec {
     kernel_work work{.cycles = tiles.arithmetic + vectors * tree_cost(*this, facts, along, facts.float_lanes).outputs(),
                      .starts = tiles.starts,
                      .traffic = traffic_of(*this, facts)};
-    work.traffic += more;
+    work.cycles += more.cycles;
+    work.traffic += more.traffic;
     if (staged) add_staging(facts, along, work);
     if (!is_packed_once()) {
       work.gathered += elements_of(1);

@@ -55,7 +55,9 @@ inline constexpr int longest_winograd_sum = 128;
 //
 // `input` of run() points at what the first tap of output pixel (0, 0) of image 0 reads, as that of conv_of
 // (cpu/micro/conv.hpp): out_h + 2 rows of out_w + 2 pixels are read, and nothing else; what tiles need beyond is zero.
-// The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes), n being image * out_d + plane.
+// The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes), n being image * out_d + plane; or, where it
+// has that, once a tile as epilogue.of_tile(float_vec (&all)[4][4], there_h, there_w, n, y, x, oc, lanes), y and x
+// being those of the first output, of which only so many rows and columns are there.
 template <winograd_attributes A, class Images = index_t, class Depth = index_t, class Height = index_t,
           class Width = index_t, class RowStride = index_t, class PixelStride = constant<A.in_channels>>
 struct winograd {
@@ -307,11 +309,15 @@ struct winograd {
       const auto finish = [&](index_t oc, auto lanes) __attribute__((always_inline)) {
         float_vec all[outputs][outputs];
         outputs_of(from + (oc - begin), bias == nullptr ? float_vec(0.0f) : load_bias(bias + oc, lanes), all);
+        if constexpr (requires { epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes); }) {
+          epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes);
+        } else {
 #pragma GCC unroll 1
-        for (index_t i = 0; i < there_h; ++i) {
+          for (index_t i = 0; i < there_h; ++i) {
 #pragma GCC unroll 4
-          for (index_t j = 0; j < outputs; ++j)
-            if (j < there_w) epilogue(all[i][j], at.image, at.y + i, at.x + j, oc, lanes);
+            for (index_t j = 0; j < outputs; ++j)
+              if (j < there_w) epilogue(all[i][j], at.image, at.y + i, at.x + j, oc, lanes);
+          }
         }
       };
       index_t oc = begin;
