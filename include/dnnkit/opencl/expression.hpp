@@ -160,6 +160,14 @@ float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
     dnnkit_multiply_k(2, z, tm, tn, ldb, across)          \
     dnnkit_multiply_k(3, w, tm, tn, ldb, across)          \
   }
+#define dnnkit_score(tm, tn, rows, across, depth)                                                              \
+  dnnkit_unroll(k, depth) {                                                                                    \
+    float4 a[tm], b[tn];                                                                                       \
+    dnnkit_unroll(i, tm) a[i] = la[i * rows + k];                                                              \
+    dnnkit_unroll(j, tn) b[j] = lb[j * across + k];                                                            \
+    dnnkit_unroll(i, tm) dnnkit_unroll(j, tn) scores[i][j] = fma(                                              \
+        a[i].x, b[j].x, fma(a[i].y, b[j].y, fma(a[i].z, b[j].z, fma(a[i].w, b[j].w, scores[i][j]))));          \
+  }
 )";
 
 }  // namespace dnnkit::opencl

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "dnnkit/opencl/planned/attention.hpp"
+#include "dnnkit/opencl/attention_family.hpp"
 #include "dnnkit/opencl/planned/image_tiles.hpp"
 #include "dnnkit/opencl/planned/kernels.hpp"
 #include "dnnkit/opencl/planned/normalised.hpp"
@@ -24,7 +24,7 @@ namespace opencl {
 
 inline constexpr auto planned_families =
     family_list<planned::register_tiles, planned::channel_windows, planned::group_rows, planned::work_items,
-                planned::one_group, planned::attention, planned::normalised_operand, planned::normalised_result,
+                planned::one_group, attention, planned::normalised_operand, planned::normalised_result,
                 planned::product_pair, planned::image_tiles, planned::small_steps>{};
 
 }  // namespace opencl
