@@ -36,8 +36,8 @@ template <class Set> class attention_writer {
     w_.out << "int turn=0;\n{\nconst int first=slice*" << t_.bk << ",c=0;\n";
     fetch(keys_);
     put(keys_);
-    w_.out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\nfor(int s=0;s<" << steps_ << ";++s){\nconst int first=(s*"
-           << t_.slices << "+slice)*" << t_.bk << ";\nfloat scores[" << t_.tm << "][" << t_.tn << "];\n";
+    w_.out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\nfor(int s=0;s<" << steps_ << ";++s){\nconst int first=(s*" << t_.slices
+           << "+slice)*" << t_.bk << ";\nfloat scores[" << t_.tm << "][" << t_.tn << "];\n";
     unroll("i", t_.tm);
     unroll("j", t_.tn);
     w_.out << "scores[i][j]=0;\n";
@@ -72,17 +72,23 @@ template <class Set> class attention_writer {
   constexpr void head() {
     const std::size_t q = scores_.input_shape(0).size(), k = scores_.input_shape(1).size(),
                       v = w_.input_shape(1).size();
-    keys_ = {&scores_, scores_.input(1), 'y', walk_of(scores_, scores_.input(1), k - 2, k - 1, k - 1, k), true, t_.bk,
-             t_.step,  t_.depth(x_) / t_.step};
-    values_ = {&w_,       w_.input(1),      'v', walk_of(w_, w_.input(1), v - 2, v - 1, v - 1, v), false,
-               t_.width(x_), values_at_once(), t_.bk / values_at_once()};
+    keys_ = {
+        &scores_, scores_.input(1),      'y', walk_of(scores_, scores_.input(1), k - 2, k - 1, k - 1, k), true, t_.bk,
+        t_.step,  t_.depth(x_) / t_.step};
+    values_ = {&w_,
+               w_.input(1),
+               'v',
+               walk_of(w_, w_.input(1), v - 2, v - 1, v - 1, v),
+               false,
+               t_.width(x_),
+               values_at_once(),
+               t_.bk / values_at_once()};
     q_walk_ = walk_of(scores_, scores_.input(0), q - 1, q, q - 2, q - 1);
     steps_ = t_.steps(x_);
     w_.out << "// attention of " << x_.heads << " heads, " << x_.queries << " queries, " << x_.keys << " keys of "
            << x_.depth << " numbers, values of " << x_.width << ": " << t_.bq << " queries a group, tiles of " << t_.bk
-           << " keys, " << t_.tm << 'x' << t_.tn << " an item, " << t_.slices
-           << (t_.slices == 1 ? " slice" : " slices") << " of the keys, stages of " << t_.step << " and "
-           << values_at_once() << '\n';
+           << " keys, " << t_.tm << 'x' << t_.tn << " an item, " << t_.slices << (t_.slices == 1 ? " slice" : " slices")
+           << " of the keys, stages of " << t_.step << " and " << values_at_once() << '\n';
     for (recipe_writer<Set>* stage : {&scores_, &weights_, &w_}) stage->comment_nodes();
     w_.out << "__attribute__((reqd_work_group_size(" << t_.items() << ",1,1)))\n";
     const std::int64_t blocks = detail::divided_up(x_.queries, t_.bq);
@@ -201,7 +207,8 @@ template <class Set> class attention_writer {
       w_.out << "*(local float4*)&" << place << pitch << rest << "]=f4[q];\n";
     } else {
       for (int u = 0; u < 4; ++u)
-        w_.out << place << pitch << rest << '+' << u * pitch << "]=f4[q]." << "xyzw"[u] << ";\n";
+        w_.out << place << pitch << rest << '+' << u * pitch << "]=f4[q]."
+               << "xyzw"[u] << ";\n";
     }
     w_.out << "}\n}\n";
   }
@@ -313,11 +320,11 @@ template <class Set> class attention_writer {
            << ")*" << across << ");\n";
     unroll("j", across / 4);
     w_.out << "x=fmax(x,fmax(fmax(all[j].x,all[j].y),fmax(all[j].z,all[j].w)));\n"
-              "const float less=exp(largest[i]-x);\nlargest[i]=x;\ntotal[i]*=less;\n";
+              "const float less=dnnkit_weight(largest[i],x);\nlargest[i]=x;\ntotal[i]*=less;\n";
     unroll("j", t_.fours(x_));
     w_.out << "sums[i][j]*=less;\n";
     unroll("j", t_.tn);
-    w_.out << "{\nconst float weight=exp(scores[i][j]-x);\ntotal[i]+=weight;\nlp[(row+i*" << t_.rows() << ")*"
+    w_.out << "{\nconst float weight=dnnkit_weight(scores[i][j],x);\ntotal[i]+=weight;\nlp[(row+i*" << t_.rows() << ")*"
            << t_.weight_pitch() << "+column+j*" << across << "]=weight;\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n";
   }
   static constexpr operand_ref plan_output(const recipe_writer<Set>& w) {
@@ -333,11 +340,11 @@ template <class Set> class attention_writer {
     w_.out << "{\nconst int line=slice*" << t_.bq << "+row+i*" << t_.rows() << ";\ntotals[line*" << across
            << "+column]=total[i];\nif(column==0)parts[line]=largest[i];\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n"
               "for(int e=id;e<"
-           << t_.bq << ";e+=" << t_.items() << "){\nfloat x=parts[e],sum=0;\nfor(int s=e;s<" << lines
-           << ";s+=" << t_.bq << ")x=fmax(x,parts[s]);\nfor(int s=e;s<" << lines << ";s+=" << t_.bq
-           << "){\nconst float part=exp(parts[s]-x);\nfloat mine=0;\nfor(int j=0;j<" << across << ";++j)mine+=totals[s*"
-           << across << "+j];\nparts[s]=part;\nsum+=part*mine;\n}\nfor(int s=e;s<" << lines << ";s+=" << t_.bq
-           << ")parts[s]/=sum;\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n";
+           << t_.bq << ";e+=" << t_.items() << "){\nfloat x=parts[e],sum=0;\nfor(int s=e;s<" << lines << ";s+=" << t_.bq
+           << ")x=fmax(x,parts[s]);\nfor(int s=e;s<" << lines << ";s+=" << t_.bq
+           << "){\nconst float part=dnnkit_weight(parts[s],x);\nfloat mine=0;\nfor(int j=0;j<" << across
+           << ";++j)mine+=totals[s*" << across << "+j];\nparts[s]=part;\nsum+=part*mine;\n}\nfor(int s=e;s<" << lines
+           << ";s+=" << t_.bq << ")parts[s]/=sum;\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n";
     unroll("i", t_.tm);
     w_.out << "{\nconst int line=slice*" << t_.bq << "+row+i*" << t_.rows() << ";\n";
     unroll("j", t_.fours(x_));

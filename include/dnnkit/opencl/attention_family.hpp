@@ -128,35 +128,34 @@ struct attention {
     if (const std::string_view why = stages.unfit(); !why.empty()) return no_match{why};
     const attention_tile t = tile_for(stages.extents(), facts);
     if (t.bq == 0) return no_match{"local memory does not hold some queries and keys of a head"};
-    kernel_choice c = planned::choice_of(time(stages, facts, t),
-                                         "scores stay in local memory, for some queries and keys at a time");
+    kernel_choice c =
+        planned::choice_of(time(stages, facts, t), "scores stay in local memory, for some queries and keys at a time");
     for (std::int64_t n : {t.bq, t.bk, t.tm, t.tn, t.slices, t.step, t.buffers})
       c.parameters.push_back(static_cast<std::int32_t>(n));
     return c;
   }
 
  private:
-  // There are tables of one tile each for a device of the kind that products are fitted to.
-  static constexpr attention_tile tile_for(const attention_extents& x, const gpu_facts& facts) {
+  // The kind of device that tiles are fitted to, with as many compute units and as much local memory.
+  static constexpr product_gpu gpu_of(const gpu_facts& facts) {
     product_gpu gpu;
     gpu.compute_units = facts.compute_units;
     gpu.group_local = std::min(gpu.group_local, facts.local_bytes / 4);
-    return choose_attention_tile(x, gpu);
+    return gpu;
+  }
+  static constexpr attention_tile tile_for(const attention_extents& x, const gpu_facts& facts) {
+    return choose_attention_tile(x, gpu_of(facts));
   }
   static constexpr gpu_kernel_time time(const attention_stages& s, const gpu_facts& facts, const attention_tile& t) {
-    const attention_extents x = s.extents();
-    const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+    constexpr double fitted_to = devices::h200.lanes * devices::h200.gigahertz;
     const gpu_stage scores(s.scores), weights(s.weights), values(s.values);
-    const double groups = real(x.heads * detail::divided_up(x.queries, t.bq)), both = real(x.depth + x.width);
-    const double keys = real(t.steps(x) * t.slices * t.bk);
     gpu_work w;
-    w.compute = compute_time(facts, groups, 2 * real(t.bq) * keys * both, facts.shares.attention) +
-                element_time(facts, scores.elements() * (scores.operations_behind() +
-                                                         weights.operations(weights.input(0))) +
-                                        values.elements() * values.operations_behind());
-    w.near = 4 * groups * real(x.keys) * both;
+    const double clocks = detail::clocks_of_tile(s.extents(), t, gpu_of(facts)) - detail::clocks_of_launch;
+    w.compute =
+        clocks / (1e3 * devices::h200.gigahertz) * fitted_to / (facts.lanes * facts.gigahertz) +
+        element_time(facts, scores.elements() * (scores.operations_behind() + weights.operations(weights.input(0))) +
+                                values.elements() * values.operations_behind());
     for (const gpu_stage& stage : {scores, weights, values}) stage.add_operands(facts, w);
-    w.fixed = facts.pipeline;
     gpu_kernel_time all(facts);
     all.add(w);
     return all;

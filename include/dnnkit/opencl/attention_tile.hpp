@@ -62,25 +62,29 @@ struct attention_tile {
 
 namespace detail {
 
-// Clocks that attention takes with a tile.
+// Clocks that attention takes with a tile: what a group's slices multiply, bring into local memory and read there, the
+// longer the fewer items there are to hide what the others wait for. Numbers are fitted to the tiles of nine shapes on
+// an H100 (bench_opencl --sweep, launches one behind the other).
 constexpr double clocks_of_tile(const attention_extents& x, const attention_tile& t, const product_gpu& gpu) {
-  constexpr double lanes = 128, warp = 32, warps_for_half = 4.9, clocks_of_wait = 60, clocks_of_step = 700;
+  constexpr double lanes = 128, warp = 32, warps_for_half = 0.95, of_read = 2.33, of_load = 15.6, of_row = 2.05;
+  constexpr double clocks_of_wait = 40, clocks_of_step = 1270, clocks_of_ends = 3290, registers_a_number = 3.16;
   const auto real = [](std::int64_t n) { return static_cast<double>(n); };
   const std::int64_t groups = divided_up(x.heads * divided_up(x.queries, t.bq), gpu.compute_units);
-  const std::int64_t warps = divided_up(t.items(), static_cast<std::int64_t>(warp));
-  const std::int64_t columns = 4 * t.fours(x);
-  const std::int64_t registers = warps * 32 * (t.tm * (columns + t.tn) + 4 * (t.tm + std::max(t.tn, columns / 4)) + 48);
-  const std::int64_t resident = std::max<std::int64_t>(
-      1, std::min({groups, gpu.unit_local / t.local(x), gpu.unit_items / t.items(), gpu.unit_registers / registers}));
-  // A clock of a unit brings 32 numbers from local memory, or multiplies and adds 128.
-  const auto share = [&](std::int64_t n) { return std::min(0.25 * real(t.tm * n) / real(t.tm + n), 1.0); };
-  const double of_tile = real(t.bq * t.bk) * (real(t.depth(x)) / share(t.tn) + real(t.width(x)) / share(columns) + 40);
-  const double waits = real(t.depth(x) / t.step + t.bk / t.values_at_once(x)) * (t.buffers == 1 ? 2 : 1) + 2;
-  const double steps = real(t.steps(x));
+  const std::int64_t items = divided_up(t.items(), static_cast<std::int64_t>(warp)) * 32;
+  const double warps = real(items) / warp, numbers = real(t.tm * (4 * t.fours(x) + t.tn));
+  const auto registers =
+      static_cast<std::int64_t>(std::min({registers_a_number * numbers, 255.0, real(gpu.unit_registers / items)}));
+  const std::int64_t resident =
+      std::max<std::int64_t>(1, std::min({groups, gpu.unit_local / t.local(x), gpu.unit_items / t.items(),
+                                          gpu.unit_registers / (items * std::max<std::int64_t>(registers, 1))}));
+  const std::int64_t keys = t.slices * t.bk, both = t.depth(x) + t.width(x);
+  const double reads = real(t.depth(x) / 4 * (t.tm + t.tn) + t.bk / 4 * (t.tm + 4 * t.fours(x)));
+  const double work = real(t.items()) / warp * reads * of_read + real(t.bq * keys * both) / lanes +
+                      (of_load * real(keys * both) / 4 + of_row * real(t.items() * t.tm)) / lanes;
+  const std::int64_t stages = t.depth(x) / t.step + t.bk / t.values_at_once(x);
+  const double waits = clocks_of_step + clocks_of_wait * real(stages * (t.buffers == 1 ? 2 : 1) + 1);
   return clocks_of_launch + in_batches(groups, resident, [&](double n) {
-           const double hidden = n * real(warps) / (n * real(warps) + warps_for_half);
-           return steps * (n * real(t.slices) * of_tile / lanes / hidden + clocks_of_wait * waits + clocks_of_step) +
-                  1500;
+           return real(t.steps(x)) * (work * (n + warps_for_half / warps) + waits) + clocks_of_ends;
          });
 }
 
@@ -88,11 +92,10 @@ constexpr double clocks_of_tile(const attention_extents& x, const attention_tile
 
 // Calls visit(tile) with the tiles that a group of the GPU has room for.
 constexpr void for_attention_tiles(const attention_extents& x, const product_gpu& gpu, auto visit) {
-  constexpr attention_tile shapes[] = {{8, 32, 4, 4},  {16, 32, 4, 4}, {16, 64, 4, 4}, {32, 32, 4, 4},
-                                       {32, 32, 8, 4}, {32, 64, 8, 4}, {64, 32, 8, 4}, {32, 64, 8, 8},
-                                       {64, 64, 8, 8}, {4, 32, 4, 4},  {16, 32, 8, 4}, {16, 64, 8, 8}};
-  constexpr std::int64_t slices[] = {1, 2, 4, 8}, steps[] = {8, 16, 32, 64, 128};
-  constexpr std::int64_t fewest_items = 64, most_sums = 64;
+  constexpr attention_tile shapes[] = {{8, 32, 4, 4},  {16, 32, 4, 4}, {16, 64, 4, 4}, {32, 32, 4, 4}, {48, 32, 4, 4},
+                                       {32, 64, 4, 4}, {16, 80, 4, 4}, {32, 80, 4, 4}, {40, 32, 8, 4}, {32, 64, 8, 4}};
+  constexpr std::int64_t slices[] = {1, 2, 3, 4, 8}, steps[] = {16, 32, 64};
+  constexpr std::int64_t fewest_items = 64, most_sums = 80, most_loads = 16;
   for (attention_tile t : shapes)
     for (std::int64_t s : slices) {
       t.slices = s;
@@ -101,8 +104,7 @@ constexpr void for_attention_tiles(const attention_extents& x, const product_gpu
         for (std::int64_t buffers : {2, 1}) {
           t.step = step, t.buffers = buffers;
           if (step >= x.depth + 16 || t.local(x) > gpu.group_local) continue;
-          if (detail::divided_up(t.bk * step / 4, t.items_of_slice()) > 16) continue;  // too many registers
-          visit(t);
+          if (detail::divided_up(t.bk * step / 4, t.items_of_slice()) <= most_loads) visit(t);
         }
     }
 }

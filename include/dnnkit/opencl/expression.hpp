@@ -146,6 +146,7 @@ DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 inline constexpr std::string_view prelude = R"(
 float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }
+float dnnkit_weight(float score, float largest) { return exp2((score - largest) * 0x1.715476p+0f); }
 float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 #define dnnkit_unroll(i, n) _Pragma("unroll") for (int i = 0; i < n; ++i)
 #define dnnkit_multiply_k(u, x, tm, tn, ldb, across)               \
