@@ -76,6 +76,32 @@ struct device {
   }
 };
 
+cl_program program_of(const device& d, const std::string& source) {
+  const char* start = source.c_str();
+  cl_int status = 0;
+  const cl_program program = clCreateProgramWithSource(d.context, 1, &start, nullptr, &status);
+  check(status, "making a program");
+  if (clBuildProgram(program, 1, &d.id, "-cl-std=CL1.2", nullptr, nullptr) != CL_SUCCESS) {
+    std::vector<char> log(1 << 16);
+    clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, log.size() - 1, log.data(), nullptr);
+    throw std::runtime_error(source + "\n" + log.data());
+  }
+  return program;
+}
+
+// Microseconds of what start() puts into the queue, one behind the other and one finish; the best of five.
+double time_of(const device& d, int times_each, auto start) {
+  double best = 1e30;
+  for (int i = 0; i < 5; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int j = 0; j < times_each; ++j) start();
+    check(clFinish(d.plain), "finishing");
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, took.count() / times_each);
+  }
+  return best;
+}
+
 struct shape {
   std::string name;
   dk::op::conv conv;               // of convolutions
@@ -100,6 +126,35 @@ std::int64_t count(const std::vector<std::int64_t>& list) {
   for (std::int64_t e : list) n *= e;
   return n;
 }
+
+dk::graph graph_of(const shape& s) {
+  dk::builder g;
+  const dk::tensor x = input(g, "x", s.x), w = input(g, "w", s.w);
+  dk::tensor y;
+  if (s.is_attention) {
+    const dk::tensor scores = dk::matmul(x, dk::transpose(w, {.perm = {0, 2, 1}})) * 0.125;
+    y = dk::matmul(dk::softmax(scores), input(g, "b", s.w));
+  } else if (s.is_conv) {
+    y = dk::conv(x, w, g.input("b", dk::f32, {s.w[0]}), s.conv);
+  } else {
+    y = dk::matmul(x, !s.is_transposed  ? w
+                      : s.w.size() == 2 ? dk::transpose(w, {.perm = {1, 0}})
+                                        : dk::transpose(w, {.perm = {0, 2, 1}}));
+    if (s.has_bias) y = y + g.input("b", dk::f32, {s.is_transposed ? s.w[s.w.size() - 2] : s.w.back()});
+  }
+  if (s.has_bias) y = dk::relu(y);
+  g.output("y", y);
+  return g.value();
+}
+
+// Attention is one kernel, whatever is expected of it: launches cost more than anything.
+constexpr dk::gpu_facts eager{.launch = 1e4, .gap = 5e3};
+struct joining : dk::targets::opencl {
+  struct joins {
+    static constexpr const dk::gpu_facts& facts = eager;
+    static constexpr auto families = dk::targets::opencl::joins::families;
+  };
+};
 
 // relu(sum + b) at one element of the result, and how many numbers were summed.
 struct reference {
@@ -187,23 +242,7 @@ class lock_file {
 class problem {
  public:
   problem(const device& d, const shape& s) : d_(d), s_(s) {
-    dk::builder g;
-    const dk::tensor x = input(g, "x", s.x), w = input(g, "w", s.w);
-    dk::tensor y;
-    if (s.is_attention) {
-      const dk::tensor scores = dk::matmul(x, dk::transpose(w, {.perm = {0, 2, 1}})) * 0.125;
-      y = dk::matmul(dk::softmax(scores), input(g, "b", s.w));
-    } else if (s.is_conv) {
-      y = dk::conv(x, w, g.input("b", dk::f32, {s.w[0]}), s.conv);
-    } else {
-      y = dk::matmul(x, !s.is_transposed  ? w
-                        : s.w.size() == 2 ? dk::transpose(w, {.perm = {1, 0}})
-                                          : dk::transpose(w, {.perm = {0, 2, 1}}));
-      if (s.has_bias) y = y + g.input("b", dk::f32, {s.is_transposed ? s.w[s.w.size() - 2] : s.w.back()});
-    }
-    if (s.has_bias) y = dk::relu(y);
-    g.output("y", y);
-    plan_ = dk::default_pipeline::run<dk::targets::opencl>(g.value()).plan;
+    plan_ = dk::default_pipeline::run<joining>(graph_of(s)).plan;
     if (plan_.steps.size() != 1) throw std::runtime_error(s.name + " is not one kernel");
     std::mt19937 random(1);
     std::uniform_real_distribution<float> real(-1, 1);
@@ -287,15 +326,8 @@ class problem {
     if (!w.draft.error.empty()) throw std::runtime_error(w.draft.error.str());
     text.resize(out.size());
     const std::string source = std::string(cl::prelude) + text;
-    const char* start = source.c_str();
+    const cl_program program = program_of(d_, source);
     cl_int status = 0;
-    const cl_program program = clCreateProgramWithSource(d_.context, 1, &start, nullptr, &status);
-    check(status, "making a program");
-    if (clBuildProgram(program, 1, &d_.id, "-cl-std=CL1.2", nullptr, nullptr) != CL_SUCCESS) {
-      std::vector<char> log(1 << 16);
-      clGetProgramBuildInfo(program, d_.id, CL_PROGRAM_BUILD_LOG, log.size() - 1, log.data(), nullptr);
-      throw std::runtime_error(text + "\n" + log.data());
-    }
     const std::string name = "k" + std::to_string(view().steps[0].kernel);
     const cl_kernel kernel = clCreateKernel(program, name.c_str(), &status);
     check(status, "making a kernel");
@@ -326,14 +358,7 @@ class problem {
     std::sort(events.begin(), events.end());
     t.event = events[events.size() / 2];
     const int times_each = std::clamp(static_cast<int>(2e3 / t.event), 2, 200);
-    t.launch = 1e30;
-    for (int i = 0; i < 5; ++i) {
-      const auto begin = std::chrono::steady_clock::now();
-      for (int j = 0; j < times_each; ++j) start_on(d_.plain, nullptr);
-      check(clFinish(d_.plain), "finishing");
-      const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-      t.launch = std::min(t.launch, took.count() / times_each);
-    }
+    t.launch = time_of(d_, times_each, [&] { start_on(d_.plain, nullptr); });
     clReleaseKernel(kernel);
     clReleaseProgram(program);
     return t;
@@ -376,6 +401,60 @@ class problem {
   std::int64_t outputs_ = 0;
 };
 
+// How many kernels a shape is where stages are not joined, and what all of them take, in microseconds; and whether they
+// would be joined.
+void measure_apart(const device& d, const shape& s, const lock_file& turn) {
+  const dk::graph g = graph_of(s);
+  using pipeline = dk::without<dk::default_pipeline, dk::passes::join_stages>;
+  const dk::plan::plan_draft draft = pipeline::run<dk::targets::opencl>(g).plan;
+  const dk::plan_view plan = dk::plan::view_of(draft);
+  std::string source(cl::prelude);
+  std::vector<cl::work_size> work;
+  for (std::size_t r = 0; r < plan.recipes.size(); ++r) {
+    std::string text(1 << 18, '\0');
+    cl::source_writer out(text.data(), text.size());
+    work.push_back(cl::write_kernel<dk::builtin_set>(plan, r, out).work);
+    source.append(text, 0, out.size());
+  }
+  const cl_program program = program_of(d, source);
+  cl_int status = 0;
+  std::vector<cl_mem> buffers;
+  for (const dk::plan::buffer& b : plan.buffers) {
+    const std::vector<float> zeros(static_cast<std::size_t>(b.elements.value()));
+    buffers.push_back(clCreateBuffer(d.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, zeros.size() * sizeof(float),
+                                     const_cast<float*>(zeros.data()), &status));
+    check(status, "making a buffer");
+  }
+  std::vector<cl_kernel> kernels;
+  const cl_uint zero = 0;
+  for (const dk::plan::step& step : plan.steps) {
+    kernels.push_back(clCreateKernel(program, ("k" + std::to_string(step.kernel)).c_str(), &status));
+    check(status, "making a kernel");
+    cl_uint i = 0;
+    for (const std::int32_t b : plan.numbers_of(step.operands)) {
+      check(clSetKernelArg(kernels.back(), i++, sizeof(cl_mem), &buffers[static_cast<std::size_t>(b)]), "an argument");
+      check(clSetKernelArg(kernels.back(), i++, sizeof zero, &zero), "an argument");
+    }
+  }
+  const lock_file::held now(turn);
+  const auto start = [&] {
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      const cl::work_size& w = work[plan.steps[k].kernel];
+      const auto group = static_cast<std::size_t>(w.group_size);
+      const std::size_t items = static_cast<std::size_t>(w.groups({})) * group;
+      check(clEnqueueNDRangeKernel(d.plain, kernels[k], 1, nullptr, &items, &group, 0, nullptr, nullptr), "starting");
+    }
+  };
+  const double first = time_of(d, 1, start);
+  const double us = time_of(d, std::clamp(static_cast<int>(4e3 / first), 2, 200), start);
+  const bool is_one = dk::default_pipeline::run<dk::targets::opencl>(g).plan.steps.size() == 1;
+  std::printf("    %zu kernels %*s %9.2f             plans have %s\n", kernels.size(), 31, "", us,
+              is_one ? "one" : "these");
+  for (cl_kernel k : kernels) clReleaseKernel(k);
+  for (cl_mem b : buffers) clReleaseMemObject(b);
+  clReleaseProgram(program);
+}
+
 std::vector<shape> shapes() {
   std::vector<shape> list;
   const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -403,6 +482,7 @@ std::vector<shape> shapes() {
     list.push_back(s);
   };
   for (std::int64_t keys : {128, 197, 384, 1024}) attention(12, keys, keys, 64);
+  attention(8, 4096, 4096, 64);
   attention(12, 1, 1024, 64);
   attention(32, 49, 49, 32);
   attention(8, 1024, 77, 80);
@@ -473,6 +553,7 @@ void measure(const device& d, const shape& s, bool sweeps, const lock_file& turn
   problem p(d, s);
   const division chosen = p.choice();
   print(s.name.c_str(), chosen, s.is_attention, p, p.measure(chosen, turn));
+  if (s.is_attention) measure_apart(d, s, turn);
   if (!sweeps || (!s.is_attention && chosen.chosen != cl::family::tiles && chosen.chosen != cl::family::windows))
     return;
   p.for_choices(chosen.chosen, [&](const division& other) {

@@ -62,29 +62,26 @@ struct attention_tile {
 
 namespace detail {
 
-// Clocks that attention takes with a tile: what a group's slices multiply, bring into local memory and read there, the
-// longer the fewer items there are to hide what the others wait for. Numbers are fitted to the tiles of nine shapes on
-// an H100 (bench_opencl --sweep, launches one behind the other).
+// Clocks that attention takes with a tile: what a group's slices multiply, bring into local memory and read there, do
+// with rows of scores, and wait; the longer the fewer items there are to hide what the others wait for. Numbers are
+// fitted to the tiles of ten shapes on an H100 (bench_opencl --sweep, launches one behind the other).
 constexpr double clocks_of_tile(const attention_extents& x, const attention_tile& t, const product_gpu& gpu) {
-  constexpr double lanes = 128, warp = 32, warps_for_half = 0.95, of_read = 2.33, of_load = 15.6, of_row = 2.05;
-  constexpr double clocks_of_wait = 40, clocks_of_step = 1270, clocks_of_ends = 3290, registers_a_number = 3.16;
+  constexpr double lanes = 128, warp = 32, warps_for_half = 0.88, of_read = 1.52, of_load = 38.8, of_row = 97;
+  constexpr double clocks_of_wait = 76, clocks_of_ends = 3784;
   const auto real = [](std::int64_t n) { return static_cast<double>(n); };
   const std::int64_t groups = divided_up(x.heads * divided_up(x.queries, t.bq), gpu.compute_units);
-  const std::int64_t items = divided_up(t.items(), static_cast<std::int64_t>(warp)) * 32;
-  const double warps = real(items) / warp, numbers = real(t.tm * (4 * t.fours(x) + t.tn));
-  const auto registers =
-      static_cast<std::int64_t>(std::min({registers_a_number * numbers, 255.0, real(gpu.unit_registers / items)}));
   const std::int64_t resident =
-      std::max<std::int64_t>(1, std::min({groups, gpu.unit_local / t.local(x), gpu.unit_items / t.items(),
-                                          gpu.unit_registers / (items * std::max<std::int64_t>(registers, 1))}));
+      std::max<std::int64_t>(1, std::min({groups, gpu.unit_local / t.local(x), gpu.unit_items / t.items()}));
   const std::int64_t keys = t.slices * t.bk, both = t.depth(x) + t.width(x);
   const double reads = real(t.depth(x) / 4 * (t.tm + t.tn) + t.bk / 4 * (t.tm + 4 * t.fours(x)));
-  const double work = real(t.items()) / warp * reads * of_read + real(t.bq * keys * both) / lanes +
-                      (of_load * real(keys * both) / 4 + of_row * real(t.items() * t.tm)) / lanes;
+  const double work =
+      of_read * reads * real(t.items()) / warp +
+      (real(t.bq * keys * both) + of_load * real(keys * both / 4) + of_row * real(t.items() * t.tm)) / lanes;
   const std::int64_t stages = t.depth(x) / t.step + t.bk / t.values_at_once(x);
-  const double waits = clocks_of_step + clocks_of_wait * real(stages * (t.buffers == 1 ? 2 : 1) + 1);
+  const double waits = clocks_of_wait * real(stages * (t.buffers == 1 ? 2 : 1) + 1);
+  const double not_hidden = warps_for_half / real(divided_up(t.items(), static_cast<std::int64_t>(warp)));
   return clocks_of_launch + in_batches(groups, resident, [&](double n) {
-           return real(t.steps(x)) * (work * (n + warps_for_half / warps) + waits) + clocks_of_ends;
+           return real(t.steps(x)) * (work * (n + not_hidden) + waits) + clocks_of_ends;
          });
 }
 
@@ -92,8 +89,9 @@ constexpr double clocks_of_tile(const attention_extents& x, const attention_tile
 
 // Calls visit(tile) with the tiles that a group of the GPU has room for.
 constexpr void for_attention_tiles(const attention_extents& x, const product_gpu& gpu, auto visit) {
-  constexpr attention_tile shapes[] = {{8, 32, 4, 4},  {16, 32, 4, 4}, {16, 64, 4, 4}, {32, 32, 4, 4}, {48, 32, 4, 4},
-                                       {32, 64, 4, 4}, {16, 80, 4, 4}, {32, 80, 4, 4}, {40, 32, 8, 4}, {32, 64, 8, 4}};
+  constexpr attention_tile shapes[] = {{8, 32, 4, 4},  {16, 32, 4, 4}, {16, 64, 4, 4}, {32, 32, 4, 4},
+                                       {48, 32, 4, 4}, {32, 64, 4, 4}, {16, 80, 4, 4}, {32, 80, 4, 4},
+                                       {40, 32, 8, 4}, {64, 32, 8, 4}, {32, 64, 8, 4}};
   constexpr std::int64_t slices[] = {1, 2, 3, 4, 8}, steps[] = {16, 32, 64};
   constexpr std::int64_t fewest_items = 64, most_sums = 80, most_loads = 16;
   for (attention_tile t : shapes)
