@@ -15,6 +15,7 @@ struct gpu_shares {
   double tiles_4x4 = 0.40, tiles_8x4 = 0.49, tiles_8x8 = 0.60;  // products, by what a work-item has in registers
   double convolution = 0.85;                                    // a convolution's part of such a product
   double depthwise = 0.076;                                     // a window on each channel
+  double attention = 0.20;                                      // both products and the softmax between them
   double elements = 0.25;                                       // element-wise operators
 };
 
@@ -52,8 +53,8 @@ namespace devices {
 
 // An H200; of an H100 all but the memory, 3350 GB/s, is alike. Launch, gap, hand-over, the bandwidth of L2 and the
 // shares of the peak are measured on an H200 with float32 kernels in OpenCL C: products of 96 to 4096 rows, layers of
-// ResNet-50 (tests/cost/gpu_estimate.cpp has their times). Compute units, clock and memory are NVIDIA's data sheet; the
-// size of L2 is what the device says.
+// ResNet-50, attention of 128 and 197 keys (tests/cost/gpu_estimate.cpp has their times). Compute units, clock and
+// memory are NVIDIA's data sheet; the size of L2 is what the device says.
 inline constexpr gpu_facts h200{};
 
 // Two cores of a server behind OpenCL, as PoCL 3.1 has them: vectors of 8 floats, two multiply-adds a cycle; local

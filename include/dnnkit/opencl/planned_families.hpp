@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // What a GPU's facts make of a network: families of OpenCL kernels that plans count on, and targets with such facts.
 //
-// Planned only. The kernels that targets::opencl runs are those of opencl/kernels.hpp, which compute an element a
-// work-item and know no stages; these families say what kernels with register tiles and local memory would cost, so
-// that passes can be asked what plan a target with launches of some microseconds would get: `dnnkit explain --target
-// opencl`. Nothing is compiled from such a plan.
+// Planned only. The kernels that targets::opencl runs are those of opencl/kernels.hpp, of which attention alone has
+// several stages (opencl/attention_family.hpp); these families say what kernels with register tiles and local memory
+// would cost, so that passes can be asked what plan a target with launches of some microseconds would get: `dnnkit
+// explain --target opencl`. Nothing is compiled from such a plan.
 #pragma once
 
 #include <span>
 #include <string_view>
 #include <utility>
 
-#include "dnnkit/opencl/attention_family.hpp"
+#include "dnnkit/opencl/planned/attention.hpp"
 #include "dnnkit/opencl/planned/image_tiles.hpp"
 #include "dnnkit/opencl/planned/kernels.hpp"
 #include "dnnkit/opencl/planned/normalised.hpp"
@@ -24,7 +24,7 @@ namespace opencl {
 
 inline constexpr auto planned_families =
     family_list<planned::register_tiles, planned::channel_windows, planned::group_rows, planned::work_items,
-                planned::one_group, attention, planned::normalised_operand, planned::normalised_result,
+                planned::one_group, planned::attention, planned::normalised_operand, planned::normalised_result,
                 planned::product_pair, planned::image_tiles, planned::small_steps>{};
 
 }  // namespace opencl
