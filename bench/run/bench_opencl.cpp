@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products, convolutions and attention on an OpenCL device, one kernel each, as networks have them: the first two with a
-// bias and a Relu behind.
+// Products, convolutions and attention on an OpenCL device, one kernel each, as networks have them: the first two with
+// a bias and a Relu behind, attention beside the kernels that it is where stages are not joined.
 // Each is compared with sums in double precision at some elements, then timed by the device's own clock (events) and by
 // the host's (launches one behind the other and one finish, so with the gaps between them).
 //   g++ -std=c++20 -O2 -Iinclude bench/run/bench_opencl.cpp -lOpenCL -o bench_opencl

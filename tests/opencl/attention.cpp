@@ -57,6 +57,18 @@ void check_one(auto build, std::uint64_t times = 1) {
       times);
 }
 
+// In the compiler.
+struct model {
+  static constexpr void build(dk::builder& g) {
+    const tensor x = g.input("x", f32, {1, 2, 40, 32});
+    const tensor s = dk::matmul(x, dk::transpose(x, {.perm = {0, 1, 3, 2}})) + g.weight("mask", {40, 40});
+    g.output("y", dk::matmul(dk::softmax(s), x));
+  }
+};
+using net = dk::compile<model, dk::targets::opencl>;
+static_assert(net::kernels == 1 && net::arena_bytes == 0);
+static_assert(cl::kernel_texts<net>.size() == 1);
+
 }  // namespace
 
 TEST_CASE("attention is one kernel: heads of 32, 64, 80 and 128 numbers, odd lengths, one and many keys") {
@@ -66,7 +78,8 @@ TEST_CASE("attention is one kernel: heads of 32, 64, 80 and 128 numbers, odd len
       heads{r.between(1, 3), r.between(2, 40), r.between(2, 150), depth, depth}(g);
     });
   }
-  check_one([](dk::builder& g, random_source&) { heads{2, 197, 197, 64, 64}(g); }, 1);
+  check_one([](dk::builder& g, random_source&) { heads{2, 197, 197, 64, 64}(g); });
+  check_one([](dk::builder& g, random_source&) { heads{1, 9, 700, 32, 32}(g); });  // several tiles a slice
   check_one([](dk::builder& g, random_source& r) { heads{3, 1, r.between(5, 300), 64, 64}(g); });
   check_one([](dk::builder& g, random_source& r) { heads{2, r.between(2, 9), 1, 32, 16}(g); });
   check_one([](dk::builder& g, random_source& r) {  // nothing is a multiple of four
@@ -160,6 +173,17 @@ TEST_CASE("what is no attention, and what local memory has no room for, is three
           const tensor q = g.input("q", f32, {2, n, 32}), k = g.input("k", f32, {2, n, 32});
           g.output("y", dk::matmul(dk::softmax(dk::matmul(q, dk::transpose(k, {.perm = {0, 2, 1}}))), k));
         }) == 3);
+}
+
+TEST_CASE("the log says that stages are joined, and what else they would take") {
+  dk::builder g;
+  heads{12, 128, 128, 64, 64}(g);
+  const dk::schedule s = dk::default_pipeline::run_logged<dk::targets::opencl>(g.value());
+  std::size_t joined = 0;
+  for (const dk::plan::decision& d : dk::plan::view_of(s.plan).decisions)
+    if (d.pass == dk::passes::join_stages::name && d.applied) joined += d.costs.count == 2 ? 1 : 0;
+  CHECK(joined == 2);
+  CHECK(cl::kernel_texts<net>[0].source.find("attention of 2 heads, 40 queries, 40 keys") == 3);
 }
 
 TEST_CASE("tiles of all shapes compute the same, and have room in local memory") {
