@@ -4,13 +4,13 @@
 PyTorch: 32-bit floats without TF32, in microseconds by CUDA events round a CUDA graph of 20 calls, the best of 5.
 Products and convolutions are alone, without the bias and Relu that bench_opencl has behind them.
 
-    python3 bench/peers/opencl_kernels.py [output of bench_opencl]
+    python3 bench/peers/opencl_kernels.py [--only products|convolutions|attention] [output of bench_opencl]
 
 With the output of bench_opencl, of the same machine, also the ratio of times: above 1 ours is faster.
 """
+import argparse
 import math
 import re
-import sys
 
 import torch
 import torch.nn.functional as F
@@ -27,6 +27,9 @@ CONVOLUTIONS = [(3, 224, 64, 7, 2, 1), (64, 56, 64, 1, 1, 1), (64, 56, 64, 3, 1,
                 (256, 14, 256, 3, 1, 1), (1024, 14, 512, 1, 1, 1), (512, 14, 512, 3, 2, 1), (1024, 14, 2048, 1, 2, 1),
                 (512, 7, 2048, 1, 1, 1), (2048, 7, 512, 1, 1, 1), (512, 7, 512, 3, 1, 1), (96, 56, 96, 7, 1, 96),
                 (256, 56, 256, 3, 1, 32)]
+# heads, queries, keys, numbers of a head
+ATTENTION = [(12, 128, 128, 64), (12, 197, 197, 64), (12, 384, 384, 64), (12, 1024, 1024, 64), (8, 4096, 4096, 64),
+             (12, 1, 1024, 64), (32, 49, 49, 32), (8, 1024, 77, 80), (16, 257, 257, 80), (8, 512, 512, 128)]
 CALLS, TURNS = 20, 5
 
 
@@ -69,7 +72,11 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
-    known = ours(sys.argv[1]) if len(sys.argv) > 1 else {}
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--only", choices=["products", "convolutions", "attention"])
+    arguments.add_argument("ours", nargs="?")
+    arguments = arguments.parse_args()
+    known = ours(arguments.ours) if arguments.ours else {}
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
     ratios = {}
 
@@ -80,21 +87,25 @@ def main():
             line += f" {known[name]:9.2f} {us / known[name]:6.2f}"
         print(line, flush=True)
 
+    def wants(kind):
+        return arguments.only in (None, kind)
+
     with torch.no_grad():
-        for m, n, k in PRODUCTS:
+        for m, n, k in PRODUCTS if wants("products") else []:
             a, b = random(m, k), random(k, n)
             show("products", f"product {m}x{n}x{k}", microseconds(lambda: a @ b))
         for last in (torch.contiguous_format, torch.channels_last):
-            for i, size, o, k, stride, group in CONVOLUTIONS:
+            for i, size, o, k, stride, group in CONVOLUTIONS if wants("convolutions") else []:
                 x = random(1, i, size, size).to(memory_format=last)
                 w = random(o, i // group, k, k).to(memory_format=last)
                 name = f"conv {i}x{size}x{size}->{o} {k}x{k}/{stride}" + (f", {group} groups" if group > 1 else "")
                 kind = "convolutions, " + ("NCHW" if last == torch.contiguous_format else "NHWC")
                 show(kind, name, microseconds(lambda: F.conv2d(x, w, None, stride, k // 2, 1, group)))
-        for keys in (128, 197, 1024):
-            q, k, v = (random(1, 12, keys, 64) for _ in range(3))
-            show("attention", f"attention 12 heads, {keys} keys",
-                 microseconds(lambda: F.scaled_dot_product_attention(q, k, v)))
+        for heads, queries, keys, depth in ATTENTION if wants("attention") else []:
+            q = random(1, heads, queries, depth)
+            k, v = (random(1, heads, keys, depth) for _ in range(2))
+            name = f"attention {heads}x{depth}, " + (f"{queries} by " if queries != keys else "") + f"{keys} keys"
+            show("attention", name, microseconds(lambda: F.scaled_dot_product_attention(q, k, v)))
     for kind, list_of in ratios.items():
         mean = math.exp(sum(map(math.log, list_of)) / len(list_of))
         print(f"{kind}: geometric mean of ratios {mean:.2f}, from {min(list_of):.2f} to {max(list_of):.2f}")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products and convolutions on an OpenCL device, one kernel each, as networks have them: with a bias and a Relu behind.
+// Products, convolutions and attention on an OpenCL device, one kernel each, as networks have them: the first two with
+// a bias and a Relu behind, attention beside the kernels that it is where stages are not joined.
 // Each is compared with sums in double precision at some elements, then timed by the device's own clock (events) and by
 // the host's (launches one behind the other and one finish, so with the gaps between them).
 //   g++ -std=c++20 -O2 -Iinclude bench/run/bench_opencl.cpp -lOpenCL -o bench_opencl
@@ -26,6 +27,7 @@
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/opencl/attention.hpp"
 #include "dnnkit/opencl/kernels.hpp"
 
 namespace {
@@ -74,11 +76,43 @@ struct device {
   }
 };
 
+cl_program program_of(const device& d, const std::string& source) {
+  const char* start = source.c_str();
+  cl_int status = 0;
+  const cl_program program = clCreateProgramWithSource(d.context, 1, &start, nullptr, &status);
+  check(status, "making a program");
+  if (clBuildProgram(program, 1, &d.id, "-cl-std=CL1.2", nullptr, nullptr) != CL_SUCCESS) {
+    std::vector<char> log(1 << 16);
+    clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, log.size() - 1, log.data(), nullptr);
+    throw std::runtime_error(source + "\n" + log.data());
+  }
+  return program;
+}
+
+// Microseconds of what start() puts into the queue, one behind the other and one finish; the best of five.
+double time_of(const device& d, int times_each, auto start) {
+  double best = 1e30;
+  for (int i = 0; i < 5; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int j = 0; j < times_each; ++j) start();
+    check(clFinish(d.plain), "finishing");
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, took.count() / times_each);
+  }
+  return best;
+}
+
 struct shape {
   std::string name;
   dk::op::conv conv;               // of convolutions
   std::vector<std::int64_t> x, w;  // extents of the operands
   bool is_conv = false, has_bias = true, is_transposed = false;
+  bool is_attention = false;  // of x, queries, and w, keys, with as many values: heads x tokens x numbers
+};
+
+// How a kernel divides its work.
+struct division : cl::family_choice {
+  cl::attention_tile attention{};
 };
 
 // An input of two to four axes.
@@ -92,6 +126,35 @@ std::int64_t count(const std::vector<std::int64_t>& list) {
   for (std::int64_t e : list) n *= e;
   return n;
 }
+
+dk::graph graph_of(const shape& s) {
+  dk::builder g;
+  const dk::tensor x = input(g, "x", s.x), w = input(g, "w", s.w);
+  dk::tensor y;
+  if (s.is_attention) {
+    const dk::tensor scores = dk::matmul(x, dk::transpose(w, {.perm = {0, 2, 1}})) * 0.125;
+    y = dk::matmul(dk::softmax(scores), input(g, "b", s.w));
+  } else if (s.is_conv) {
+    y = dk::conv(x, w, g.input("b", dk::f32, {s.w[0]}), s.conv);
+  } else {
+    y = dk::matmul(x, !s.is_transposed  ? w
+                      : s.w.size() == 2 ? dk::transpose(w, {.perm = {1, 0}})
+                                        : dk::transpose(w, {.perm = {0, 2, 1}}));
+    if (s.has_bias) y = y + g.input("b", dk::f32, {s.is_transposed ? s.w[s.w.size() - 2] : s.w.back()});
+  }
+  if (s.has_bias) y = dk::relu(y);
+  g.output("y", y);
+  return g.value();
+}
+
+// Attention is one kernel, whatever is expected of it: launches cost more than anything.
+constexpr dk::gpu_facts eager{.launch = 1e4, .gap = 5e3};
+struct joining : dk::targets::opencl {
+  struct joins {
+    static constexpr const dk::gpu_facts& facts = eager;
+    static constexpr auto families = dk::targets::opencl::joins::families;
+  };
+};
 
 // relu(sum + b) at one element of the result, and how many numbers were summed.
 struct reference {
@@ -108,6 +171,27 @@ struct reference {
       sum += static_cast<double>(x[static_cast<std::size_t>((z * m + row) * k + i)]) *
              static_cast<double>(w[static_cast<std::size_t>(wz + (s.is_transposed ? column * k + i : i * n + column))]);
     return sum;
+  }
+  // An element of softmax(x w' / 8) b.
+  double attention(std::int64_t at) const {
+    const std::int64_t queries = s.x[1], keys = s.w[1], depth = s.x[2];
+    const std::int64_t head = at / (queries * depth), query = at / depth % queries, column = at % depth;
+    std::vector<double> scores;
+    for (std::int64_t k = 0; k < keys; ++k) {
+      double sum = 0;
+      for (std::int64_t i = 0; i < depth; ++i)
+        sum += static_cast<double>(x[static_cast<std::size_t>((head * queries + query) * depth + i)]) *
+               static_cast<double>(w[static_cast<std::size_t>((head * keys + k) * depth + i)]);
+      scores.push_back(sum / 8);
+    }
+    const double largest = *std::max_element(scores.begin(), scores.end());
+    double all = 0, sum = 0;
+    for (std::int64_t k = 0; k < keys; ++k) {
+      const double weight = std::exp(scores[static_cast<std::size_t>(k)] - largest);
+      all += weight;
+      sum += weight * static_cast<double>(b[static_cast<std::size_t>((head * keys + k) * depth + column)]);
+    }
+    return sum / all;
   }
   double convolution(std::int64_t at, std::int64_t ho, std::int64_t wo) const {
     const std::int64_t h = s.x[2], width = s.x[3], kh = s.w[2], kw = s.w[3];
@@ -158,20 +242,7 @@ class lock_file {
 class problem {
  public:
   problem(const device& d, const shape& s) : d_(d), s_(s) {
-    dk::builder g;
-    const dk::tensor x = input(g, "x", s.x), w = input(g, "w", s.w);
-    dk::tensor y;
-    if (s.is_conv) {
-      y = dk::conv(x, w, g.input("b", dk::f32, {s.w[0]}), s.conv);
-    } else {
-      y = dk::matmul(x, !s.is_transposed  ? w
-                        : s.w.size() == 2 ? dk::transpose(w, {.perm = {1, 0}})
-                                          : dk::transpose(w, {.perm = {0, 2, 1}}));
-      if (s.has_bias) y = y + g.input("b", dk::f32, {s.is_transposed ? s.w[s.w.size() - 2] : s.w.back()});
-    }
-    if (s.has_bias) y = dk::relu(y);
-    g.output("y", y);
-    plan_ = dk::default_pipeline::run<dk::targets::opencl>(g.value()).plan;
+    plan_ = dk::default_pipeline::run<joining>(graph_of(s)).plan;
     if (plan_.steps.size() != 1) throw std::runtime_error(s.name + " is not one kernel");
     std::mt19937 random(1);
     std::uniform_real_distribution<float> real(-1, 1);
@@ -182,10 +253,15 @@ class problem {
     };
     x_ = made(count(s.x));
     w_ = made(count(s.w));
-    if (s.has_bias) b_ = made(s.is_conv ? s.w[0] : s.is_transposed ? s.w[s.w.size() - 2] : s.w.back());
+    if (s.is_attention) b_ = made(count(s.w));
+    else if (s.has_bias) b_ = made(s.is_conv ? s.w[0] : s.is_transposed ? s.w[s.w.size() - 2] : s.w.back());
     const dk::plan_view v = view();
     for (std::int32_t b : v.numbers_of(v.steps[0].operands)) {
       const dk::plan::buffer& buffer = v.buffers[static_cast<std::size_t>(b)];
+      if (buffer.where == dk::plan::storage::tiles) {
+        buffers_.push_back(nullptr);
+        continue;
+      }
       const bool is_output = buffer.where == dk::plan::storage::output;
       const std::string_view name = v.text_of(buffer.name);
       std::vector<float>& data = name == "x" ? x_ : name == "w" ? w_ : b_;
@@ -199,32 +275,38 @@ class problem {
     }
   }
   ~problem() {
-    for (cl_mem b : buffers_) clReleaseMemObject(b);
+    for (cl_mem b : buffers_)
+      if (b != nullptr) clReleaseMemObject(b);
   }
   problem(const problem&) = delete;
   problem& operator=(const problem&) = delete;
 
-  cl::family_choice choice() const {
+  division choice() const {
     cl::source_writer nowhere(nullptr, 0);
     const dk::plan_view plan = view();  // which the writer refers to
     cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, nowhere);
-    return cl::choose_family(w);
+    if (s_.is_attention) return {{}, cl::choose_attention_tile(attention())};
+    return {cl::choose_family(w), {}};
   }
+  cl::attention_extents attention() const { return {s_.x[0], s_.x[1], s_.w[1], s_.x[2], s_.w[2]}; }
   double flops() const {
+    if (s_.is_attention) return 4.0 * static_cast<double>(count(s_.x) * s_.w[1]);
     const std::int64_t k = s_.is_conv ? count(s_.w) / s_.w[0] : s_.x.back();
     return 2.0 * static_cast<double>(outputs_ * k);
   }
-  // Calls visit(choice) with all tiles of a family.
+  // Calls visit(division) with all tiles of a family.
   void for_choices(cl::family family, auto visit) const {
+    if (s_.is_attention)
+      return cl::for_attention_tiles(attention(), {}, [&](const cl::attention_tile& t) { visit(division{{}, t}); });
     cl::source_writer nowhere(nullptr, 0);
     const dk::plan_view plan = view();  // which the writer refers to
     cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, nowhere);
-    const auto tile = [&](const cl::product_tile& t) { visit(cl::family_choice{family, {}, t, {}}); };
+    const auto tile = [&](const cl::product_tile& t) { visit(division{{family, {}, t, {}}, {}}); };
     if (!s_.is_conv) return cl::for_product_tiles(cl::product_shape<dk::builtin_set>(w).extents, 0, {}, tile);
     const cl::convolution_shape<dk::builtin_set> c(w);
     if (family == cl::family::windows)
       return cl::for_window_tiles(cl::window_extents_of(c), {}, [&](const cl::window_tile& t) {
-        visit(cl::family_choice{family, {}, {}, t});
+        visit(division{{family, {}, {}, t}, {}});
       });
     const cl::staged_depth depth = c.depth();
     cl::for_product_tiles(c.extents, depth.channels == 0 ? 0 : c.depth_of(depth.channels * depth.period), {}, tile);
@@ -234,23 +316,18 @@ class problem {
     double event = 0, launch = 0, error = 0;  // us, us, the largest error relative to sqrt(K)
   };
   // `turn` is held while the kernel runs.
-  times measure(const cl::family_choice& choice, const lock_file& turn) {
+  times measure(const division& choice, const lock_file& turn) {
     std::string text(1 << 18, '\0');
     cl::source_writer out(text.data(), text.size());
     const dk::plan_view plan = view();  // which the writer refers to
     cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, out);
-    if (!cl::write_chosen_family(w, choice)) throw std::runtime_error(s_.name + " has no fast family");
+    if (s_.is_attention) cl::write_attention(w, choice.attention);
+    else if (!cl::write_chosen_family(w, choice)) throw std::runtime_error(s_.name + " has no fast family");
+    if (!w.draft.error.empty()) throw std::runtime_error(w.draft.error.str());
     text.resize(out.size());
     const std::string source = std::string(cl::prelude) + text;
-    const char* start = source.c_str();
+    const cl_program program = program_of(d_, source);
     cl_int status = 0;
-    const cl_program program = clCreateProgramWithSource(d_.context, 1, &start, nullptr, &status);
-    check(status, "making a program");
-    if (clBuildProgram(program, 1, &d_.id, "-cl-std=CL1.2", nullptr, nullptr) != CL_SUCCESS) {
-      std::vector<char> log(1 << 16);
-      clGetProgramBuildInfo(program, d_.id, CL_PROGRAM_BUILD_LOG, log.size() - 1, log.data(), nullptr);
-      throw std::runtime_error(text + "\n" + log.data());
-    }
     const std::string name = "k" + std::to_string(view().steps[0].kernel);
     const cl_kernel kernel = clCreateKernel(program, name.c_str(), &status);
     check(status, "making a kernel");
@@ -281,14 +358,7 @@ class problem {
     std::sort(events.begin(), events.end());
     t.event = events[events.size() / 2];
     const int times_each = std::clamp(static_cast<int>(2e3 / t.event), 2, 200);
-    t.launch = 1e30;
-    for (int i = 0; i < 5; ++i) {
-      const auto begin = std::chrono::steady_clock::now();
-      for (int j = 0; j < times_each; ++j) start_on(d_.plain, nullptr);
-      check(clFinish(d_.plain), "finishing");
-      const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-      t.launch = std::min(t.launch, took.count() / times_each);
-    }
+    t.launch = time_of(d_, times_each, [&] { start_on(d_.plain, nullptr); });
     clReleaseKernel(kernel);
     clReleaseProgram(program);
     return t;
@@ -308,8 +378,10 @@ class problem {
     double worst = 0;
     for (std::int64_t i = 0; i < 400; ++i) {
       const std::int64_t at = i == 0 ? outputs_ - 1 : i * 7919 * 104729 % outputs_;
-      double sum = s_.is_conv ? r.convolution(at, out_extent(0), out_extent(1)) : r.product(at);
-      if (s_.has_bias) sum = std::max(sum, 0.0);
+      double sum = s_.is_attention ? r.attention(at)
+                   : s_.is_conv    ? r.convolution(at, out_extent(0), out_extent(1))
+                                   : r.product(at);
+      if (s_.has_bias && !s_.is_attention) sum = std::max(sum, 0.0);
       const double error = std::abs(sum - static_cast<double>(y[static_cast<std::size_t>(at)]));
       worst = error > worst || std::isnan(error) ? error : worst;
     }
@@ -329,6 +401,60 @@ class problem {
   std::int64_t outputs_ = 0;
 };
 
+// How many kernels a shape is where stages are not joined, and what all of them take, in microseconds; and whether they
+// would be joined.
+void measure_apart(const device& d, const shape& s, const lock_file& turn) {
+  const dk::graph g = graph_of(s);
+  using pipeline = dk::without<dk::default_pipeline, dk::passes::join_stages>;
+  const dk::plan::plan_draft draft = pipeline::run<dk::targets::opencl>(g).plan;
+  const dk::plan_view plan = dk::plan::view_of(draft);
+  std::string source(cl::prelude);
+  std::vector<cl::work_size> work;
+  for (std::size_t r = 0; r < plan.recipes.size(); ++r) {
+    std::string text(1 << 18, '\0');
+    cl::source_writer out(text.data(), text.size());
+    work.push_back(cl::write_kernel<dk::builtin_set>(plan, r, out).work);
+    source.append(text, 0, out.size());
+  }
+  const cl_program program = program_of(d, source);
+  cl_int status = 0;
+  std::vector<cl_mem> buffers;
+  for (const dk::plan::buffer& b : plan.buffers) {
+    const std::vector<float> zeros(static_cast<std::size_t>(b.elements.value()));
+    buffers.push_back(clCreateBuffer(d.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, zeros.size() * sizeof(float),
+                                     const_cast<float*>(zeros.data()), &status));
+    check(status, "making a buffer");
+  }
+  std::vector<cl_kernel> kernels;
+  const cl_uint zero = 0;
+  for (const dk::plan::step& step : plan.steps) {
+    kernels.push_back(clCreateKernel(program, ("k" + std::to_string(step.kernel)).c_str(), &status));
+    check(status, "making a kernel");
+    cl_uint i = 0;
+    for (const std::int32_t b : plan.numbers_of(step.operands)) {
+      check(clSetKernelArg(kernels.back(), i++, sizeof(cl_mem), &buffers[static_cast<std::size_t>(b)]), "an argument");
+      check(clSetKernelArg(kernels.back(), i++, sizeof zero, &zero), "an argument");
+    }
+  }
+  const lock_file::held now(turn);
+  const auto start = [&] {
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      const cl::work_size& w = work[plan.steps[k].kernel];
+      const auto group = static_cast<std::size_t>(w.group_size);
+      const std::size_t items = static_cast<std::size_t>(w.groups({})) * group;
+      check(clEnqueueNDRangeKernel(d.plain, kernels[k], 1, nullptr, &items, &group, 0, nullptr, nullptr), "starting");
+    }
+  };
+  const double first = time_of(d, 1, start);
+  const double us = time_of(d, std::clamp(static_cast<int>(4e3 / first), 2, 200), start);
+  const bool is_one = dk::default_pipeline::run<dk::targets::opencl>(g).plan.steps.size() == 1;
+  std::printf("    %zu kernels %*s %9.2f             plans have %s\n", kernels.size(), 31, "", us,
+              is_one ? "one" : "these");
+  for (cl_kernel k : kernels) clReleaseKernel(k);
+  for (cl_mem b : buffers) clReleaseMemObject(b);
+  clReleaseProgram(program);
+}
+
 std::vector<shape> shapes() {
   std::vector<shape> list;
   const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -345,6 +471,23 @@ std::vector<shape> shapes() {
   list.push_back({"values 12 of 197x64x197", {}, {12, 197, 197}, {12, 197, 64}, false, false, false});
   list.push_back({"row 1x1000x2048, weights transposed", {}, {1, 2048}, {1000, 2048}, false, true, true});
   list.push_back({"row 1x3072x768", {}, {1, 768}, {768, 3072}});
+  const auto attention = [&](std::int64_t heads, std::int64_t queries, std::int64_t keys, std::int64_t depth) {
+    shape s{"attention " + std::to_string(heads) + "x" + std::to_string(depth) + ", " +
+                (queries == keys ? "" : std::to_string(queries) + " by ") + std::to_string(keys) + " keys",
+            {},
+            {heads, queries, depth},
+            {heads, keys, depth}};
+    s.is_attention = true;
+    s.has_bias = false;
+    list.push_back(s);
+  };
+  for (std::int64_t keys : {128, 197, 384, 1024}) attention(12, keys, keys, 64);
+  attention(8, 4096, 4096, 64);
+  attention(12, 1, 1024, 64);
+  attention(32, 49, 49, 32);
+  attention(8, 1024, 77, 80);
+  attention(16, 257, 257, 80);
+  attention(8, 512, 512, 128);
   const auto conv = [&](std::int64_t in, std::int64_t size, std::int64_t out, std::int64_t k, std::int64_t stride,
                         std::int64_t group = 1) {
     shape s{"conv " + std::to_string(in) + "x" + std::to_string(size) + "x" + std::to_string(size) + "->" +
@@ -387,7 +530,7 @@ std::vector<shape> shapes() {
   return list;
 }
 
-void print(const char* name, const cl::family_choice& choice, const problem& p, const problem::times& t) {
+void print(const char* name, const division& choice, bool is_attention, const problem& p, const problem::times& t) {
   const cl::product_tile& tile = choice.tile;
   std::string how(cl::name(choice.chosen));
   const cl::window_tile& windows = choice.windows;
@@ -398,6 +541,9 @@ void print(const char* name, const cl::family_choice& choice, const problem& p, 
   if (choice.chosen == cl::family::tiles)
     how = std::to_string(tile.bm) + "x" + std::to_string(tile.bn) + " " + std::to_string(tile.tm) + "x" +
           std::to_string(tile.tn) + " s" + std::to_string(tile.slices) + " k" + std::to_string(tile.depth);
+  if (const cl::attention_tile& a = choice.attention; is_attention)
+    how = std::to_string(a.bq) + "x" + std::to_string(a.bk) + " " + std::to_string(a.tm) + "x" + std::to_string(a.tn) +
+          " s" + std::to_string(a.slices) + " k" + std::to_string(a.step) + (a.buffers == 1 ? " once" : "");
   std::printf("%-38s %9.2f %9.2f %9.0f  %-24s %.1e%s\n", name, t.event, t.launch, p.flops() / t.event * 1e-3,
               how.c_str(), t.error, t.error < 1e-5 ? "" : "  WRONG");
   std::fflush(stdout);
@@ -405,12 +551,14 @@ void print(const char* name, const cl::family_choice& choice, const problem& p, 
 
 void measure(const device& d, const shape& s, bool sweeps, const lock_file& turn) try {
   problem p(d, s);
-  const cl::family_choice chosen = p.choice();
-  print(s.name.c_str(), chosen, p, p.measure(chosen, turn));
-  if (!sweeps || (chosen.chosen != cl::family::tiles && chosen.chosen != cl::family::windows)) return;
-  p.for_choices(chosen.chosen, [&](const cl::family_choice& other) {
+  const division chosen = p.choice();
+  print(s.name.c_str(), chosen, s.is_attention, p, p.measure(chosen, turn));
+  if (s.is_attention) measure_apart(d, s, turn);
+  if (!sweeps || (!s.is_attention && chosen.chosen != cl::family::tiles && chosen.chosen != cl::family::windows))
+    return;
+  p.for_choices(chosen.chosen, [&](const division& other) {
     try {
-      print("   ", other, p, p.measure(other, turn));
+      print("   ", other, s.is_attention, p, p.measure(other, turn));
     } catch (const std::exception& e) {  // too large for the device
       std::fprintf(stderr, "%s: %.200s\n", s.name.c_str(), e.what());
     }

@@ -28,11 +28,12 @@ namespace {
 // The kernels of a graph.
 class opencl_network {
  public:
-  explicit opencl_network(const dk::graph& g) : plan_(dk::default_pipeline::run<dk::targets::opencl>(g).plan) {
+  explicit opencl_network(const dk::graph& g, const dk::opencl::attention_tile* tile = nullptr)
+      : plan_(dk::default_pipeline::run<dk::targets::opencl>(g).plan) {
     for (std::size_t r = 0; r < plan_.recipes.size(); ++r) {
       std::string& source = sources_.emplace_back(1 << 20, '\0');
       dk::opencl::source_writer out(source.data(), source.size());
-      const auto draft = dk::opencl::write_kernel<dk::builtin_set>(plan(), r, out);
+      const auto draft = kernel_of(r, tile, out);
       source.resize(out.size());
       texts_.push_back({source, draft.work});
       if (refusal_.empty()) refusal_ = draft.error.str();
@@ -45,6 +46,16 @@ class opencl_network {
   const std::string& refusal() const { return refusal_; }
 
  private:
+  dk::opencl::kernel_draft kernel_of(std::size_t r, const dk::opencl::attention_tile* tile,
+                                     dk::opencl::source_writer& out) const {
+    if (tile == nullptr || plan().recipes[r].earlier.count == 0)
+      return dk::opencl::write_kernel<dk::builtin_set>(plan(), r, out);
+    const dk::plan_view view = plan();  // which the writer refers to
+    dk::opencl::recipe_writer<dk::builtin_set> w(view, r, out);
+    dk::opencl::write_attention(w, *tile);
+    return w.draft;
+  }
+
   dk::plan::plan_draft plan_;
   std::list<std::string> sources_;  // which stay where they are
   std::vector<dk::opencl::kernel_text> texts_;
@@ -98,12 +109,7 @@ std::string wrong_of_runs(dk::cl_execution& e, const dk::graph& g, const test_da
   return {};
 }
 
-}  // namespace
-
-std::string opencl_refusal(const dk::graph& g) { return opencl_network(g).refusal(); }
-
-std::string opencl_error(const dk::graph& g, std::uint64_t seed) {
-  const opencl_network network(g);
+std::string error_of(const opencl_network& network, const dk::graph& g, std::uint64_t seed) {
   if (!network.refusal().empty()) return network.refusal();
   if (const dk::text wrong = dk::verify(network.plan()); !wrong.empty()) return wrong.str();
   constexpr std::uint64_t other_data = 1000;
@@ -126,6 +132,15 @@ std::string opencl_error(const dk::graph& g, std::uint64_t seed) {
       return "data " + std::to_string(s) + ", " + wrong;
   }
   return {};
+}
+
+}  // namespace
+
+std::string opencl_refusal(const dk::graph& g) { return opencl_network(g).refusal(); }
+
+std::string opencl_error(const dk::graph& g, std::uint64_t seed) { return error_of(opencl_network(g), g, seed); }
+std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::attention_tile& tile) {
+  return error_of(opencl_network(g, &tile), g, seed);
 }
 
 }  // namespace harness

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/opencl/attention_tile.hpp"
 
 namespace harness {
 
@@ -16,5 +17,7 @@ std::string opencl_refusal(const dnnkit::graph& g);
 // Empty when the graph, on random data, gives on the device what the reference evaluator says, in two runs; else what
 // is wrong, a refusal included.
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed);
+// The same with attention in this tile.
+std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::attention_tile& tile);
 
 }  // namespace harness

@@ -146,6 +146,7 @@ DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 inline constexpr std::string_view prelude = R"(
 float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }
+float dnnkit_weight(float score, float largest) { return exp2((score - largest) * 0x1.715476p+0f); }
 float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 #define dnnkit_unroll(i, n) _Pragma("unroll") for (int i = 0; i < n; ++i)
 #define dnnkit_multiply_k(u, x, tm, tn, ldb, across)               \
@@ -159,6 +160,14 @@ float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
     dnnkit_multiply_k(1, y, tm, tn, ldb, across)          \
     dnnkit_multiply_k(2, z, tm, tn, ldb, across)          \
     dnnkit_multiply_k(3, w, tm, tn, ldb, across)          \
+  }
+#define dnnkit_score(tm, tn, rows, across, depth)                                                              \
+  dnnkit_unroll(k, depth) {                                                                                    \
+    float4 a[tm], b[tn];                                                                                       \
+    dnnkit_unroll(i, tm) a[i] = la[i * rows + k];                                                              \
+    dnnkit_unroll(j, tn) b[j] = lb[j * across + k];                                                            \
+    dnnkit_unroll(i, tm) dnnkit_unroll(j, tn) scores[i][j] = fma(                                              \
+        a[i].x, b[j].x, fma(a[i].y, b[j].y, fma(a[i].z, b[j].z, fma(a[i].w, b[j].w, scores[i][j]))));          \
   }
 )";
 

@@ -12,6 +12,7 @@
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/opencl/attention.hpp"
 #include "dnnkit/opencl/choose_family.hpp"
 #include "dnnkit/opencl/convolution.hpp"
 #include "dnnkit/opencl/grouped_rows.hpp"
@@ -49,6 +50,7 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
   const operator_tag& anchor = w.self.anchor;
   if (const std::string_view problem = detail::problem_of_recipe(plan, r); !problem.empty())
     w.fail(anchor.name, problem);
+  else if (w.self.earlier.count != 0) write_attention(w);
   else if (anchor.id == operator_id::none) write_map(w);
   else if (w.self.anchor_type != dtype::f32)
     w.fail(anchor.name, "kernels for OpenCL compute with f32, not with ", name(w.self.anchor_type));

@@ -38,6 +38,9 @@ template <class Set> class recipe_writer {
   // Writes recipe number r of a plan.
   constexpr recipe_writer(const plan_view& whole, std::size_t r, source_writer& source)
       : plan(whole), self(whole.recipes[r]), out(source), number_(r) {}
+  // Writes stage i of it into the kernel that another writer began.
+  constexpr recipe_writer(const recipe_writer& w, std::size_t i)
+      : plan(w.plan), self(w.plan.stage_of(w.self, i)), out(w.out), number_(w.number_) {}
 
   const plan_view& plan;
   const recipe& self;
@@ -143,21 +146,28 @@ template <class Set> class recipe_writer {
   }
 
  private:
+  // Of all stages.
   constexpr std::size_t operands() const {
     std::size_t n = 0;
-    for (std::uint32_t i = 0; i < self.loads.count; ++i)
-      n = std::max<std::size_t>(n, plan.loads[self.loads.first + i].operand + 1U);
-    for (std::uint32_t i = 0; i < self.outputs.count; ++i)
-      n = std::max<std::size_t>(n, plan.outputs[self.outputs.first + i].operand + 1U);
+    for (std::size_t s = 0; s < plan.stages_of(self); ++s) {
+      const recipe& stage = plan.stage_of(self, s);
+      for (const recipe_load& l : plan.template part<recipe_load>(plan.loads, stage.loads))
+        n = std::max<std::size_t>(n, l.operand + 1U);
+      for (const recipe_output& o : plan.template part<recipe_output>(plan.outputs, stage.outputs))
+        n = std::max<std::size_t>(n, o.operand + 1U);
+    }
     return n;
   }
   // Of the elements of an operand, as they are stored.
   constexpr std::string_view type_of(std::size_t operand) const {
     dtype type = dtype::f32;
-    for (const recipe_load& l : plan.template part<recipe_load>(plan.loads, self.loads))
-      if (l.operand == operand) type = l.type;
-    for (const recipe_output& o : plan.template part<recipe_output>(plan.outputs, self.outputs))
-      if (o.operand == operand) type = o.type;
+    for (std::size_t s = 0; s < plan.stages_of(self); ++s) {
+      const recipe& stage = plan.stage_of(self, s);
+      for (const recipe_load& l : plan.template part<recipe_load>(plan.loads, stage.loads))
+        if (l.operand == operand) type = l.type;
+      for (const recipe_output& o : plan.template part<recipe_output>(plan.outputs, stage.outputs))
+        if (o.operand == operand) type = o.type;
+    }
     return type == dtype::boolean ? "uchar" : "float";
   }
   // The first step that the kernel is for, if there is one. (g++ compares no address in a plan that is a constant with
@@ -178,7 +188,8 @@ template <class Set> class recipe_writer {
 };
 
 // The tree of a recipe at one place of the kernel, where coordinates PREFIX0 ... are known: each load and each node is
-// written where it is first asked for.
+// written where it is first asked for. `anchor` is what the anchor has computed there, and what the stage before has
+// handed over, whichever is asked for.
 template <class Set> class tree_writer {
  public:
   constexpr tree_writer(recipe_writer<Set>& w, char prefix, expression anchor = {})
@@ -231,6 +242,7 @@ template <class Set> class tree_writer {
   }
 
   constexpr expression loaded(const recipe_load& l, std::string_view reader) {
+    if (l.reach.count != 0) return anchor_;
     check_type(l.type, reader, "reads");
     for (const movement_step& m : w_.plan.template part<movement_step>(w_.plan.movement, l.movement))
       w_.fail(m.op.id == operator_id::none ? reader : m.op.name,

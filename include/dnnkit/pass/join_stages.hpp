@@ -41,11 +41,11 @@ class stage_joining {
  public:
   static constexpr std::size_t most_stages = 4;
 
-  constexpr stage_joining(schedule& s, target_facts facts)
+  constexpr stage_joining(schedule& s, std::span<const kernel_family> families, target_facts facts)
       : s_(s),
         g_(s.g),
         groups_(s.fusion.groups),
-        families_(*s.families),
+        families_(families),
         facts_(facts),
         stored_(g_.values.size(), 0),
         setup_(setup_values(g_)),
@@ -477,13 +477,21 @@ namespace passes {
 struct join_stages {
   static constexpr std::string_view name = detail::name_of_joining;
 
-  // Where no kernels are chosen, or none of several stages, all stay as they are.
+  // Where no kernels are chosen, or none of several stages, all stay as they are. A target whose kernels are made in
+  // another way than by choosing families may say which families stages are joined for (opencl/target.hpp).
   template <class Target> static constexpr void run(schedule& s) {
-    if constexpr (requires { Target::facts; })
-      if (s.families && !s.fusion.groups.empty()) {
-        if (s.layouts.empty()) s.layouts = row_major_layouts(s.g);  // no pass has chosen any
-        detail::stage_joining(s, Target::facts).run();
-      }
+    if constexpr (requires { Target::facts; }) {
+      if (s.families) join(s, *s.families, Target::facts);
+    } else if constexpr (requires { Target::joins::facts; }) {
+      join(s, Target::joins::families.table, Target::joins::facts);
+    }
+  }
+
+ private:
+  static constexpr void join(schedule& s, std::span<const kernel_family> families, target_facts facts) {
+    if (s.fusion.groups.empty()) return;
+    if (s.layouts.empty()) s.layouts = row_major_layouts(s.g);  // no pass has chosen any
+    detail::stage_joining(s, families, facts).run();
   }
 };
 

@@ -200,6 +200,7 @@ class cl_bound {
   // --- operands and commands
   cl_operand operand(std::size_t b, const placement& placed) const {
     const buffer& x = plan_.buffers[b];
+    if (x.where == storage::tiles) return {};  // work-groups have tiles
     if (is_port(x)) return {ports_[number_of_port(x)].memory.get(), 0};
     if (x.where != storage::arena) return {weights_->data(b), 0};
     return {arena_.memory.get(),
