@@ -8,6 +8,7 @@
 #include "tests/support/fused_groups.hpp"
 #include "tests/support/joined_models.hpp"
 #include "tests/support/random_graph.hpp"
+#include "tests/support/rearranged.hpp"
 
 namespace joined = harness::joined;
 using harness::check_model;
@@ -27,6 +28,17 @@ TEST_CASE("enlarged images beside what they were pooled from") {
 TEST_CASE("enlarged images that others read, or parts of them") {
   check_model<joined::enlarged_elsewhere>("enlarged_elsewhere");
 }
+// Runs of channels that vectors do not divide, wherever they are written, whatever that takes.
+struct runs_of_channels {
+  using pipeline = joined::dk::pipeline_with_rules<harness::movement_goes_along>;
+  static constexpr void build(joined::dk::builder& g) {
+    namespace dk = joined::dk;
+    const dk::tensor x = joined::conv(g, g.input("x", dk::f32, {2, 16, 5, 7}), "stem", 16, 3);
+    const dk::tensor y = dk::conv(x, g.weight("a", {72, 16, 1, 1}), g.weight("b", {72}));
+    joined::finish(g, dk::depth_to_space(y, {.blocksize = 2}));
+  }
+};
+TEST_CASE("runs of channels") { check_model<runs_of_channels>("runs_of_channels"); }
 TEST_CASE("random branches") {
   check_model<random_joined<1>>("random_joined<1>");
   check_model<random_joined<2>>("random_joined<2>");

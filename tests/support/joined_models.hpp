@@ -116,9 +116,6 @@ struct enlarged_elsewhere {
     const dk::tensor large =
         dk::conv_transpose(half, g.weight("c", {16, 16, 4, 4}), {.strides = {2, 2}, .pads = {1, 1, 1, 1}});
     finish(g, join({b, large}));
-    // beside them, runs of channels that vectors do not divide
-    const dk::tensor c = dk::depth_to_space(conv(g, half, "d", 80, 1), {.blocksize = 2});
-    g.output("z", dk::reduce_mean(conv(g, c, "e", 16, 3), {.axes = {2, 3}}));
   }
 };
 // The one first part is an input of the network, of the other a value stands in two places.
