@@ -233,13 +233,14 @@ TEST_CASE("totals are the sums of the kernels") {
 
 TEST_CASE("wdsr: sizes are expressions, and numbers when the symbols have values") {
   const std::string text = dk::explain<wdsr>();
-  CHECK(count(text, "\nkernel ") + text.starts_with("kernel ") == 19);
+  CHECK(count(text, "\nkernel ") + text.starts_with("kernel ") == wdsr::kernels);
   for (const char* name : {"head", "body.0.0", "body.7.3", "skip", "tail"})
     CHECK(has(text, "Conv '" + std::string(name) + "'"));
   CHECK(has(text, "f32 [1, 24, H, W], arena"));
   CHECK(has(text, "f32 [1, 3, 2*H, 2*W], graph output"));
   CHECK(has(text, "DepthToSpace"));
-  CHECK(total(text, "operators, kernels") == pair{"48", "19"});
+  CHECK(wdsr::kernels <= 20);  // of which one copies where lanes are left empty by 3 channels
+  CHECK(total(text, "operators, kernels") == pair{"48", std::to_string(wdsr::kernels)});
   // a pixel: head 1,296, eight times 6,912 + 144 + 5,760 + 8,640 + 24, tail 5,184, skip 1,800, biases 24 + 8 x 188 + 12
   // + 12, Sub 3, and 12 for each of Add, Add and Clip; the Sub is computed by both of its readers
   CHECK(total(text, "FLOPs") == pair{"181711*H*W", "181714*H*W"});

@@ -64,8 +64,8 @@ class tree_cost {
     if (in_runs || (s.single && s.stride == 1)) return of_.store * registers_of(o.type) + place;
     return lanes_ * (of_.scattered + (s.single ? 0 : place));
   }
-  // So many vectors, or elements, one place is found for: of those of a row, in which a single coordinate steps, compilers
-  // find it once.
+  // So many vectors, or elements, one place is found for: of those of a row, in which a single coordinate steps,
+  // compilers find it once.
   constexpr double steps(const lane_stride& s) const {
     if (!s.single || along_ >= spec_.rank()) return 1;
     const auto row = static_cast<double>(known_or_typical(spec_.space(along_)));
