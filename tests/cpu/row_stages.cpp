@@ -54,9 +54,9 @@ struct heights_at_run_time {
   static constexpr auto families = harness::with_eager_stages<1>;
   static constexpr void build(dk::builder& g) {
     const dk::sym h{"H", {.min = 2, .max = 40}};
-    const dk::tensor x = g.input("x", f32, {1, 8, h, 64});
+    const dk::tensor x = g.input("x", f32, {1, 16, h, 64});
     const auto conv = [&](dk::tensor t, const char* name) {
-      return dk::relu(dk::conv(t, g.weight(name, {8, 8, 3, 3}), {.pads = {1, 1, 1, 1}}));
+      return dk::relu(dk::conv(t, g.weight(name, {16, 16, 3, 3}), {.pads = {1, 1, 1, 1}}));
     };
     g.output("y", dk::max_pool(conv(conv(x, "a"), "b"), {.kernel_shape = {2, 2}, .strides = {2, 2}}));
   }
@@ -121,9 +121,9 @@ struct normalised_heights {
   static constexpr void build(dk::builder& g) {
     const dk::sym h{"H", {.min = 4, .max = 40}};
     const dk::tensor x = g.input("x", f32, {1, 3, h, 37});
-    dk::tensor y = dk::conv(x, g.weight("a", {24, 3, 3, 3}), {.pads = {1, 1, 1, 1}});
+    dk::tensor y = dk::conv(x, g.weight("a", {32, 3, 3, 3}), {.pads = {1, 1, 1, 1}});
     y = dk::max_pool(dk::relu(y), {.kernel_shape = {3, 3}, .strides = {2, 2}});
-    g.output("y", g.apply(dk::op::standardize{{1}, 1e-3F}, {y}) * g.weight("s", {24, 1, 1}));
+    g.output("y", g.apply(dk::op::standardize{{1}, 1e-3F}, {y}) * g.weight("s", {32, 1, 1}));
   }
 };
 // Channels first, as many pixels as lanes at a time, of which tiles have a part.

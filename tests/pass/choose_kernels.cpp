@@ -214,6 +214,25 @@ TEST_CASE("every family takes longer for more") {
     }
   }
 }
+// Of a row, not of each of its vectors: a sum with an operand whose windows lie apart, by the extent of the rows.
+TEST_CASE("the place that coordinates of views lead to is found once a row") {
+  const auto cycles_of = [](std::int64_t row, bool in_windows) {
+    const auto found = costs_of(schedule_of([&](dk::builder& g) {
+      const dk::tensor x = g.input("x", f32, {64, row});
+      dk::tensor y = g.input("y", f32, {64, row});
+      if (in_windows)
+        y = dk::reshape(dk::transpose(dk::reshape(y, {2, 4, 2, 4, row}), {.perm = {0, 2, 1, 3, 4}}), {64, row});
+      g.output("z", x + y);
+    }));
+    REQUIRE(found.size() == 1);
+    return found[0].cost.arithmetic;
+  };
+  const double of_short_rows = cycles_of(16, true) - cycles_of(16, false),
+               of_long_rows = cycles_of(1600, true) - cycles_of(1600, false);
+  CHECK(of_short_rows > 0);
+  CHECK(of_long_rows > 0);
+  CHECK(of_long_rows < 2 * of_short_rows);  // of a hundred times as many vectors
+}
 TEST_CASE("extents that symbols decide count as typical ones") {
   const auto cost = [](dk::dim rows) {
     return costs_of(schedule_of([&](dk::builder& g) {

@@ -46,7 +46,8 @@ class tree_cost {
   }
   constexpr double load(const recipe_load& l) const {
     const lane_stride s = spec_.stride_along(l, along_);
-    const double place = of_.moved * static_cast<double>(l.movement.count) + divisions(l.axes) * of_.divided;
+    const double place =
+        (of_.moved * static_cast<double>(l.movement.count) + divisions(l.axes) * of_.divided) / steps(s);
     if (lanes_ == 1) return of_.load + place;
     const bool plain = s.single;
     if (plain && s.stride == 0) return of_.load + place;
@@ -57,11 +58,18 @@ class tree_cost {
   }
   constexpr double store(const recipe_output& o) const {
     const lane_stride s = spec_.stride_along(o.axes, along_);
-    const double place = divisions(o.axes) * of_.divided;
+    const double place = divisions(o.axes) * of_.divided / steps(s);
     if (lanes_ == 1) return of_.store + place;
     const bool in_runs = !s.single && spec_.run_along(o.axes, along_) % lanes_ == 0;
     if (in_runs || (s.single && s.stride == 1)) return of_.store * registers_of(o.type) + place;
     return lanes_ * (of_.scattered + (s.single ? 0 : place));
+  }
+  // So many vectors, or elements, one place is found for: of those of a row, in which a single coordinate steps, compilers
+  // find it once.
+  constexpr double steps(const lane_stride& s) const {
+    if (!s.single || along_ >= spec_.rank()) return 1;
+    const auto row = static_cast<double>(known_or_typical(spec_.space(along_)));
+    return row > lanes_ ? row / lanes_ : 1;
   }
   // That lanes of elements take in memory, at least one.
   static constexpr double registers_of(dtype t) { return size_of(t) > 4 ? static_cast<double>(size_of(t)) / 4 : 1; }
