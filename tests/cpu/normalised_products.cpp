@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // OPTIONS: -O1
 // Normalisations and products or convolutions, before or behind them, in one kernel, against the reference evaluator.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // OPTIONS: -O1
 // Recurrent layers over one long sequence, compared with the operator's definition: what the input adds to later steps
 // is computed beside the earlier ones.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // compare_plans: nothing between a network and itself; with a rule or without a pass, what it changed, in numbers.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/inspect/compare_plans.hpp"
