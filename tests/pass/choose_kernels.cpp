@@ -184,7 +184,8 @@ TEST_CASE("every family counts by the model: what the facts say of a core change
   const dk::schedule s = schedule_of(one_of_each(2));
   const auto usual = costs_of(s);
   for (const dk::kernel_family& f : dk::cpu::default_families.table) {
-    if (f.name == "row_stages" || f.name == "normalised_product") continue;  // their costs are those of their stages
+    // their costs are those of their stages
+    if (f.name == "row_stages" || f.name == "normalised_product" || f.name == "conv_winograd_pool") continue;
     CAPTURE(f.name);
     CHECK(std::any_of(usual.begin(), usual.end(), [&](const named_cost& c) { return c.family == f.name; }));
   }
