@@ -5,7 +5,7 @@
 #                                                     passes, by fusion, with stages, by all; and what papers publish
 #   bash bench/passes/run.sh rewriting [MODEL ...]    operators, kernels and FLOPs with passes of algebra and without
 #   bash bench/passes/run.sh targets [MODEL ...]      kernels and expected times for a processor and a GPU, by their facts
-#   bash bench/passes/run.sh ablation plan|build|measure|table [MODEL ...]
+#   bash bench/passes/run.sh ablation [--jobs N] plan|build|measure|table [MODEL ...]
 #                                                     each pass left out in turn: plans, programs, times, their table
 # The first three read plans alone: seconds. The programs of the last lie in build/ablation, and both `build` and `measure`
 # go on where they were stopped. ZOO_TOOL names another tool than the one built in build/release, ZOO_PYTHON a Python that
