@@ -8,14 +8,7 @@
 // --sweep: also with every other tile there is.
 // --part: shapes I, I + N, ... only. --lock: kernels are timed while FILE is locked, so that several processes, which
 // have a part each, compile at once and time in turns.
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -26,126 +19,20 @@
 #include <vector>
 
 #include "dnnkit/graph/builder.hpp"
-#include "dnnkit/op/builtin.hpp"
 #include "dnnkit/opencl/attention.hpp"
 #include "dnnkit/opencl/kernels.hpp"
+#include "opencl_device.hpp"
+#include "opencl_shapes.hpp"
 
 namespace {
 
-namespace dk = dnnkit;
+using namespace bench;
 namespace cl = dnnkit::opencl;
-
-void check(cl_int status, const char* doing) {
-  if (status != CL_SUCCESS) throw std::runtime_error(std::string(doing) + ": error " + std::to_string(status));
-}
-
-// The device whose platform or name holds what DNNKIT_OPENCL_DEVICE says.
-struct device {
-  cl_device_id id = nullptr;
-  cl_context context = nullptr;
-  cl_command_queue timed = nullptr, plain = nullptr;  // with the device's clock and without
-
-  device() {
-    const char* const wanted = std::getenv("DNNKIT_OPENCL_DEVICE");
-    cl_uint count = 0;
-    check(clGetPlatformIDs(0, nullptr, &count), "asking for platforms");
-    std::vector<cl_platform_id> platforms(count);
-    check(clGetPlatformIDs(count, platforms.data(), nullptr), "asking for platforms");
-    for (cl_platform_id p : platforms) {
-      cl_device_id all[16];
-      cl_uint n = 0;
-      if (clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 16, all, &n) != CL_SUCCESS) continue;
-      for (cl_uint i = 0; i < n && id == nullptr; ++i) {
-        char platform[256] = "", name[256] = "";
-        clGetPlatformInfo(p, CL_PLATFORM_NAME, sizeof platform, platform, nullptr);
-        clGetDeviceInfo(all[i], CL_DEVICE_NAME, sizeof name, name, nullptr);
-        const std::string both = std::string(platform) + ": " + name;
-        if (wanted != nullptr && both.find(wanted) == std::string::npos) continue;
-        id = all[i];
-        std::printf("%s\n", both.c_str());
-      }
-    }
-    if (id == nullptr) throw std::runtime_error("there is no such OpenCL device");
-    cl_int status = 0;
-    context = clCreateContext(nullptr, 1, &id, nullptr, nullptr, &status);
-    check(status, "making a context");
-    timed = clCreateCommandQueue(context, id, CL_QUEUE_PROFILING_ENABLE, &status);
-    check(status, "making a queue");
-    plain = clCreateCommandQueue(context, id, 0, &status);
-    check(status, "making a queue");
-  }
-};
-
-cl_program program_of(const device& d, const std::string& source) {
-  const char* start = source.c_str();
-  cl_int status = 0;
-  const cl_program program = clCreateProgramWithSource(d.context, 1, &start, nullptr, &status);
-  check(status, "making a program");
-  if (clBuildProgram(program, 1, &d.id, "-cl-std=CL1.2", nullptr, nullptr) != CL_SUCCESS) {
-    std::vector<char> log(1 << 16);
-    clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, log.size() - 1, log.data(), nullptr);
-    throw std::runtime_error(source + "\n" + log.data());
-  }
-  return program;
-}
-
-// Microseconds of what start() puts into the queue, one behind the other and one finish; the best of five.
-double time_of(const device& d, int times_each, auto start) {
-  double best = 1e30;
-  for (int i = 0; i < 5; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int j = 0; j < times_each; ++j) start();
-    check(clFinish(d.plain), "finishing");
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, took.count() / times_each);
-  }
-  return best;
-}
-
-struct shape {
-  std::string name;
-  dk::op::conv conv;               // of convolutions
-  std::vector<std::int64_t> x, w;  // extents of the operands
-  bool is_conv = false, has_bias = true, is_transposed = false;
-  bool is_attention = false;  // of x, queries, and w, keys, with as many values: heads x tokens x numbers
-};
 
 // How a kernel divides its work.
 struct division : cl::family_choice {
   cl::attention_tile attention{};
 };
-
-// An input of two to four axes.
-dk::tensor input(dk::builder& g, const char* name, const std::vector<std::int64_t>& e) {
-  if (e.size() == 2) return g.input(name, dk::f32, {e[0], e[1]});
-  if (e.size() == 3) return g.input(name, dk::f32, {e[0], e[1], e[2]});
-  return g.input(name, dk::f32, {e[0], e[1], e[2], e[3]});
-}
-std::int64_t count(const std::vector<std::int64_t>& list) {
-  std::int64_t n = 1;
-  for (std::int64_t e : list) n *= e;
-  return n;
-}
-
-dk::graph graph_of(const shape& s) {
-  dk::builder g;
-  const dk::tensor x = input(g, "x", s.x), w = input(g, "w", s.w);
-  dk::tensor y;
-  if (s.is_attention) {
-    const dk::tensor scores = dk::matmul(x, dk::transpose(w, {.perm = {0, 2, 1}})) * 0.125;
-    y = dk::matmul(dk::softmax(scores), input(g, "b", s.w));
-  } else if (s.is_conv) {
-    y = dk::conv(x, w, g.input("b", dk::f32, {s.w[0]}), s.conv);
-  } else {
-    y = dk::matmul(x, !s.is_transposed  ? w
-                      : s.w.size() == 2 ? dk::transpose(w, {.perm = {1, 0}})
-                                        : dk::transpose(w, {.perm = {0, 2, 1}}));
-    if (s.has_bias) y = y + g.input("b", dk::f32, {s.is_transposed ? s.w[s.w.size() - 2] : s.w.back()});
-  }
-  if (s.has_bias) y = dk::relu(y);
-  g.output("y", y);
-  return g.value();
-}
 
 // Attention is one kernel, whatever is expected of it: launches cost more than anything.
 constexpr dk::gpu_facts eager{.launch = 1e4, .gap = 5e3};
@@ -154,89 +41,6 @@ struct joining : dk::targets::opencl {
     static constexpr const dk::gpu_facts& facts = eager;
     static constexpr auto families = dk::targets::opencl::joins::families;
   };
-};
-
-// relu(sum + b) at one element of the result, and how many numbers were summed.
-struct reference {
-  const shape& s;
-  const std::vector<float>&x, &w, &b;
-
-  double product(std::int64_t at) const {
-    const std::int64_t k = s.x.back(), m = s.x[s.x.size() - 2];
-    const std::int64_t n = s.is_transposed ? s.w[s.w.size() - 2] : s.w.back();
-    const std::int64_t z = at / (m * n), row = at / n % m, column = at % n;
-    const std::int64_t wz = s.w.size() > 2 ? z * k * n : 0;
-    double sum = b.empty() ? 0 : static_cast<double>(b[static_cast<std::size_t>(column)]);
-    for (std::int64_t i = 0; i < k; ++i)
-      sum += static_cast<double>(x[static_cast<std::size_t>((z * m + row) * k + i)]) *
-             static_cast<double>(w[static_cast<std::size_t>(wz + (s.is_transposed ? column * k + i : i * n + column))]);
-    return sum;
-  }
-  // An element of softmax(x w' / 8) b.
-  double attention(std::int64_t at) const {
-    const std::int64_t queries = s.x[1], keys = s.w[1], depth = s.x[2];
-    const std::int64_t head = at / (queries * depth), query = at / depth % queries, column = at % depth;
-    std::vector<double> scores;
-    for (std::int64_t k = 0; k < keys; ++k) {
-      double sum = 0;
-      for (std::int64_t i = 0; i < depth; ++i)
-        sum += static_cast<double>(x[static_cast<std::size_t>((head * queries + query) * depth + i)]) *
-               static_cast<double>(w[static_cast<std::size_t>((head * keys + k) * depth + i)]);
-      scores.push_back(sum / 8);
-    }
-    const double largest = *std::max_element(scores.begin(), scores.end());
-    double all = 0, sum = 0;
-    for (std::int64_t k = 0; k < keys; ++k) {
-      const double weight = std::exp(scores[static_cast<std::size_t>(k)] - largest);
-      all += weight;
-      sum += weight * static_cast<double>(b[static_cast<std::size_t>((head * keys + k) * depth + column)]);
-    }
-    return sum / all;
-  }
-  double convolution(std::int64_t at, std::int64_t ho, std::int64_t wo) const {
-    const std::int64_t h = s.x[2], width = s.x[3], kh = s.w[2], kw = s.w[3];
-    const std::int64_t channel = at / (ho * wo), oy = at / wo % ho, ox = at % wo;
-    const std::int64_t first = channel / (s.w[0] / s.conv.group) * s.w[1];
-    double sum = static_cast<double>(b[static_cast<std::size_t>(channel)]);
-    for (std::int64_t c = 0; c < s.w[1]; ++c)
-      for (std::int64_t ky = 0; ky < kh; ++ky)
-        for (std::int64_t kx = 0; kx < kw; ++kx) {
-          const std::int64_t iy = oy * s.conv.strides[0] + ky - s.conv.pads[0];
-          const std::int64_t ix = ox * s.conv.strides[1] + kx - s.conv.pads[1];
-          if (iy < 0 || iy >= h || ix < 0 || ix >= width) continue;
-          sum += static_cast<double>(x[static_cast<std::size_t>(((first + c) * h + iy) * width + ix)]) *
-                 static_cast<double>(w[static_cast<std::size_t>(((channel * s.w[1] + c) * kh + ky) * kw + kx)]);
-        }
-    return sum;
-  }
-};
-
-// A file that one process at a time has locked; without a name nothing is.
-class lock_file {
- public:
-  explicit lock_file(const char* name) : file_(name == nullptr ? -1 : open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
-    if (name != nullptr && file_ < 0) throw std::runtime_error(std::string("cannot open ") + name);
-  }
-  ~lock_file() {
-    if (file_ >= 0) close(file_);
-  }
-  lock_file(const lock_file&) = delete;
-  lock_file& operator=(const lock_file&) = delete;
-
-  struct held {
-    explicit held(const lock_file& f) : file(f.file_) {
-      if (file >= 0) flock(file, LOCK_EX);
-    }
-    ~held() {
-      if (file >= 0) flock(file, LOCK_UN);
-    }
-    held(const held&) = delete;
-    held& operator=(const held&) = delete;
-    int file;
-  };
-
- private:
-  int file_;
 };
 
 class problem {
@@ -453,81 +257,6 @@ void measure_apart(const device& d, const shape& s, const lock_file& turn) {
   for (cl_kernel k : kernels) clReleaseKernel(k);
   for (cl_mem b : buffers) clReleaseMemObject(b);
   clReleaseProgram(program);
-}
-
-std::vector<shape> shapes() {
-  std::vector<shape> list;
-  const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    list.push_back(
-        {"product " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k), {}, {m, k}, {k, n}});
-  };
-  const std::int64_t products[][3] = {{128, 768, 768},  {128, 2304, 768}, {128, 3072, 768},   {128, 768, 3072},
-                                      {197, 768, 768},  {197, 2304, 768}, {197, 3072, 768},   {197, 768, 3072},
-                                      {3136, 384, 96},  {3136, 96, 384},  {784, 768, 192},    {784, 192, 768},
-                                      {196, 1536, 384}, {196, 384, 1536}, {49, 3072, 768},    {49, 768, 3072},
-                                      {196, 1024, 256}, {196, 256, 1024}, {1024, 1024, 1024}, {4096, 4096, 4096}};
-  for (const auto& p : products) product(p[0], p[1], p[2]);
-  list.push_back({"scores 12 of 197x197x64", {}, {12, 197, 64}, {12, 197, 64}, false, false, true});
-  list.push_back({"values 12 of 197x64x197", {}, {12, 197, 197}, {12, 197, 64}, false, false, false});
-  list.push_back({"row 1x1000x2048, weights transposed", {}, {1, 2048}, {1000, 2048}, false, true, true});
-  list.push_back({"row 1x3072x768", {}, {1, 768}, {768, 3072}});
-  const auto attention = [&](std::int64_t heads, std::int64_t queries, std::int64_t keys, std::int64_t depth) {
-    shape s{"attention " + std::to_string(heads) + "x" + std::to_string(depth) + ", " +
-                (queries == keys ? "" : std::to_string(queries) + " by ") + std::to_string(keys) + " keys",
-            {},
-            {heads, queries, depth},
-            {heads, keys, depth}};
-    s.is_attention = true;
-    s.has_bias = false;
-    list.push_back(s);
-  };
-  for (std::int64_t keys : {128, 197, 384, 1024}) attention(12, keys, keys, 64);
-  attention(8, 4096, 4096, 64);
-  attention(12, 1, 1024, 64);
-  attention(32, 49, 49, 32);
-  attention(8, 1024, 77, 80);
-  attention(16, 257, 257, 80);
-  attention(8, 512, 512, 128);
-  const auto conv = [&](std::int64_t in, std::int64_t size, std::int64_t out, std::int64_t k, std::int64_t stride,
-                        std::int64_t group = 1) {
-    shape s{"conv " + std::to_string(in) + "x" + std::to_string(size) + "x" + std::to_string(size) + "->" +
-                std::to_string(out) + " " + std::to_string(k) + "x" + std::to_string(k) + "/" + std::to_string(stride),
-            {},
-            {1, in, size, size},
-            {out, in / group, k, k},
-            true};
-    if (group != 1) s.name += ", " + std::to_string(group) + " groups";
-    s.conv.strides = {stride, stride};
-    s.conv.pads = {k / 2, k / 2, k / 2, k / 2};
-    s.conv.group = group;
-    list.push_back(s);
-  };
-  conv(3, 224, 64, 7, 2);
-  conv(64, 56, 64, 1, 1);
-  conv(64, 56, 64, 3, 1);
-  conv(64, 56, 256, 1, 1);
-  conv(256, 56, 64, 1, 1);
-  conv(256, 56, 128, 1, 1);
-  conv(128, 56, 128, 3, 2);
-  conv(256, 56, 512, 1, 2);
-  conv(128, 28, 512, 1, 1);
-  conv(512, 28, 128, 1, 1);
-  conv(128, 28, 128, 3, 1);
-  conv(512, 28, 256, 1, 1);
-  conv(256, 28, 256, 3, 2);
-  conv(512, 28, 1024, 1, 2);
-  conv(256, 14, 1024, 1, 1);
-  conv(1024, 14, 256, 1, 1);
-  conv(256, 14, 256, 3, 1);
-  conv(1024, 14, 512, 1, 1);
-  conv(512, 14, 512, 3, 2);
-  conv(1024, 14, 2048, 1, 2);
-  conv(512, 7, 2048, 1, 1);
-  conv(2048, 7, 512, 1, 1);
-  conv(512, 7, 512, 3, 1);
-  conv(96, 56, 96, 7, 1, 96);
-  conv(256, 56, 256, 3, 1, 32);
-  return list;
 }
 
 void print(const char* name, const division& choice, bool is_attention, const problem& p, const problem::times& t) {

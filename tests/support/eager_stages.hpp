@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "dnnkit/cpu/families.hpp"
+#include "tests/support/eager_match.hpp"
 
 namespace harness {
 
@@ -26,11 +27,7 @@ template <std::int32_t Rows> struct eager_row_stages {
     return dk::cpu::row_stages::stage(spec, facts);
   }
   static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
-    const dk::kernel_match match = dk::cpu::row_stages::match(spec, facts);
-    if (!match) return match;
-    dk::kernel_choice c = *match;
-    c.cost.cycles = 1;
-    return c;
+    return eager(dk::cpu::row_stages::match(spec, facts));
   }
   template <class Net, std::size_t R> struct kernel : dk::cpu::row_stages::template kernel<Net, R> {};
 };
@@ -44,11 +41,7 @@ struct eager_thin_stages {
     return dk::cpu::thin_stages::stage(spec, facts);
   }
   static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
-    const dk::kernel_match match = dk::cpu::thin_stages::match(spec, facts);
-    if (!match) return match;
-    dk::kernel_choice c = *match;
-    c.cost.cycles = 1;
-    return c;
+    return eager(dk::cpu::thin_stages::match(spec, facts));
   }
   template <class Net, std::size_t R> struct kernel : dk::cpu::thin_stages::template kernel<Net, R> {};
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "dnnkit/cpu/families.hpp"
+#include "tests/support/eager_match.hpp"
 
 namespace harness {
 
@@ -19,11 +20,7 @@ struct eager_winograd {
     return dk::cpu::conv_winograd::carries_out(anchor);
   }
   static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
-    const dk::kernel_match match = dk::cpu::conv_winograd::match(spec, facts);
-    if (!match) return match;
-    dk::kernel_choice c = *match;
-    c.cost.cycles = 1;
-    return c;
+    return eager(dk::cpu::conv_winograd::match(spec, facts));
   }
   template <class Net, std::size_t R> struct kernel : dk::cpu::winograd_kernel<Net, R> {};
 };
@@ -42,11 +39,7 @@ struct eager_winograd_pool {
     return family::stage(spec, facts);
   }
   static constexpr dk::kernel_match match(const dk::kernel_spec& spec, const dk::cpu_facts& facts) {
-    const dk::kernel_match match = family::match(spec, facts);
-    if (!match) return match;
-    dk::kernel_choice c = *match;
-    c.cost.cycles = 1;
-    return c;
+    return eager(family::match(spec, facts));
   }
   template <class Net, std::size_t R> struct kernel : dk::cpu::winograd_pool_kernel<Net, R> {};
 };

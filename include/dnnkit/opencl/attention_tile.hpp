@@ -109,13 +109,9 @@ constexpr void for_attention_tiles(const attention_extents& x, const product_gpu
 
 // The tile that attention takes least time with; bq = 0: there is none.
 constexpr attention_tile choose_attention_tile(const attention_extents& x, const product_gpu& gpu = {}) {
-  attention_tile best{.bq = 0};
-  double least = -1;
-  for_attention_tiles(x, gpu, [&](const attention_tile& t) {
-    const double clocks = detail::clocks_of_tile(x, t, gpu);
-    if (least < 0 || clocks < least) least = clocks, best = t;
-  });
-  return best;
+  detail::least_of_tiles<attention_tile> least{{.bq = 0}};
+  for_attention_tiles(x, gpu, [&](const attention_tile& t) { least.offer(t, detail::clocks_of_tile(x, t, gpu)); });
+  return least.best;
 }
 
 }  // namespace dnnkit::opencl

@@ -53,6 +53,16 @@ constexpr double in_batches(std::int64_t groups, std::int64_t resident, auto clo
          (rest == 0 ? 0.0 : clocks(static_cast<double>(rest)));
 }
 
+// Of tiles that are offered, the first that takes least time; before any, the one it begins with.
+template <class Tile> struct least_of_tiles {
+  Tile best{};
+  double clocks = -1;
+
+  constexpr void offer(const Tile& t, double its_clocks) {
+    if (clocks < 0 || its_clocks < clocks) clocks = its_clocks, best = t;
+  }
+};
+
 // What a kernel takes whatever its tile: from the launch to the first groups, and from the last ones to the next.
 inline constexpr double clocks_of_launch = 4800;
 
@@ -108,14 +118,12 @@ constexpr void for_product_tiles(const product_extents& x, std::int64_t depth, c
 // The tile that a product takes least time with.
 constexpr product_tile choose_product_tile(const product_extents& x, std::int64_t depth = 0,
                                            const product_gpu& gpu = {}) {
-  product_tile best;
-  double least = -1;
+  detail::least_of_tiles<product_tile> least;
   for_product_tiles(x, depth, gpu, [&](const product_tile& t) {
     if (t.bn % 28 == 0 && (x.n % 28 != 0 || x.n % 32 == 0)) return;  // 28 and 56 pixels a side, and 14
-    const double clocks = detail::clocks_of_tile(x, t, gpu);
-    if (least < 0 || clocks < least) least = clocks, best = t;
+    least.offer(t, detail::clocks_of_tile(x, t, gpu));
   });
-  return best;
+  return least.best;
 }
 
 }  // namespace dnnkit::opencl

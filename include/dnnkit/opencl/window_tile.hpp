@@ -114,13 +114,9 @@ constexpr void for_window_tiles(const window_extents& x, const product_gpu& gpu,
 
 // The tile that a convolution takes least time with; none (px 0) where there is room for none.
 constexpr window_tile choose_window_tile(const window_extents& x, const product_gpu& gpu = {}) {
-  window_tile best{.px = 0};
-  double least = -1;
-  for_window_tiles(x, gpu, [&](const window_tile& t) {
-    const double clocks = detail::clocks_of_windows(x, t, gpu);
-    if (least < 0 || clocks < least) least = clocks, best = t;
-  });
-  return best;
+  detail::least_of_tiles<window_tile> least{{.px = 0}};
+  for_window_tiles(x, gpu, [&](const window_tile& t) { least.offer(t, detail::clocks_of_windows(x, t, gpu)); });
+  return least.best;
 }
 
 }  // namespace dnnkit::opencl
