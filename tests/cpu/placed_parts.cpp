@@ -5,10 +5,13 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/pass/place_parts.hpp"
 
+#include <cstddef>
+#include <string_view>
+
+#include "tests/support/eager_match.hpp"
 #include "tests/support/fused_groups.hpp"
 #include "tests/support/joined_models.hpp"
 #include "tests/support/random_graph.hpp"
-#include "tests/support/rearranged.hpp"
 
 namespace joined = harness::joined;
 using harness::check_model;
@@ -28,16 +31,30 @@ TEST_CASE("enlarged images beside what they were pooled from") {
 TEST_CASE("enlarged images that others read, or parts of them") {
   check_model<joined::enlarged_elsewhere>("enlarged_elsewhere");
 }
-// Runs of channels that vectors do not divide, wherever they are written, whatever that takes.
+// Runs of channels that vectors do not divide, written where a Concat has them, whatever that takes.
+struct eager_conv_nhwc {
+  using family = joined::dk::cpu::conv_nhwc;
+  static constexpr std::string_view name = "eager conv_nhwc";
+  static constexpr bool carries_out(const joined::dk::plan::operator_tag& anchor) {
+    return family::carries_out(anchor);
+  }
+  static constexpr joined::dk::kernel_match match(const joined::dk::kernel_spec& spec,
+                                                  const joined::dk::cpu_facts& facts) {
+    return harness::eager(family::match(spec, facts));
+  }
+  template <class Net, std::size_t R> struct kernel : family::template kernel<Net, R> {};
+};
 struct runs_of_channels {
-  using pipeline = joined::dk::pipeline_with_rules<harness::movement_goes_along>;
+  static constexpr auto families = joined::dk::family_list<eager_conv_nhwc>{} + joined::dk::cpu::default_families;
   static constexpr void build(joined::dk::builder& g) {
     namespace dk = joined::dk;
     const dk::tensor x = joined::conv(g, g.input("x", dk::f32, {2, 16, 5, 7}), "stem", 16, 3);
     const dk::tensor y = dk::conv(x, g.weight("a", {72, 16, 1, 1}), g.weight("b", {72}));
-    joined::finish(g, dk::depth_to_space(y, {.blocksize = 2}));
+    const dk::tensor other = joined::conv(g, g.input("z", dk::f32, {2, 16, 10, 14}), "other", 14, 1);
+    joined::finish(g, dk::concat({other, dk::depth_to_space(y, {.blocksize = 2})}, {.axis = 1}));
   }
 };
+static_assert(joined::dk::compile<runs_of_channels>::kernels == 5, "the Concat is none");
 TEST_CASE("runs of channels") { check_model<runs_of_channels>("runs_of_channels"); }
 TEST_CASE("random branches") {
   check_model<random_joined<1>>("random_joined<1>");
