@@ -48,8 +48,10 @@ void build(dk::builder& b, std::mt19937_64& random) {
   y = pick(0, 1) == 0 ? b.apply(dk::op::standardize{axes}, {y}) : b.apply(dk::op::root_mean_square{axes}, {y});
   for (std::int64_t k = 0, most = pick(0, 3); k < most; ++k) {
     dk::shape weight;
-    for (std::int64_t d = pick(1, rank); d < rank; ++d)
-      weight.push_back(pick(0, 1) == 0 ? dk::dim(1) : s[static_cast<std::size_t>(d)]);
+    for (std::int64_t d = pick(0, rank); d < rank; ++d) {
+      const dk::dim extent = s[static_cast<std::size_t>(d)];
+      weight.push_back(pick(0, 1) == 0 || !extent.is_known() ? dk::dim(1) : extent);
+    }
     dk::graph& g = b.value();
     const dk::tensor v{
         &b, g.add_value({g.store("w" + std::to_string(k)), {dk::f32, weight}, dk::origin::weight, dk::none, {}})};

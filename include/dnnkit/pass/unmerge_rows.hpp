@@ -43,7 +43,7 @@ struct unmerge_rows {
             if (!follows(g, users, setup, is_unmerged, g.input_of(n, 0)) ||
                 atoms_of(b.value().symbols, inputs[0].dims(), s).sizes.empty())
               return tensor{};
-            return reshaped(b, inputs[0], s);
+            return reshaped(b, g, setup, g.input_of(n, 0), inputs[0], s);
           }
           is_unmerged[n.output] = made.present();
           return made;
@@ -108,22 +108,26 @@ struct unmerge_rows {
     }
   }
 
-  // The tensor, which follows an unmerged one, in shape s.
-  static constexpr tensor reshaped(builder& b, tensor t, const shape& s) {
-    graph& g = b.value();
-    if (is_reshape(g, t.id())) return b.apply(op::reshape{s}, {input_of(b, t)});
-    node n = g.node_at(g.at(t.id()).producer);
+  // The tensor, which follows an unmerged one, in shape s. It is value v of g, whose operators it is computed by up to there.
+  static constexpr tensor reshaped(builder& b, const graph& g, const vector<std::uint8_t>& setup, value_id v, tensor t,
+                                   const shape& s) {
+    graph& now = b.value();
+    if (is_reshape(now, t.id())) return b.apply(op::reshape{s}, {input_of(b, t)});
+    const node& before = g.node_at(g.at(v).producer);
+    node n = now.node_at(now.at(t.id()).producer);
     const tensor_type type{t.type(), s};
     vector<value_id> operands;
     for (std::size_t i = 0; i < n.inputs.count; ++i) {
-      const value_id x = g.input_of(n, i);
-      if (x == none) operands.push_back(none);
-      else if (same_shape(g.at(x).type.dims, t.dims())) operands.push_back(reshaped(b, {&b, x}, s).id());
-      else operands.push_back(detail::operand_along(b, {&b, x}, t.dims(), s).id());
+      const value_id was = g.input_of(before, i);
+      const tensor x{&b, now.input_of(n, i)};
+      if (was == none) operands.push_back(none);
+      else if (setup[static_cast<std::size_t>(was)] != 0)
+        operands.push_back(detail::operand_along(b, x, t.dims(), s).id());
+      else operands.push_back(reshaped(b, g, setup, was, x, s).id());
     }
-    n.inputs = graph::end_of(g.operands, operands.size());
-    g.operands.append(operands.begin(), operands.end());
-    return {&b, g.add_node(n, type)};
+    n.inputs = graph::end_of(now.operands, operands.size());
+    now.operands.append(operands.begin(), operands.end());
+    return {&b, now.add_node(n, type)};
   }
 };
 

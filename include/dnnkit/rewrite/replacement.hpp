@@ -16,7 +16,7 @@ namespace dnnkit::rewrite {
 class replacement {
  public:
   // `like`: the node that is replaced, after which new ones are named. image_of(v): the value of `into` that has the
-  // place of value v of the old graph.
+  // place of value v of the old graph. A right side that cannot be built leaves an error in `into`.
   constexpr replacement(graph& into, const rule& r, const match& m, const node& like)
       : into_(into),
         rule_(r),
@@ -51,11 +51,20 @@ class replacement {
       const node n = old_.node_at(t.is == term::what::unary ? match_.bound.unary : match_.bound.binary);
       return apply(*n.op, n.attributes, inputs);
     }
-    if (t.slot != term::no_slot) return apply(*t.op, old_.node_at(match_.bound.slots[t.slot]).attributes, inputs);
+    if (t.slot != term::no_slot) {
+      const node& named = old_.node_at(match_.bound.slots[t.slot]);
+      if (!names_same_axes(*t.op, named, inputs.items[0])) into_.error = "axes of another number";
+      return apply(*t.op, named.attributes, inputs);
+    }
     const slice_of codes = graph::end_of(into_.attributes, t.codes);
     for (std::size_t i = 0; i < t.codes; ++i)
       into_.attributes.push_back(rule_.right.attributes.items[t.first_code + i]);
     return apply(*t.op, codes, inputs);
+  }
+  // Attributes that name axes mean the same ones of operands of one rank only: what broadcast a to more axes may be gone.
+  constexpr bool names_same_axes(const op_info& op, const node& named, value_id operand) const {
+    if ((op.kind != form::reduction && op.kind != form::row) || named.inputs.count == 0) return true;
+    return into_.at(operand).type.dims.size() == old_.at(old_.input_of(named, 0)).type.dims.size();
   }
   constexpr value_id apply(const op_info& op, slice_of attributes, const values& inputs) {
     if (const value_id known = number_of(op, inputs); known != none) return known;
