@@ -5,7 +5,8 @@
 // and of integers every power with at most four products, which wrap around as Pow does. Floats of 16 bits become
 // what rounds once alone, x^2, 1 / x and the root: their products are rounded to 16 bits, each.
 // Takes a graph without composites; guarantees the same function up to rounding, 1.5 units in the last place, with the
-// same infinities, zeros and NaN.
+// same infinities, zeros and NaN; rules that set the sign of a zero aside (a + 0 = a) may then make -infinity of the
+// power -0.5 of -0.
 #pragma once
 
 #include <bit>

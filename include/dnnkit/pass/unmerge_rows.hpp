@@ -108,7 +108,7 @@ struct unmerge_rows {
     }
   }
 
-  // The tensor, which follows an unmerged one, in shape s. It is value v of g, whose operators it is computed by up to there.
+  // The tensor, which follows an unmerged one, in shape s: value v of g, which the same operators compute.
   static constexpr tensor reshaped(builder& b, const graph& g, const vector<std::uint8_t>& setup, value_id v, tensor t,
                                    const shape& s) {
     graph& now = b.value();

@@ -61,7 +61,8 @@ class replacement {
       into_.attributes.push_back(rule_.right.attributes.items[t.first_code + i]);
     return apply(*t.op, codes, inputs);
   }
-  // Attributes that name axes mean the same ones of operands of one rank only: what broadcast a to more axes may be gone.
+  // Attributes that name axes mean the same ones of operands of one rank only, and what broadcast the operand may be
+  // gone.
   constexpr bool names_same_axes(const op_info& op, const node& named, value_id operand) const {
     if ((op.kind != form::reduction && op.kind != form::row) || named.inputs.count == 0) return true;
     return into_.at(operand).type.dims.size() == old_.at(old_.input_of(named, 0)).type.dims.size();
