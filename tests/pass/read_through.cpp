@@ -68,6 +68,13 @@ TEST_CASE("a Resize that repeats elements, whatever says so") {
                                .coordinate_transformation_mode = place::tf_half_pixel_for_nn,
                                .nearest_mode = dk::nearest_rounding::lower}) == repeated);
 }
+TEST_CASE("positions of a Resize beyond any image are not asked for one by one") {
+  dk::builder b;  // a loop over them would not end
+  b.output("y", dk::relu(dk::resize(b.input("x", dk::f32, {1, 4}), {.sizes = {1, std::int64_t{1} << 40}})));
+  REQUIRE(b.value().error.str() == "");
+  CHECK(dk::passes::read_through::run(b.value()).nodes.size() == b.value().nodes.size());
+}
+
 TEST_CASE("other Resizes stay") {
   CHECK(left_of(dk::op::resize{.scales = {1, 1, 1.5f, 2}}) == "Resize Conv");
   CHECK(left_of(dk::op::resize{.scales = {1, 1, 2, 0.5f}}) == "Resize Conv");

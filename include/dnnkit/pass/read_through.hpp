@@ -85,13 +85,14 @@ struct read_through {
         continue;
       }
       const std::int64_t have = c.in(0, d), make = c.out(d);
-      if (have == 0 || make % have != 0) return false;
+      if (have == 0 || make % have != 0 || make > most_positions) return false;
       if (make != have) ++split;
       for (std::int64_t o = 0; o < make; ++o)
         if (resize.neighbours_of(c, d, o).positions[0] != o / (make / have)) return false;
     }
     return split <= max_rank;
   }
+  static constexpr std::int64_t most_positions = 1 << 20;  // that are asked for, one after the other
   // What a Resize asks to know its positions.
   struct extents_of_resize {
     const shape &from, &to;
