@@ -236,6 +236,14 @@ struct select_layouts {
   }
 };
 
+// The same, asking for costs where rules say so in small graphs, too.
+struct select_layouts_by_rules {
+  static constexpr std::string_view name = detail::name_of_layout_selection;
+  template <class Target> static constexpr void run(schedule& s) {
+    select_layouts::run<Target>(s, detail::contest::by_rules);
+  }
+};
+
 // The same, asking for costs of every value's orders, of however many: no rule decides which are not asked for. In the
 // compiler that takes some hundredths of a second for each combination of orders of each kernel that is not like another.
 struct select_layouts_everywhere {
