@@ -5,8 +5,8 @@
 // row-major. For the others, of which several orders are in question, and for all in a small graph, the families of
 // kernels are asked what each kernel would take - where there are none, an estimate stands for them
 // (pass/layout_estimates.hpp) - and the orders, and copies in a second order, are taken that make the sum of all least
-// (pass/layout_problem.hpp). A value that a convolution reads as it is carries a halo as wide as the padding. Inputs and
-// outputs of the graph stay row-major. Target says whether it gains from any of this, how many lanes a vector has, and
+// (pass/layout_problem.hpp). A value that a convolution reads as it is carries a halo as wide as the padding. Inputs
+// and outputs of the graph stay row-major. Target says whether it gains from any of this, how many lanes a vector has, and
 // how many dimensions its memory keeps contiguous (cost/target.hpp).
 #pragma once
 
@@ -245,7 +245,8 @@ struct select_layouts_by_rules {
 };
 
 // The same, asking for costs of every value's orders, of however many: no rule decides which are not asked for. In the
-// compiler that takes some hundredths of a second for each combination of orders of each kernel that is not like another.
+// compiler that takes some hundredths of a second for each combination of orders of each kernel that is not like
+// another.
 struct select_layouts_everywhere {
   static constexpr std::string_view name = detail::name_of_layout_selection;
   template <class Target> static constexpr void run(schedule& s) {
