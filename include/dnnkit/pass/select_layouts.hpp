@@ -6,8 +6,8 @@
 // kernels are asked what each kernel would take - where there are none, an estimate stands for them
 // (pass/layout_estimates.hpp) - and the orders, and copies in a second order, are taken that make the sum of all least
 // (pass/layout_problem.hpp). A value that a convolution reads as it is carries a halo as wide as the padding. Inputs
-// and outputs of the graph stay row-major. Target says whether it gains from any of this, how many lanes a vector has, and
-// how many dimensions its memory keeps contiguous (cost/target.hpp).
+// and outputs of the graph stay row-major. Target says whether it gains from any of this, how many lanes a vector has,
+// and how many dimensions its memory keeps contiguous (cost/target.hpp).
 #pragma once
 
 #include <cstddef>
