@@ -165,7 +165,7 @@ TEST_CASE("what is written through a transposition lies as its reader wants it")
   const dk::tensor tokens = dk::transpose(x, {.perm = {0, 2, 1}});
   b.output("y", dk::layer_normalization(tokens, b.weight("s", {32}), b.weight("t", {32})) + tokens);
   const dk::schedule s =
-      dk::default_pipeline::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
+      harness::layouts_by_rules<>::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
   check_results(b.value(), s);
   for (const dk::plan::buffer& stored : s.plan.buffers)
     if (stored.where == dk::plan::storage::arena) {
