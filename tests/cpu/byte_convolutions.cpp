@@ -74,7 +74,7 @@ struct residual {  // sums to which those of another convolution are added, pixe
     g.output("y", conv(x, g.weight("b", {32, 16, 3, 3}, i8), {}, {}, {.pads = {1, 1, 1, 1}}) + a);
   }
 };
-static_assert(dk::compile<residual>::kernels == 2);
+static_assert(harness::compile_by_rules<residual>::kernels == 2);
 
 struct picture {  // of few channels, quantised by the kernel that reads it
   static constexpr void build(dk::builder& g) {
@@ -89,7 +89,7 @@ struct picture {  // of few channels, quantised by the kernel that reads it
     of("signed", 4, i8);
   }
 };
-static_assert(dk::compile<picture>::kernels == 3);
+static_assert(harness::compile_by_rules<picture>::kernels == 3);
 
 struct quantised {  // as tools write it; no rounding depends on how the sums are scaled
   static constexpr void build(dk::builder& g) {
@@ -118,7 +118,7 @@ struct quantised {  // as tools write it; no rounding depends on how the sums ar
 
 // Are all integer products and convolutions of a model done in bytes, and are there so many?
 template <class Model, std::size_t Products> constexpr bool in_bytes() {
-  using net = dk::compile<Model>;
+  using net = harness::compile_by_rules<Model>;
   std::size_t products = 0;
   for (std::size_t r = 0; r < net::plan.recipes.size(); ++r) {
     const dk::operator_id id = net::plan.recipes[r].anchor.id;
@@ -134,7 +134,7 @@ static_assert(in_bytes<filters_of_their_own, 6>() && in_bytes<quantised, 4>());
 
 // Does nothing of a model run by its operators' definitions?
 template <class Model> constexpr bool in_vectors() {
-  for (const auto& c : dk::compile<Model>::choices)
+  for (const auto& c : harness::compile_by_rules<Model>::choices)
     if (c.family == "by_point") return false;
   return true;
 }
@@ -161,11 +161,11 @@ struct joined {
   }
 };
 template <class Model> constexpr bool hands_over_bytes() {
-  for (const dk::plan::buffer& b : dk::compile<Model>::plan.buffers)
+  for (const dk::plan::buffer& b : harness::compile_by_rules<Model>::plan.buffers)
     if (b.where == dk::plan::storage::arena && b.type.type != u8) return false;
   return true;
 }
-static_assert(dk::compile<joined>::kernels == 2 && hands_over_bytes<joined>());
+static_assert(harness::compile_by_rules<joined>::kernels == 2 && hands_over_bytes<joined>());
 
 }  // namespace
 

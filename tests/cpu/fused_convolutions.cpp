@@ -156,7 +156,7 @@ template <bool Symbolic> struct narrow {  // one dimension, written as pictures 
 };
 // Convolutions whose tiles of pixels lie along dimension d.
 template <class Model> constexpr int convolutions_along(std::size_t d) {
-  using net = dk::compile<Model>;
+  using net = harness::compile_by_rules<Model>;
   int n = 0;
   for (const dk::plan::recipe& r : net::plan.recipes)
     if (r.anchor.id == dk::id_of<dk::op::conv>)

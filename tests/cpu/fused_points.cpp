@@ -69,7 +69,7 @@ struct bytes {
 // How many kernels of a model's plan are computed from definitions, in vectors and element by element.
 template <class Model> constexpr std::array<int, 2> definitions() {
   std::array<int, 2> n{};
-  for (const dk::kernel_choice& c : dk::compile<Model>::choices)
+  for (const dk::kernel_choice& c : harness::compile_by_rules<Model>::choices)
     if (c.family == "by_point") ++n[c.tile.lanes > 1 ? 0 : 1];
   return n;
 }

@@ -149,7 +149,7 @@ template <bool Symbolic> struct short_rows {  // of less than a vector, and of s
 
 // Is `expected` what was chosen for all kernels of reductions and row operators?
 template <class Model> constexpr bool holds_for_rows(dk::cpu::row_passes::parameter p, int expected) {
-  using net = dk::compile<Model>;
+  using net = harness::compile_by_rules<Model>;
   for (std::size_t r = 0; r < net::choices.size(); ++r)
     if (dk::cpu::row_passes::carries_out(net::plan.recipes[r].anchor) &&
         net::choices[r].parameters[std::size_t{p}] != expected)

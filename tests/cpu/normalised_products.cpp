@@ -154,7 +154,7 @@ struct two_activations {
   }
 };
 
-template <class Model> constexpr std::size_t earlier_stages = dk::compile<Model>::plan.stages.size();
+template <class Model> constexpr std::size_t earlier_stages = harness::compile_by_rules<Model>::plan.stages.size();
 static_assert(earlier_stages<tokens<49, 64, 96>> == 1);
 static_assert(earlier_stages<tokens<3, 33, 7>> == 1);
 static_assert(earlier_stages<tokens_at_run_time> == 1);
@@ -177,7 +177,7 @@ static_assert(earlier_stages<two_activations> == 0);
 
 template <class Model> void check(const char* name) {
   for (std::uint64_t seed = 0; seed < 3; ++seed)
-    CHECK(harness::compiled_error(harness::compiled<Model>(name), seed) == "");
+    CHECK(harness::compiled_error(harness::compiled_by_rules<Model>(name), seed) == "");
 }
 
 }  // namespace

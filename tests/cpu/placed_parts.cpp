@@ -54,7 +54,7 @@ struct runs_of_channels {
     joined::finish(g, dk::concat({other, dk::depth_to_space(y, {.blocksize = 2})}, {.axis = 1}));
   }
 };
-static_assert(joined::dk::compile<runs_of_channels>::kernels == 5, "the Concat is none");
+static_assert(harness::compile_by_rules<runs_of_channels>::kernels == 5, "the Concat is none");
 TEST_CASE("runs of channels") { check_model<runs_of_channels>("runs_of_channels"); }
 TEST_CASE("random branches") {
   check_model<random_joined<1>>("random_joined<1>");

@@ -116,8 +116,8 @@ struct kernels_of_their_own {
 template <class Model>
 constexpr std::size_t joined = [] {
   std::size_t n = 0;
-  for (const dk::plan::step& s : dk::compile<Model>::plan.steps)
-    n += dk::compile<Model>::choices[s.kernel].family == harness::eager_winograd_pool::name ? 1 : 0;
+  for (const dk::plan::step& s : harness::compile_by_rules<Model>::plan.steps)
+    n += harness::compile_by_rules<Model>::choices[s.kernel].family == harness::eager_winograd_pool::name ? 1 : 0;
   return n;
 }();
 static_assert(joined<chain<sized<1, 14, 15>>> == 2 && joined<chain<symbolic>> == 2);
@@ -127,7 +127,7 @@ static_assert(joined<planes<false>> == 1 && joined<planes<true>> == 1);
 static_assert(joined<kernels_of_their_own> == 0);
 
 template <class Model> void check(const char* name) {
-  const harness::compiled_network network = harness::compiled<Model>(name);
+  const harness::compiled_network network = harness::compiled_by_rules<Model>(name);
   for (const std::uint64_t seed : harness::seeds(1, 3)) {
     const std::string wrong = harness::compiled_error(network, seed, allowed);
     CHECK_MESSAGE(wrong.empty(), wrong << ", data of seed " << seed);

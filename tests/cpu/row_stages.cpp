@@ -163,7 +163,7 @@ struct large {
 };
 
 // In each of them, how many stages come before the last of their kernel.
-template <class Model> constexpr std::size_t earlier_stages = dk::compile<Model>::plan.stages.size();
+template <class Model> constexpr std::size_t earlier_stages = harness::compile_by_rules<Model>::plan.stages.size();
 static_assert(earlier_stages<halves> == 3);
 static_assert(earlier_stages<padded> == 3);
 static_assert(earlier_stages<overlapping> == 3);
@@ -177,7 +177,7 @@ static_assert(earlier_stages<normalised_channels_first> == 1);
 static_assert(earlier_stages<normalised_one_channel> == 1);
 static_assert(earlier_stages<normalised_planes> == 1);
 static_assert(earlier_stages<large> == 1);
-static_assert(dk::compile<large>::arena_bytes == 0);
+static_assert(harness::compile_by_rules<large>::arena_bytes == 0);
 
 template <std::uint64_t Seed, std::int32_t Rows> struct chain : random_chain<Seed> {
   static constexpr auto families = harness::with_eager_stages<Rows>;
@@ -185,7 +185,7 @@ template <std::uint64_t Seed, std::int32_t Rows> struct chain : random_chain<See
 
 template <class Model> void check(const char* name) {
   for (std::uint64_t seed = 0; seed < 3; ++seed)
-    CHECK(harness::compiled_error(harness::compiled<Model>(name), seed) == "");
+    CHECK(harness::compiled_error(harness::compiled_by_rules<Model>(name), seed) == "");
 }
 template <class Model> void check_random(const std::string& name, std::size_t& stages) {
   INFO(name);

@@ -84,8 +84,8 @@ template <bool Symbolic> struct planes {
 // Kernels of this name.
 template <class Model> constexpr std::size_t kernels_called(std::string_view name) {
   std::size_t n = 0;
-  for (const dk::plan::step& s : dk::compile<Model>::plan.steps)
-    n += dk::compile<Model>::choices[s.kernel].family == name ? 1 : 0;
+  for (const dk::plan::step& s : harness::compile_by_rules<Model>::plan.steps)
+    n += harness::compile_by_rules<Model>::choices[s.kernel].family == name ? 1 : 0;
   return n;
 }
 template <class Model> constexpr std::size_t eager_kernels = kernels_called<Model>(harness::eager_winograd::name);
@@ -95,7 +95,7 @@ static_assert(eager_kernels<behind_movement<sized<1, 11, 8>>> == 5 && eager_kern
 static_assert(eager_kernels<planes<false>> == 2 && eager_kernels<planes<true>> == 2);
 
 template <class Model> void check(const char* name) {
-  const harness::compiled_network network = harness::compiled<Model>(name);
+  const harness::compiled_network network = harness::compiled_by_rules<Model>(name);
   for (const std::uint64_t seed : harness::seeds(1, 3)) {
     const std::string wrong = harness::compiled_error(network, seed, allowed);
     CHECK_MESSAGE(wrong.empty(), wrong << ", data of seed " << seed);
@@ -124,7 +124,7 @@ static_assert(kernels_called<exact>("conv_winograd") == 0 && kernels_called<boun
 
 // Is it said of some kernel why it is none of Winograd's?
 template <class Model> constexpr bool is_said(std::string_view reason) {
-  for (const dk::kernel_alternative& a : dk::compile<Model>::record().alternatives)
+  for (const dk::kernel_alternative& a : harness::compile_by_rules<Model>::record().alternatives)
     if (a.family == "conv_winograd" && !a.matches && a.reason == reason) return true;
   return false;
 }

@@ -15,6 +15,7 @@
 #include "dnnkit/compile.hpp"
 #include "dnnkit/pass/verify_schedule.hpp"
 #include "tests/support/joined_models.hpp"
+#include "tests/support/layouts_by_rules.hpp"
 #include "tests/support/plan_check.hpp"
 #include "tests/support/random_graph.hpp"
 
@@ -27,7 +28,7 @@ namespace {
 template <class Model> dk::schedule planned() {
   dk::builder b;
   Model::build(b);
-  return dk::default_pipeline::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
+  return harness::layouts_by_rules<>::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
 }
 template <class Model> dk::graph graph_of() {
   dk::builder b;

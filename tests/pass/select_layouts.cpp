@@ -12,6 +12,7 @@
 
 #include "dnnkit/compile.hpp"
 #include "dnnkit/pass/verify_schedule.hpp"
+#include "tests/support/layouts_by_rules.hpp"
 #include "tests/support/plan_check.hpp"
 
 namespace dk = dnnkit;
@@ -164,7 +165,7 @@ TEST_CASE("what is written through a transposition lies as its reader wants it")
   const dk::tensor tokens = dk::transpose(x, {.perm = {0, 2, 1}});
   b.output("y", dk::layer_normalization(tokens, b.weight("s", {32}), b.weight("t", {32})) + tokens);
   const dk::schedule s =
-      dk::default_pipeline::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
+      harness::layouts_by_rules<>::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
   check_results(b.value(), s);
   for (const dk::plan::buffer& stored : s.plan.buffers)
     if (stored.where == dk::plan::storage::arena) {
@@ -242,12 +243,12 @@ TEST_CASE("what attention writes lies as the product behind it reads it, heads b
   }
   CHECK(stored == 1);
 }
-TEST_CASE("no costs are asked where what is reduced over as one dimension is innermost already") {
+TEST_CASE("by rules, no costs are asked where what is reduced over as one dimension is innermost already") {
   dk::builder b;
   const dk::tensor rows = dk::softmax(b.input("x", f32, {1, 12, 128, 26}));
   b.output("y", dk::matmul(dk::reshape(rows, {1, 12, 3328}), b.weight("w", {3328, 16})));
   const dk::schedule s =
-      dk::default_pipeline::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
+      harness::layouts_by_rules<>::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
   REQUIRE(s.plan.error.str() == "");
   int content = 0;
   for (const dk::plan::decision& d : s.log.decisions) {

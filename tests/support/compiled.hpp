@@ -11,6 +11,7 @@
 #include "dnnkit/compile.hpp"
 #include "dnnkit/cpu/kernels.hpp"
 #include "tests/support/harness.hpp"
+#include "tests/support/layouts_by_rules.hpp"
 
 namespace harness {
 
@@ -23,6 +24,9 @@ struct compiled_network {
 };
 template <class Net> compiled_network network_of(const std::string& name) {
   return {name, Net::plan, dnnkit::cpu::kernel_table<Net>, &dnnkit::graph_of<typename Net::model>};
+}
+template <class Model> compiled_network compiled_by_rules(const std::string& name) {
+  return network_of<compile_by_rules<Model>>(name);
 }
 template <class Model> compiled_network compiled(const std::string& name) {
   return network_of<dnnkit::compile<Model>>(name);

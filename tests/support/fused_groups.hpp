@@ -39,9 +39,9 @@ template <std::uint64_t First, std::size_t Count> void check_random_models(std::
   CHECK(kernels >= least);
 }
 
-// The same for a model written by hand.
+// The same for a model written by hand, with layouts by rules: which kernels it goes over is known.
 template <class Model> void check_model(const char* name, std::size_t data_sets = 2) {
-  const compiled_network network = compiled<Model>(name);
+  const compiled_network network = compiled_by_rules<Model>(name);
   for (const std::uint64_t seed : seeds(1, data_sets)) {
     const std::string wrong = compiled_error(network, seed);
     CHECK_MESSAGE(wrong.empty(), wrong << ", data of seed " << seed);
@@ -50,7 +50,7 @@ template <class Model> void check_model(const char* name, std::size_t data_sets 
 
 // Kernels of a model that run element by element, those aside whose loops compilers make vectors of.
 template <class Model> constexpr std::size_t scalar_kernels() {
-  using net = dnnkit::compile<Model>;
+  using net = compile_by_rules<Model>;
   std::size_t n = 0;
   for (const dnnkit::plan::step& s : net::plan.steps) {
     const dnnkit::kernel_choice& choice = net::choices[s.kernel];

@@ -19,6 +19,8 @@ struct cost_coefficients {
   double tile = 14;        // a register tile of products: the call, and what its sums wait for at both ends
   double run = 7;          // a stretch of a reduction that lies in one piece, within a tile
   double merge = 120;      // a row's sum of one pass: its accumulators and lanes merged, and what waits for it
+  double line = 40;        // a row that is put together in scratch memory and read again at once: loads wait for stores
+                           // of other vectors; measured with pools of rows of 8 and 20 pixels
   double collision = 0.3;  // a row of a tile that finds no place in its set of the first cache, each step; measured
                            // with products of 3072 steps (cpu/micro/gemm.hpp)
 

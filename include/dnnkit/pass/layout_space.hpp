@@ -4,7 +4,8 @@
 // be so along channels. A value that all its kernels are content with in one order - channels last, for convolutions
 // whose channels fill vectors, or row-major - has that order. The others are contested: by kernels that wish for
 // different orders, by convolutions that leave lanes of vectors empty, by element-wise kernels of values that lie
-// otherwise. Those have several orders, and so have values of the same shape beside them that nobody has a wish for.
+// otherwise. Those have several orders, and so have values of the same shape beside them that nobody has a wish for. In
+// a graph of few values, all are contested: what the rules spare is then not worth what they miss.
 #pragma once
 
 #include <algorithm>
@@ -47,13 +48,18 @@ struct layout_wish {
   std::int32_t next = none;  // of the wishes about the same value
 };
 
+// Which values of several possible orders are contested: those of which rules say so, all in a graph of few values and
+// else those, or all.
+enum class contest : std::uint8_t { by_rules, all_of_few, all };
+
 class layout_space {
  public:
   static constexpr std::size_t most_orders = 4;
+  // Of so many values whose order is to be chosen, costs are asked in the compiler in less than a second.
+  static constexpr std::size_t few = 12;
 
-  // lanes: 32-bit elements of a vector; contiguous: dimensions that the memory of activations keeps so at a time. With
-  // `all`, every value of which more than one order is in question is contested.
-  constexpr layout_space(graph& g, const fusion_plan& fusion, std::int64_t lanes, int contiguous, bool all = false)
+  // lanes: 32-bit elements of a vector; contiguous: dimensions that the memory of activations keeps so at a time.
+  constexpr layout_space(graph& g, const fusion_plan& fusion, std::int64_t lanes, int contiguous, contest which)
       : g_(g),
         groups_(fusion.groups),
         lanes_(lanes),
@@ -74,7 +80,7 @@ class layout_space {
       }
     choose_undisputed();
     follow_shapes();
-    find_contested(all);
+    find_contested(which == contest::all || (which == contest::all_of_few && free_values() <= few));
   }
 
   // A value whose order is ours to choose.
@@ -270,9 +276,14 @@ class layout_space {
   }
 
   // --- contested values
+  constexpr std::size_t free_values() const {
+    std::size_t n = 0;
+    for (std::size_t v = 0; v < g_.values.count; ++v) n += is_free(static_cast<value_id>(v)) ? 1u : 0u;
+    return n;
+  }
   constexpr void find_contested(bool all) {
     vector<value_id> waiting;
-    const auto contest = [&](value_id v, const storage_order& o) {
+    const auto add_order = [&](value_id v, const storage_order& o) {
       if (!is_free(v)) return;
       const bool is_new = entry_.items[v] == none;
       if (is_new) {
@@ -285,11 +296,11 @@ class layout_space {
       const auto id = static_cast<value_id>(v);
       if (!all && (wish_.items[v] == none || are_content(id, order.items[v]))) continue;
       if (!is_free(id)) continue;
-      contest(id, order.items[v]);
+      add_order(id, order.items[v]);
       offer_wishes(id);
     }
     for (std::size_t k = 0; k < groups_.count; ++k)
-      if (!groups_.items[k].setup) find_disagreement(k, contest);
+      if (!groups_.items[k].setup) find_disagreement(k, add_order);
     if (waiting.empty()) return;
     vector<vector<std::uint32_t>> touching = groups_of_values();
     for (std::size_t i = 0; i < waiting.count; ++i) {
@@ -299,7 +310,7 @@ class layout_space {
           if (other == v || !is_free(other) || !(g_.at(other).type.dims == g_.at(v).type.dims)) return;
           if (has_wishes(other) && !is_contested(other)) return;
           const vector<storage_order> orders = orders_of(v);
-          for (const storage_order& o : orders) contest(other, o);
+          for (const storage_order& o : orders) add_order(other, o);
         });
     }
   }
@@ -335,7 +346,7 @@ class layout_space {
     return last;
   }
   // A kernel that has no wish, but goes over values that lie otherwise than others.
-  constexpr void find_disagreement(std::size_t k, auto contest) {
+  constexpr void find_disagreement(std::size_t k, auto add_order) {
     value_id first = none, other = none;
     for_each_alike(k, [&](value_id v) {
       if (setup.items[v] != 0) return;
@@ -348,8 +359,8 @@ class layout_space {
     const storage_order a = order.items[first], b = order.items[other];
     for_each_alike(k, [&](value_id v) {
       if (setup.items[v] != 0 || order.items[v].size() != a.size()) return;
-      contest(v, a);
-      contest(v, b);
+      add_order(v, a);
+      add_order(v, b);
     });
   }
   constexpr vector<vector<std::uint32_t>> groups_of_values() const {

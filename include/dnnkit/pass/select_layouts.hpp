@@ -2,12 +2,12 @@
 // Pass: where the coordinates of each stored value lie (SmartMem, sections 3.2.2 and 3.3: a producer writes
 // contiguously what its reader reduces over). Values whose kernels all wish for the same are stored so
 // (pass/layout_space.hpp): channels last, where convolutions whose channels fill vectors read and write them, else
-// row-major. For the others, of which several orders are in question, the families of kernels are asked what each
-// kernel would take - where there are none, an estimate stands for them (pass/layout_estimates.hpp) - and the orders,
-// and copies in a second order, are taken that make the sum of all least (pass/layout_problem.hpp). A value that a
-// convolution reads as it is carries a halo as wide as the padding. Inputs and outputs of the graph stay row-major.
-// Target says whether it gains from any of this, how many lanes a vector has, and how many dimensions its memory keeps
-// contiguous (cost/target.hpp).
+// row-major. For the others, of which several orders are in question, and for all in a small graph, the families of
+// kernels are asked what each kernel would take - where there are none, an estimate stands for them
+// (pass/layout_estimates.hpp) - and the orders, and copies in a second order, are taken that make the sum of all least
+// (pass/layout_problem.hpp). A value that a convolution reads as it is carries a halo as wide as the padding. Inputs
+// and outputs of the graph stay row-major. Target says whether it gains from any of this, how many lanes a vector has,
+// and how many dimensions its memory keeps contiguous (cost/target.hpp).
 #pragma once
 
 #include <cstddef>
@@ -146,8 +146,8 @@ template <class Target> class group_prices {
 
 template <class Target> class layout_selection {
  public:
-  constexpr layout_selection(schedule& s, bool everywhere)
-      : s_(s), space_(s.g, s.fusion, Target::float_lanes, contiguous_dimensions_of<Target>(), everywhere) {}
+  constexpr layout_selection(schedule& s, contest which)
+      : s_(s), space_(s.g, s.fusion, Target::float_lanes, contiguous_dimensions_of<Target>(), which) {}
 
   constexpr void run() {
     s_.layouts = first_layouts(s_.g, s_.fusion, space_);
@@ -228,19 +228,30 @@ namespace passes {
 
 struct select_layouts {
   static constexpr std::string_view name = detail::name_of_layout_selection;
-  template <class Target> static constexpr void run(schedule& s) { run<Target>(s, false); }
-  template <class Target> static constexpr void run(schedule& s, bool everywhere) {
+  template <class Target> static constexpr void run(schedule& s) { run<Target>(s, detail::contest::all_of_few); }
+  template <class Target> static constexpr void run(schedule& s, detail::contest which) {
     if (s.has_stages()) return s.come_too_late(name, "stages of kernels");
-    if constexpr (Target::channels_last) detail::layout_selection<Target>(s, everywhere).run();
+    if constexpr (Target::channels_last) detail::layout_selection<Target>(s, which).run();
     else s.layouts = row_major_layouts(s.g);
   }
 };
 
-// The same, asking for costs of every value's orders: no rule decides which are not asked for. In the compiler that
-// takes some hundredths of a second for each combination of orders of each kernel that is not like another.
+// The same, asking for costs where rules say so in small graphs, too.
+struct select_layouts_by_rules {
+  static constexpr std::string_view name = detail::name_of_layout_selection;
+  template <class Target> static constexpr void run(schedule& s) {
+    select_layouts::run<Target>(s, detail::contest::by_rules);
+  }
+};
+
+// The same, asking for costs of every value's orders, of however many: no rule decides which are not asked for. In the
+// compiler that takes some hundredths of a second for each combination of orders of each kernel that is not like
+// another.
 struct select_layouts_everywhere {
   static constexpr std::string_view name = detail::name_of_layout_selection;
-  template <class Target> static constexpr void run(schedule& s) { select_layouts::run<Target>(s, true); }
+  template <class Target> static constexpr void run(schedule& s) {
+    select_layouts::run<Target>(s, detail::contest::all);
+  }
 };
 
 }  // namespace passes

@@ -52,7 +52,7 @@ struct pool_nchw {
                                                 : facts.float_lanes * of.gathered;
     const double input = tree_cost(spec, facts, along, facts.float_lanes).value(spec.input(0));
     return spec.elements() / out *
-           (vectors_of(facts, in) * (rows * (of.simple + input) + of.store) +
+           (of.line + vectors_of(facts, in) * (rows * (of.simple + input) + of.store) +
             vectors_of(facts, out) * across * (of.simple + tap));
   }
 };

@@ -73,7 +73,9 @@ struct row_passes {
     const double rows = elements / length;
     const double stored = spec.lanes_in_row || !in_vectors ? rows : rows / facts.float_lanes;
     work.cycles += spec.reduces ? stored * behind.outputs() : pieces.vectors * (input + each.last + behind.outputs());
-    work.starts = pieces.rows * of.row + stored * passes * of.merge;
+    // Lanes of a group are merged one by one, wherever in their vectors they lie.
+    const double merges = spec.group > 1 ? rows * static_cast<double>(spec.group) * of.scattered : stored * of.merge;
+    work.starts = pieces.rows * of.row + passes * merges;
     return work;
   }
 
