@@ -17,23 +17,23 @@ namespace dnnkit {
 namespace detail {
 
 // The tables of a graph, each as the function that finds it in one; the one list of them.
-inline constexpr std::tuple graph_tables{[](auto& g) -> auto& {return g.nodes;
-}  // namespace detail
-, [](auto& g) -> auto& { return g.values; }
-, [](auto& g) -> auto& { return g.inputs; }
-, [](auto& g) -> auto& { return g.outputs; }
-, [](auto& g) -> auto& { return g.output_names; }
-, [](auto& g) -> auto& { return g.operands; }
-, [](auto& g) -> auto& { return g.attributes; }
-, [](auto& g) -> auto& { return g.constants; }
-, [](auto& g) -> auto& { return g.characters; }
-, [](auto& g) -> auto& { return g.symbols.symbols; }
-, [](auto& g) -> auto& { return g.symbols.atoms; }
-, [](auto& g) -> auto& { return g.symbols.polynomials; }
-, [](auto& g) -> auto& { return g.symbols.assumptions; }
-, [](auto& g) -> auto& { return g.declared_inputs; }
-,
-};  // namespace dnnkit
+// clang-format off
+inline constexpr std::tuple graph_tables{
+    [](auto& g) -> auto& { return g.nodes; },
+    [](auto& g) -> auto& { return g.values; },
+    [](auto& g) -> auto& { return g.inputs; },
+    [](auto& g) -> auto& { return g.outputs; },
+    [](auto& g) -> auto& { return g.output_names; },
+    [](auto& g) -> auto& { return g.operands; },
+    [](auto& g) -> auto& { return g.attributes; },
+    [](auto& g) -> auto& { return g.constants; },
+    [](auto& g) -> auto& { return g.characters; },
+    [](auto& g) -> auto& { return g.symbols.symbols; },
+    [](auto& g) -> auto& { return g.symbols.atoms; },
+    [](auto& g) -> auto& { return g.symbols.polynomials; },
+    [](auto& g) -> auto& { return g.symbols.assumptions; },
+    [](auto& g) -> auto& { return g.declared_inputs; }};
+// clang-format on
 inline constexpr std::size_t graph_table_count = std::tuple_size_v<decltype(graph_tables)>;
 using graph_sizes = std::array<std::size_t, graph_table_count>;
 
