@@ -14,9 +14,6 @@ namespace dnnkit::rewrite {
 
 namespace detail {
 
-inline constexpr std::string_view variable_names[most_variables] = {"a", "b", "c", "d", "u", "v", "w", "s", "t"};
-inline constexpr std::string_view slot_names[most_slots] = {"p", "q"};
-
 class pattern_printer {
  public:
   constexpr explicit pattern_printer(const pattern& p) : p_(p) {}
@@ -37,7 +34,7 @@ class pattern_printer {
   // In brackets where what is around it binds more strongly.
   constexpr void print(std::size_t index, int around) {
     const term& t = p_.terms[index];
-    if (t.is == term::what::variable) out_ << variable_names[t.name];
+    if (t.is == term::what::variable) out_ << variable_names.substr(t.name, 1);
     else if (t.is == term::what::number)
       dnnkit::detail::print_value(out_, symbol_table{}, static_cast<float>(t.number));
     else if (t.is != term::what::operation) call(t.is == term::what::unary ? "f" : "g", t);
@@ -61,7 +58,7 @@ class pattern_printer {
       print(t.input[i], 0);
     }
     out_ << ")";
-    if (t.slot != term::no_slot) out_ << "[" << slot_names[t.slot] << "]";
+    if (t.slot != term::no_slot) out_ << "[" << slot_names.substr(t.slot, 1) << "]";
   }
 
   const pattern& p_;
@@ -80,7 +77,7 @@ constexpr text print(const rule& r) {
 constexpr text print(const condition& c) {
   const auto name = [](condition::about what, std::uint8_t number) -> std::string_view {
     if (what == condition::about::nothing) return {};
-    return what == condition::about::slot ? detail::slot_names[number] : detail::variable_names[number];
+    return (what == condition::about::slot ? detail::slot_names : detail::variable_names).substr(number, 1);
   };
   text t = name(c.first_is, c.first);
   t << c.text << name(c.second_is, c.second);

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/rewrite/mistake.hpp"
 #include "dnnkit/rewrite/pattern.hpp"
 
 namespace dnnkit::rewrite {
@@ -123,6 +125,68 @@ struct equation {
 };
 constexpr equation operator==(const pattern& left, const pattern& right) { return {left, right}; }
 
+namespace detail {
+
+inline constexpr std::string_view variable_names = "abcduvwst", slot_names = "pq";
+
+constexpr bool has_variable(const pattern& p, std::uint8_t name) {
+  for (const term& t : p.terms)
+    if (t.is == term::what::variable && t.name == name) return true;
+  return false;
+}
+constexpr bool has_slot(const pattern& p, std::uint8_t slot) {
+  for (const term& t : p.terms)
+    if (t.slot == slot) return true;
+  return false;
+}
+constexpr bool has_operator(const pattern& p, term::what is) {
+  for (const term& t : p.terms)
+    if (t.is == is) return true;
+  return false;
+}
+// The compiler is to name the letter, so there is a function for each.
+template <std::size_t... I> constexpr void say_no_variable(std::uint8_t name, std::index_sequence<I...>) {
+  ((name == I ? mistake::the_left_side_has_no_variable<variable_names[I]>() : void()), ...);
+}
+template <std::size_t... I> constexpr void say_no_attributes(std::uint8_t slot, std::index_sequence<I...>) {
+  ((slot == I ? mistake::the_left_side_has_no_attributes_named<slot_names[I]>() : void()), ...);
+}
+constexpr void check_variable(const pattern& left, std::uint8_t name) {
+  if (!has_variable(left, name)) say_no_variable(name, std::make_index_sequence<most_variables>());
+}
+constexpr void check_slot(const pattern& left, std::uint8_t slot) {
+  if (!has_slot(left, slot)) say_no_attributes(slot, std::make_index_sequence<most_slots>());
+}
+
+// What a rule may be wrong in whatever graph it meets (mistake.hpp).
+constexpr void check(const pattern& side) {
+  for (const term& t : side.terms) {
+    if (t.is == term::what::variable && t.name >= most_variables)
+      mistake::there_are_no_more_variables_than<most_variables>();
+    if (t.slot != term::no_slot && t.slot >= most_slots)
+      mistake::there_are_no_more_names_of_attributes_than<most_slots>();
+    if (t.codes == too_many) mistake::attributes_have_more_numbers_than<most_codes>();
+  }
+}
+constexpr void check(const pattern& left, const pattern& right) {
+  check(left);
+  check(right);
+  if (left.root().is == term::what::variable || left.root().is == term::what::number)
+    mistake::the_left_side_is_no_operator();
+  for (const term& t : right.terms) {
+    if (t.is == term::what::variable) check_variable(left, t.name);
+    if (t.slot != term::no_slot) check_slot(left, t.slot);
+    if (t.is == term::what::unary && !has_operator(left, t.is)) mistake::the_left_side_has_no_operator_variable<'f'>();
+    if (t.is == term::what::binary && !has_operator(left, t.is)) mistake::the_left_side_has_no_operator_variable<'g'>();
+  }
+}
+constexpr void check(const pattern& left, condition::about what, std::uint8_t number) {
+  if (what == condition::about::variable) check_variable(left, number);
+  if (what == condition::about::slot) check_slot(left, number);
+}
+
+}  // namespace detail
+
 struct rule {
   pattern left, right;
   condition needs{};
@@ -133,7 +197,11 @@ struct rule {
   constexpr rule() = default;
   constexpr rule(const equation& e, licence_terms l) : rule(e, condition{}, l) {}
   constexpr rule(const equation& e, const condition& c, licence_terms l)
-      : left(e.left), right(e.right), needs(c), allowed(l), operators(bits_of(e.left)), near(bits_near_root(e.left)) {}
+      : left(e.left), right(e.right), needs(c), allowed(l), operators(bits_of(e.left)), near(bits_near_root(e.left)) {
+    detail::check(e.left, e.right);
+    detail::check(e.left, c.first_is, c.first);
+    detail::check(e.left, c.second_is, c.second);
+  }
 };
 constexpr const condition& when(const condition& c) { return c; }
 
@@ -146,15 +214,23 @@ template <std::same_as<rule>... Rules> constexpr rule_set<sizeof...(Rules)> rule
 }
 
 // A list of rules, as a value: those of sets with static storage, which are not copied; + joins two, or a list and a
-// set.
+// set that is a variable.
 class rule_list {
  public:
   constexpr rule_list() = default;
   template <std::size_t N> constexpr rule_list(const rule_set<N>& set) { parts_.push_back({set.items, N}); }
+  template <std::size_t N> constexpr rule_list(rule_set<N>&&) {
+    static_assert(N == static_cast<std::size_t>(-1),
+                  "dnnkit: a list refers to the rules of its sets, so these are variables with static storage: inline "
+                  "constexpr auto mine = rules_of(...); inline constexpr rule_list list = rules::all + mine;");
+  }
 
   friend constexpr rule_list operator+(const rule_list& a, const rule_list& b) {
     rule_list both = a;
-    for (const part& p : b.parts_) both.parts_.push_back(p);
+    for (const part& p : b.parts_) {
+      if (both.parts_.count == most_sets) mistake::a_list_has_more_sets_than<most_sets>();
+      both.parts_.push_back(p);
+    }
     return both;
   }
 
@@ -178,7 +254,8 @@ class rule_list {
     const rule* first = nullptr;
     std::size_t count = 0;
   };
-  static_vector<part, 16> parts_;
+  static constexpr std::size_t most_sets = 16;
+  static_vector<part, most_sets> parts_;
 };
 
 }  // namespace dnnkit::rewrite
