@@ -169,8 +169,9 @@ class explanation {
     for (const decision& d : plan_.decisions) {
       if (d.operators.count == 0) continue;
       const std::string_view result = plan_.text_of(d.result);
-      add("{} {}{}{}: {}\n", d.verdict, printable(plan_.text_of(d.operators)), result.empty() ? "" : " into ",
-          printable(result), d.reason);
+      const std::string_view by = plan_.text_of(d.by);
+      add("{} {}{}{}{}{}: {}{}\n", d.verdict, printable(plan_.text_of(d.operators)), result.empty() ? "" : " into ",
+          printable(result), by.empty() ? "" : " by ", by, d.reason, costs_in_brackets(d));
       any = true;
     }
     if (any) out_ += "\n";

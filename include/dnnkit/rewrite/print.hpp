@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules as they are written: "a * c + b * c = (a + b) * c"; their conditions: "c is constant along p".
+// Rules as they are written: "a * c + b * c = (a + b) * c"; their conditions, "c is constant along p", and licences.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,15 @@
 namespace dnnkit::rewrite {
 
 namespace detail {
+
+struct named_law {
+  algebra law;
+  std::string_view name;
+};
+inline constexpr named_law names_of_laws[] = {{algebra::projection, "a projection"},
+                                              {algebra::idempotent, "idempotent"},
+                                              {algebra::commutative, "commutative"},
+                                              {algebra::associative, "associative"}};
 
 class pattern_printer {
  public:
@@ -57,6 +66,10 @@ class pattern_printer {
       if (i > 0) out_ << ", ";
       print(t.input[i], 0);
     }
+    if (t.is == term::what::operation && t.slot == term::no_slot && t.codes != 0) {
+      out_ << ", ";
+      t.op->print(p_.attributes.begin() + t.first_code, symbol_table{}, out_);
+    }
     out_ << ")";
     if (t.slot != term::no_slot) out_ << "[" << slot_names.substr(t.slot, 1) << "]";
   }
@@ -68,9 +81,28 @@ class pattern_printer {
 }  // namespace detail
 
 constexpr text print(const pattern& p) { return detail::pattern_printer(p).print(); }
+// An operator that is a variable with the laws that it must have: "f(f(a)) = f(a), f a projection".
 constexpr text print(const rule& r) {
   text t = print(r.left);
   t << " = " << print(r.right);
+  bool is_said = false;
+  for (const term& x : r.left.terms) {
+    if (x.laws == algebra::none || is_said) continue;
+    t << (x.is == term::what::unary ? ", f " : ", g ");
+    std::string_view between;
+    for (const auto& [law, name] : detail::names_of_laws)
+      if (has(x.laws, law)) {
+        t << between << name;
+        between = " and ";
+      }
+    is_said = true;
+  }
+  return t;
+}
+// "exact", "approximates (4 ulp)"
+constexpr text print(const licence_terms& l) {
+  text t = text_of(l.kind);
+  if (l.ulp != 0) t << " (" << l.ulp << " ulp)";
   return t;
 }
 

@@ -47,15 +47,22 @@ struct licence_limit {
 };
 
 // The mathematical property that a rule comes from.
-enum class law : std::uint8_t { associative, distributive, commutative, identity, inverse, idempotent, recognition };
+// (The log gives it as the reason. Rules of idempotence are about elements of any type, others about floats and truth
+// values.)
+enum class law : std::uint8_t {
+  associative,
+  homomorphic,
+  distributive,
+  commutative,
+  identity,
+  inverse,
+  idempotent,
+  recognition
+};
 constexpr std::string_view text_of(law l) {
-  constexpr std::string_view names[] = {"an associative law",
-                                        "a distributive law",
-                                        "a commutative law",
-                                        "an identity",
-                                        "an inverse",
-                                        "idempotence",
-                                        "it is an operator, spelled out"};
+  constexpr std::string_view names[] = {
+      "an associative law", "a homomorphism", "a distributive law", "a commutative law",
+      "an identity",        "an inverse",     "idempotence",        "it is an operator, spelled out"};
   return names[static_cast<unsigned>(l)];
 }
 
@@ -243,6 +250,13 @@ class rule_list {
     std::size_t k = 0;
     while (i >= parts_[k].count) i -= parts_[k++].count;
     return parts_[k].first[i];
+  }
+  // Is it this very rule, not one like it?
+  constexpr bool has(const rule& r) const {
+    for (const part& p : parts_)
+      for (std::size_t i = 0; i < p.count; ++i)
+        if (&p.first[i] == &r) return true;
+    return false;
   }
   constexpr void for_each(auto visit) const {
     for (const part& p : parts_)

@@ -12,7 +12,7 @@
 
 namespace dnnkit::rewrite::rules {
 
-inline constexpr rule_list all =
-    rule_list(associative) + distributive + commutative + identities + inverses + idempotent + recognitions;
+inline constexpr rule_list all = rule_list(associative) + homomorphic + distributive + commutative + identities +
+                                 inverses + idempotent + recognitions;
 
 }  // namespace dnnkit::rewrite::rules
