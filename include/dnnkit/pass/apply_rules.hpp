@@ -3,7 +3,7 @@
 // graph (rewrite/work.hpp). `Rules` is a list of them with static storage, `Allowed` what they may do to elements:
 // passes::apply_rules<my_rules, rewrite::licence::exact>, or up to so many units in the last place:
 // passes::apply_rules<my_rules, rewrite::approximates(4)>. (DNNFusion, section 3.4.2.)
-// The log has what was rewritten, and of rules that are none of the library's besides where and why they were not applied.
+// The log has what was rewritten, and of rules that are none of the library's where and why they were not applied, too.
 // Takes a graph without composites; guarantees the same function within what the licence of each rule says.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a rule can be wrong in. None of these functions is constexpr: a rule that is a constant does not compile where it
-// is written, and the compiler names the function, "call to non-constexpr function ..."; of rules that are made at run
-// time they throw std::invalid_argument.
+// What a rule can be wrong in. None of these functions is constexpr: a rule that is a constant does not compile where
+// it is written, and the compiler names the function, "call to non-constexpr function ..."; of rules that are made at
+// run time they throw std::invalid_argument.
 #pragma once
 
 #include <cstddef>
