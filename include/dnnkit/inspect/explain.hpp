@@ -88,7 +88,8 @@ class explanation {
     for (local_extent e : plan_.extents_of(r.space))
       extents.push_back(sizes_.text(e.is_known() ? dim(e.value()) : plan_.dims_of(k.runs.extents)[e.of_step()]));
     for (std::size_t axis = 0; const std::int32_t n : plan_.numbers_of(r.tile)) {
-      if (n != 0) positions.push_back(fmt::format("{} of {} along axis {}", n, extents[axis], axis));
+      if (n != 0 && extents[axis] != std::to_string(n))
+        positions.push_back(fmt::format("{} of {} along axis {}", n, extents[axis], axis));
       ++axis;
     }
     if (positions.empty()) positions.push_back("all");
