@@ -136,21 +136,12 @@ namespace detail {
 
 inline constexpr std::string_view variable_names = "abcduvwst", slot_names = "pq";
 
-constexpr bool has_variable(const pattern& p, std::uint8_t name) {
-  for (const term& t : p.terms)
-    if (t.is == term::what::variable && t.name == name) return true;
-  return false;
-}
-constexpr bool has_slot(const pattern& p, std::uint8_t slot) {
-  for (const term& t : p.terms)
-    if (t.slot == slot) return true;
-  return false;
-}
-constexpr bool has_operator(const pattern& p, term::what is) {
-  for (const term& t : p.terms)
-    if (t.is == is) return true;
-  return false;
-}
+// What the left side of a rule binds, a bit each.
+struct names_bound {
+  unsigned variables = 0, slots = 0;
+  bool unary = false, binary = false;
+};
+
 // The compiler is to name the letter, so there is a function for each.
 template <std::size_t... I> constexpr void say_no_variable(std::uint8_t name, std::index_sequence<I...>) {
   ((name == I ? mistake::the_left_side_has_no_variable<variable_names[I]>() : void()), ...);
@@ -158,36 +149,46 @@ template <std::size_t... I> constexpr void say_no_variable(std::uint8_t name, st
 template <std::size_t... I> constexpr void say_no_attributes(std::uint8_t slot, std::index_sequence<I...>) {
   ((slot == I ? mistake::the_left_side_has_no_attributes_named<slot_names[I]>() : void()), ...);
 }
-constexpr void check_variable(const pattern& left, std::uint8_t name) {
-  if (!has_variable(left, name)) say_no_variable(name, std::make_index_sequence<most_variables>());
+constexpr void check_variable(const names_bound& left, std::uint8_t name) {
+  if ((left.variables >> name & 1) == 0) say_no_variable(name, std::make_index_sequence<most_variables>());
 }
-constexpr void check_slot(const pattern& left, std::uint8_t slot) {
-  if (!has_slot(left, slot)) say_no_attributes(slot, std::make_index_sequence<most_slots>());
+constexpr void check_slot(const names_bound& left, std::uint8_t slot) {
+  if ((left.slots >> slot & 1) == 0) say_no_attributes(slot, std::make_index_sequence<most_slots>());
 }
 
 // What a rule may be wrong in whatever graph it meets (mistake.hpp).
-constexpr void check(const pattern& side) {
-  for (const term& t : side.terms) {
-    if (t.is == term::what::variable && t.name >= most_variables)
-      mistake::there_are_no_more_variables_than<most_variables>();
-    if (t.slot != term::no_slot && t.slot >= most_slots)
-      mistake::there_are_no_more_names_of_attributes_than<most_slots>();
-    if (t.codes == too_many) mistake::attributes_have_more_numbers_than<most_codes>();
-  }
+constexpr void check(const term& t) {
+  if (t.is == term::what::variable && t.name >= most_variables)
+    mistake::there_are_no_more_variables_than<most_variables>();
+  if (t.slot != term::no_slot && t.slot >= most_slots)
+    mistake::there_are_no_more_names_of_attributes_than<most_slots>();
+  if (t.codes == too_many) mistake::attributes_have_more_numbers_than<most_codes>();
 }
-constexpr void check(const pattern& left, const pattern& right) {
-  check(left);
-  check(right);
+constexpr names_bound checked(const pattern& left) {
   if (left.root().is == term::what::variable || left.root().is == term::what::number)
     mistake::the_left_side_is_no_operator();
-  for (const term& t : right.terms) {
+  names_bound bound;
+  for (std::size_t k = 0; k < left.terms.count; ++k) {
+    const term& t = left.terms.items[k];
+    check(t);
+    if (t.is == term::what::variable) bound.variables |= 1u << t.name;
+    if (t.slot != term::no_slot) bound.slots |= 1u << t.slot;
+    bound.unary = bound.unary || t.is == term::what::unary;
+    bound.binary = bound.binary || t.is == term::what::binary;
+  }
+  return bound;
+}
+constexpr void check(const names_bound& left, const pattern& right) {
+  for (std::size_t k = 0; k < right.terms.count; ++k) {
+    const term& t = right.terms.items[k];
+    check(t);
     if (t.is == term::what::variable) check_variable(left, t.name);
     if (t.slot != term::no_slot) check_slot(left, t.slot);
-    if (t.is == term::what::unary && !has_operator(left, t.is)) mistake::the_left_side_has_no_operator_variable<'f'>();
-    if (t.is == term::what::binary && !has_operator(left, t.is)) mistake::the_left_side_has_no_operator_variable<'g'>();
+    if (t.is == term::what::unary && !left.unary) mistake::the_left_side_has_no_operator_variable<'f'>();
+    if (t.is == term::what::binary && !left.binary) mistake::the_left_side_has_no_operator_variable<'g'>();
   }
 }
-constexpr void check(const pattern& left, condition::about what, std::uint8_t number) {
+constexpr void check(const names_bound& left, condition::about what, std::uint8_t number) {
   if (what == condition::about::variable) check_variable(left, number);
   if (what == condition::about::slot) check_slot(left, number);
 }
@@ -205,9 +206,10 @@ struct rule {
   constexpr rule(const equation& e, licence_terms l) : rule(e, condition{}, l) {}
   constexpr rule(const equation& e, const condition& c, licence_terms l)
       : left(e.left), right(e.right), needs(c), allowed(l), operators(bits_of(e.left)), near(bits_near_root(e.left)) {
-    detail::check(e.left, e.right);
-    detail::check(e.left, c.first_is, c.first);
-    detail::check(e.left, c.second_is, c.second);
+    const detail::names_bound bound = detail::checked(e.left);
+    detail::check(bound, e.right);
+    detail::check(bound, c.first_is, c.first);
+    detail::check(bound, c.second_is, c.second);
   }
 };
 constexpr const condition& when(const condition& c) { return c; }
