@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Example 2: a photograph at twice its size, by a network for images of any height and width.
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -82,8 +84,11 @@ void enlarge(const cxxopts::ParseResult& arguments) {
   const dk::packed_weights<net> weights(dk::safetensors(path("weights")));  // packed once for all sessions
   const std::vector<float> x = to_planes(low);
   std::vector<float> y(4 * x.size());
-  auto bar = dk::progress([](std::size_t done, std::size_t total) {
-    std::cerr << "\rkernel " << done << " of " << total << (done == total ? "\n" : "") << std::flush;
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;  // elsewhere one line, in the end
+  auto bar = dk::progress([is_terminal](std::size_t done, std::size_t total) {
+    if (is_terminal || done == total)
+      std::cerr << (is_terminal ? "\r" : "") << "kernel " << done << " of " << total << (done == total ? "\n" : "")
+                << std::flush;
   });
   dk::session<net, decltype(bar)> session(weights, bar);
   session.bind({{"H", height}, {"W", width}});

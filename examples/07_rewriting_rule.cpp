@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dnnkit/graph.hpp"
+#include "dnnkit/reference/prove_rules.hpp"
 
 namespace dk = dnnkit;
 
@@ -49,6 +50,11 @@ template <class Net> double run(const std::vector<float>& x, std::vector<float>&
 }
 
 int main() try {
+  // Is it right? On graphs of its left side, of random shapes and elements.
+  for (const dk::rewrite::unproved_rule& wrong : dk::rewrite::prove(alone)) {
+    std::cerr << wrong.rule << ": " << wrong.problem << '\n';
+    return 1;
+  }
   std::vector<float> x(256 * 1000), expected(x.size()), found(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 201) * 0.05f - 5;
   std::cout << "without the rule: " << run<plain>(x, expected) << " us\n";

@@ -101,7 +101,7 @@ def print_by_pass(a, variants, cell):
                 same.append(one)
 
     table(["without", *variants], rows())
-    print("\n`=`: the same kernels." + (f" So it is in all these models without {', '.join(same)}." if same else ""))
+    print("\n`=`: the same kernels, with the movement operators that they read and store through, at setup, too." + (f" So it is in all these models without {', '.join(same)}." if same else ""))
 
 
 def plan(a):
@@ -110,7 +110,7 @@ def plan(a):
     print()
     print_by_pass(a, variants, lambda v: f"{v.kernels} ({v.predicted:.2f})")
     of_models = [v for of_model in variants.values() for v in of_model]
-    print(f"\n{len(of_models)} programs, {sum(v.is_built(a.dnnkit) for v in of_models)} of them built")
+    print(f"{len(of_models)} programs, {sum(v.is_built(a.dnnkit) for v in of_models)} of them built", file=sys.stderr)
 
 
 def compiled(a, v, path):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Yellow edges of the zoo's models, and which of them the profile database decides otherwise than the cost model would.
 
-Of a decision that was measured the log has four numbers: per cent of the time of two kernels, and cycles by the cost model.
+Of a decision that was measured the log has four numbers: per cent of the time of two kernels, up to how many one kernel is
+taken, and cycles of one and of two by the cost model.
 """
 import argparse
 import collections
@@ -10,8 +11,6 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "passes"))
 from explained import chosen, table, tool  # noqa: E402
-
-TIE = 1.05  # pass/edge_profile.hpp: what is measured within it counts as equal, and equal is one kernel
 
 
 def yellow_edges(plan):
@@ -34,8 +33,8 @@ def main():
             asked[len(costs)] += 1
             if len(costs) == 2:
                 continue
-            ratio = costs[0] / costs[1]
-            one_kernel, model_says_one = ratio <= TIE, costs[2] < costs[3]
+            ratio = costs[0] / 100
+            one_kernel, model_says_one = costs[0] <= costs[1], costs[2] < costs[3]
             if one_kernel == model_says_one:
                 continue
             operators = " -> ".join(n["operator"] for n in d["nodes"])

@@ -29,7 +29,8 @@ std::string_view pass_to_leave_out(const std::string& name) {
   const auto* const found = std::ranges::find(all_passes, spaced, &pass_facts::name);
   if (found == all_passes.end()) {
     std::vector<std::string_view> names;
-    for (const pass_facts& pass : all_passes) names.push_back(pass.name);
+    for (const pass_facts& pass : all_passes)
+      if (pass.needed.empty()) names.push_back(pass.name);
     throw error("is no pass", "--without", fmt::format("one of {}", fmt::join(names, ", ")), name);
   }
   if (!found->needed.empty())

@@ -81,6 +81,7 @@ TEST_CASE("the reference beside the photograph is found, and threads change noth
   REQUIRE(last < of);
   REQUIRE(of != std::string::npos);
   const std::string number = one.errors.substr(last + 7, of - last - 7);
+  CHECK(!has(one.errors, "\r"));  // no terminal
   CHECK(std::stoi(number) >= 19);
   CHECK(has(one.errors.substr(of), " of " + number + "\n"));
   CHECK(folder.entries() == 2);

@@ -120,11 +120,92 @@ TEST_CASE("the log says which rule it was, and what it saved") {
     if (d.pass == only_idempotent::name) {
       ++said;
       CHECK(d.reason == "idempotence");
-      CHECK(std::string(p.text_of(d.result)).ends_with(" by f(f(a)) = f(a)"));
+      CHECK(p.text_of(d.by) == "f(f(a)) = f(a), f a projection, exact");
+      CHECK(p.text_of(d.result) == "Relu");
       REQUIRE(d.costs.count == 2);
       CHECK(p.costs[d.costs.first].amount > p.costs[d.costs.first + 1].amount);
     }
   CHECK(said == 1);
+}
+
+TEST_CASE("the log says what stands for an operator when no other came") {
+  const auto result_of = [](auto build) {
+    dk::builder b;
+    b.output("y", build(b));
+    const dk::plan::plan_draft p = dk::default_pipeline::run_logged(b.value()).plan;
+    for (const dk::plan::decision& d : p.decisions)
+      if (d.pass == all_rules::name) return std::string(p.text_of(d.result));
+    return std::string("nothing");
+  };
+  const auto x_of = [](dk::builder& b) { return b.input("x", dk::f32, {3}); };
+  CHECK(result_of([&](dk::builder& b) { return dk::log(dk::exp(x_of(b))); }) == "input 'x'");
+  CHECK(result_of([&](dk::builder& b) { return dk::neg(dk::neg(dk::tanh(x_of(b)))); }) == "Tanh");
+  const auto product = [&](dk::builder& b) {
+    const dk::tensor x = x_of(b);
+    return dk::exp(x) * dk::exp(x + 1.0);
+  };
+  CHECK(result_of(product) == "Add, Exp");
+}
+
+namespace unapplied {
+
+using namespace dk::rewrite;
+using namespace dk::rewrite::names;
+inline constexpr auto mine =
+    rules_of(law::distributive, rule(a* a - b * b == (a - b) * (a + b), reassociates),
+             rule(dk::tanh(a) == dk::transpose(a), exact), rule(dk::relu(dk::elu(a)) == dk::relu(a), exact),
+             rule(dk::cos(a) == dk::sin(a), exact),
+             rule(dk::reduce_sum(a* c)[p] == dk::reduce_sum(a)[p] * c, when(constant_along(c, p)), reassociates),
+             rule(dk::relu(dk::relu(dk::tanh(a))) == dk::relu(dk::tanh(a)), exact),
+             rule(dk::atan(a) == a, approximates(8)), rule(dk::softsign(a) == a, exact));
+inline constexpr rule_list both = rules::all + mine;
+using pass = dk::passes::apply_rules<both, approximates(7)>;
+
+}  // namespace unapplied
+
+TEST_CASE("the log says of rules of one's own where and why they were not applied") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {4, 10}), y = b.input("y", dk::f32, {4, 10});
+  b.output("square", x * x - y * y);
+  b.output("another shape", dk::tanh(x + y));
+  b.output("attributes", dk::relu(dk::elu(x, {.alpha = 0.3f})));
+  b.output("condition", dk::reduce_sum(dk::sqrt(x) * y, {.axes = {1}}));
+  b.output("taken", dk::relu(dk::relu(dk::tanh(x - y))));
+  b.output("licence", dk::atan(x));
+  b.output("applied", dk::softsign(x));
+  const dk::schedule s = dk::pipeline<unapplied::pass>::run_logged(b.value());
+  const auto text_of = [&](dk::slice_of t) {
+    return std::string(s.log.characters.data() + t.first, s.log.characters.data() + t.first + t.count);
+  };
+  std::vector<std::string> said;
+  for (const dk::plan::decision& d : s.log.decisions) {
+    if (d.pass != unapplied::pass::name || d.applied) continue;
+    std::string line =
+        std::string(d.verdict) + " " + text_of(d.operators) + " by " + text_of(d.by) + ": " + std::string(d.reason);
+    CHECK((d.reason == "it saves nothing") == (d.costs.count == 2));
+    if (d.costs.count == 2) CHECK(s.log.costs[d.costs.first].amount <= s.log.costs[d.costs.first + 1].amount);
+    said.push_back(line);
+  }
+  const std::vector<std::string> expected{
+      "not rewritten Sub by a * a - b * b = (a - b) * (a + b), reassociates: it saves nothing",
+      "not rewritten Tanh by Tanh(a) = Transpose(a, perm=[]), exact: the right side would have another shape or "
+      "element type",
+      "not rewritten Tanh by Tanh(a) = Transpose(a, perm=[]), exact: the right side would have another shape or "
+      "element type",
+      "not found Relu(Elu(a, alpha=1)) = Relu(a), exact by : its left side is in the graph with other attributes only",
+      "not found Cos(a) = Sin(a), exact by : its left side is not in the graph",
+      "not rewritten ReduceSum by ReduceSum(a * c)[p] = ReduceSum(a)[p] * c, reassociates: its condition does not hold",
+      "not found Relu(Relu(Tanh(a))) = Relu(Tanh(a)), exact by : another rule was applied where its left side was",
+      "not allowed Atan(a) = a, approximates (8 ulp) by : its licence is not allowed"};
+  CHECK(said == expected);
+}
+
+TEST_CASE("the log says nothing of the library's rules that were not applied") {
+  dk::builder b;
+  const dk::tensor x = b.input("x", dk::f32, {4, 10});
+  b.output("y", dk::reduce_sum(dk::sqrt(x) * x, {.axes = {1}}));
+  const dk::schedule s = dk::pipeline<all_rules>::run_logged(b.value());
+  for (const dk::plan::decision& d : s.log.decisions) CHECK(d.pass != all_rules::name);
 }
 
 TEST_CASE("rules of one's own, and what rules may do to elements") {

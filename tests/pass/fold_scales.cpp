@@ -240,4 +240,21 @@ TEST_CASE("the log says so") {
   for (const dk::plan::decision& d : dk::default_pipeline::run_logged(b.value()).plan.decisions)
     said = said || d.pass == dk::passes::fold_scales::name;
   CHECK(said);
+  const auto verdict = [](double q, double k) {
+    dk::builder products;
+    const auto part_of = [&](std::string_view name, double scale, dk::shape dims) {
+      const tensor x = products.input(name, dk::f32, dims);
+      return scale == 1 ? x : x * scale;
+    };
+    products.output("y", dk::matmul(part_of("q", q, {3, 5}), part_of("k", k, {5, 4})));
+    std::string found;
+    const dk::plan::plan_draft p = dk::default_pipeline::run_logged(products.value()).plan;
+    for (const dk::plan::decision& d : p.decisions)
+      if (d.pass == dk::passes::fold_scales::name)
+        found += std::string(d.verdict) + " " + std::string(p.text_of(d.operators));
+    return found;
+  };
+  CHECK(verdict(0.5, 0.25) == "moved the scales of both operands behind MatMul");
+  CHECK(verdict(0.5, 1) == "moved the scale of the first operand behind MatMul");
+  CHECK(verdict(1, 0.5) == "moved the scale of the second operand behind MatMul");
 }

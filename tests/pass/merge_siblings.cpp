@@ -64,10 +64,16 @@ TEST_CASE("the kernels of attention read columns of one product") {
   const dk::plan::plan_draft p = dk::default_pipeline::run_logged(b.value()).plan;
   CHECK(p.steps.size() ==
         4);  // the product, scores, their Softmax, the values' sums, which are one where kernels are known
-  bool said = false;
+  std::size_t said = 0;
   for (const dk::plan::decision& d : p.decisions)
-    said = said || (d.pass == dk::passes::merge_siblings::name && d.verdict == "merged");
-  CHECK(said);
+    if (d.pass == dk::passes::merge_siblings::name && d.verdict == "merged") {
+      ++said;
+      CHECK(std::string(p.text_of(d.operators)).starts_with("MatMul '"));
+      CHECK(p.text_of(d.result) == "MatMul 'q'");  // not the Add behind it
+      REQUIRE(d.costs.count == 1);
+      CHECK(p.costs[d.costs.first].amount == 3);
+    }
+  CHECK(said == 3);
 }
 
 TEST_CASE("biases of any legal form") {

@@ -258,3 +258,12 @@ TEST_CASE("by rules, no costs are asked where what is reduced over as one dimens
   }
   CHECK(content == 1);
 }
+
+TEST_CASE("orders are called by what tells them from row-major") {
+  using order = dk::detail::storage_order;
+  static_assert(dk::detail::name_of(order{0, 1, 2, 3}) == "row-major");
+  static_assert(dk::detail::name_of(order{0, 2, 3, 1}) == "channels last");
+  static_assert(dk::detail::name_of(order{1, 0}) == "dimension 0 innermost");
+  static_assert(dk::detail::name_of(order{0, 2, 1, 3}) == "dimensions 1, 3 innermost");
+  static_assert(dk::detail::name_of(order{1, 0, 2, 3}) == "outer dimensions exchanged");
+}

@@ -8,130 +8,21 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "dnnkit/graph/rebuild.hpp"
-#include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/reference/evaluator.hpp"
+#include "dnnkit/reference/rounding_tolerance.hpp"
 #include "dnnkit/weights/safetensors_writer.hpp"
-#include "tests/support/random_source.hpp"
 
 namespace harness {
 
 namespace dk = dnnkit;
 
-namespace {
-
-// x disturbed by at most `amplitude`, by how much being a function of x and the seed.
-struct disturb {
-  float amplitude = 0;
-  std::int64_t seed = 0;
-
-  static constexpr std::string_view name = "Disturb";
-  static constexpr dk::form kind = dk::form::elementwise;
-  static constexpr dk::traits properties{};
-  static constexpr void attributes(auto& self, auto&& visit) {
-    visit("amplitude", self.amplitude);
-    visit("seed", self.seed);
-  }
-  template <class T> T apply(T x) const {
-    random_source r(std::bit_cast<std::uint64_t>(static_cast<double>(x)) ^ static_cast<std::uint64_t>(seed) << 32);
-    return x + static_cast<T>(amplitude * r.real(-1, 1));
-  }
-};
-using operators = decltype(dk::builtin_ops + dk::op_set<disturb>{});
-
-bool rounds(const dk::graph& g, const dk::node& n) {
-  static constexpr std::string_view exact[] = {
-      "Relu", "Clip",   "Abs", "Neg",    "Min",     "Max",       "Floor",       "Ceil",   "Round",   "Sign",
-      "And",  "Or",     "Xor", "Not",    "Equal",   "Less",      "LessOrEqual", "Where",  "Greater", "GreaterOrEqual",
-      "Cast", "Concat", "Pad", "Gather", "MaxPool", "ReduceMax", "ReduceMin",   "ArgMax", "ArgMin"};
-  if (n.op->kind == dk::form::movement || g.at(n.output).type.type != dk::f32) return false;
-  if (g.is<dk::op::resize>(n)) return g.as<dk::op::resize>(n).mode == dk::resize_mode::linear;
-  return std::find(std::begin(exact), std::end(exact), n.op->name) == std::end(exact);
-}
-
-double largest(const dk::host_tensor& t) {
-  double m = 0;
-  for (double x : t.reals)
-    if (std::isfinite(x)) m = std::max(m, std::fabs(x));
-  return m;
-}
-
-dk::host_tensor random_tensor(dk::dtype type, const std::vector<std::int64_t>& dims, std::string_view name,
-                              random_source& r) {
-  dk::host_tensor t(type, dims);
-  const bool positive = name.starts_with("variance") || name.ends_with("running_var");
-  for (double& x : t.reals) x = dk::round_to(type, positive ? r.real(0.5, 1.5) : r.real(-1, 1));
-  const std::int64_t least = !dk::info(type).is_signed ? 0 : type == dk::i8 ? -128 : -5;
-  const std::int64_t most = type == dk::boolean ? 1 : type == dk::u8 ? 255 : type == dk::i8 ? 127 : 5;
-  for (std::int64_t& x : t.integers) x = r.between(least, most);
-  return t;
-}
-
-}  // namespace
-
-test_data random_data(const dk::graph& g, std::uint64_t seed) {
-  random_source r(seed);
-  test_data data;
-  std::vector<std::int64_t> values;
-  for (const dk::symbol& s : g.symbols.symbols) {
-    values.push_back(r.between(s.limits.min, std::min(s.limits.max, s.limits.min + 8)));
-    data.symbols[s.name.str()] = values.back();
-  }
-  const auto dims_of = [&](const dk::value& v) {
-    std::vector<std::int64_t> dims;
-    for (dk::dim d : v.type.dims) dims.push_back(g.symbols.evaluate(d, values.data()));
-    return dims;
-  };
-  for (dk::value_id v : g.inputs)
-    data.inputs.push_back(random_tensor(g.at(v).type.type, dims_of(g.at(v)), g.name_of(v), r));
-  for (std::size_t i = 0; i < g.values.size(); ++i) {
-    const dk::value& v = g.values[i];
-    if (v.from == dk::origin::weight)
-      data.weights[std::string(g.text_of(v.name))] = random_tensor(v.type.type, dims_of(v), g.text_of(v.name), r);
-  }
-  return data;
-}
-
 std::vector<dk::host_tensor> reference(const dk::graph& g, const test_data& data) {
   return dk::evaluate(g, data.inputs, dk::weights_of(data.weights));
 }
 
-std::vector<double> tolerances(const dk::graph& original, const test_data& data,
+std::vector<double> tolerances(const dk::graph& g, const test_data& data,
                                const std::vector<dk::host_tensor>& expected) {
-  const dk::graph g = dk::passes::expand_composites::run(original);
-  std::vector<double> largest_of(g.values.size(), 0);
-  dk::evaluate(g, data.inputs, dk::weights_of(data.weights),
-               [&](dk::value_id v, const dk::host_tensor& t) { largest_of[static_cast<std::size_t>(v)] = largest(t); });
-  constexpr double units = 0x1p-23 * 12;
-  std::vector<double> result;
-  for (const dk::host_tensor& t : expected) result.push_back(units * largest(t) + 0x1p-40);
-  for (std::int64_t run = 1; run <= 2; ++run) {
-    std::int64_t seed = run * 100'003;
-    const dk::graph disturbed = dk::rebuild(g, [&](dk::builder& b, const dk::node& n, const auto& inputs) {
-      if (!rounds(g, n)) return dk::tensor{};
-      const auto around = [&](dk::tensor t, double scale) {
-        return b.apply(disturb{static_cast<float>(units * scale), ++seed}, {t});
-      };
-      dk::vector<dk::value_id> ids;
-      for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const bool real = inputs[i].present() && inputs[i].type() == dk::f32;
-        const double scale = real ? largest_of[static_cast<std::size_t>(g.input_of(n, i))] : 0;
-        ids.push_back(real ? around(inputs[i], scale / 4).id() : inputs[i].id());
-      }
-      const std::int64_t* codes = g.attributes_of(n);
-      const dk::tensor y{&b, b.value().add_node(*n.op, "", {codes, codes + n.attributes.count}, ids)};
-      // functions are computed with terms of the size of 1 even where the result is small
-      const double least = n.op->kind == dk::form::elementwise && n.inputs.count == 1 ? 0.25 : 0;
-      return around(y, std::max(largest_of[static_cast<std::size_t>(n.output)], least));
-    });
-    const auto found = dk::evaluate<operators>(disturbed, data.inputs, dk::weights_of(data.weights));
-    for (std::size_t k = 0; k < found.size(); ++k)
-      for (std::size_t i = 0; i < found[k].reals.size(); ++i) {
-        const double d = std::fabs(found[k].reals[i] - expected[k].reals[i]);
-        if (d > result[k]) result[k] = d;
-      }
-  }
-  return result;
+  return dk::rounding_tolerances(g, data, expected);
 }
 
 std::string difference(const dk::host_tensor& found, const dk::host_tensor& expected, double tolerance) {

@@ -14,29 +14,20 @@
 #include "dnnkit/core/element.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/reference/host_tensor.hpp"
+#include "dnnkit/reference/random_data.hpp"
 #include "tests/support/is_sanitized.hpp"
 
 namespace harness {
 
-using weight_map = std::map<std::string, dnnkit::host_tensor, std::less<>>;
+using weight_map = dnnkit::weight_map;
 
-struct test_data {
-  std::map<std::string, std::int64_t> symbols;
-  std::vector<dnnkit::host_tensor> inputs;
-  weight_map weights;
-};
-
-// Random inputs, weights and values of symbols (within their bounds, up to 8 above the least). Floats lie in [-1, 1),
-// those of tensors named "variance..." or "...running_var" in [0.5, 1.5), bytes in all their range, other integers in
-// -5 ... 5, those without a sign in 0 ... 5.
-test_data random_data(const dnnkit::graph& g, std::uint64_t seed);
+using test_data = dnnkit::random_operands;
+using dnnkit::random_data;
 
 // The graph's outputs by the reference evaluator.
 std::vector<dnnkit::host_tensor> reference(const dnnkit::graph& g, const test_data& data);
 
-// For each output, how far a right result may be from the reference's. Found by evaluating the graph with the operands
-// and the result of every operator that rounds disturbed by a few units in the last place of their tensor's largest
-// element: so a long reduction allows more than a short one, and an ill-conditioned operator more than a benign one.
+// For each output, how far a right result may be from the reference's (reference/rounding_tolerance.hpp).
 std::vector<double> tolerances(const dnnkit::graph& g, const test_data& data,
                                const std::vector<dnnkit::host_tensor>& expected);
 

@@ -81,17 +81,22 @@ class explanation {
     out_ += "\n";
   }
 
-  // "1 x 1 x 32 x all positions of [1, 12, 128, 64], 16,384 bytes in tile storage"
+  // "1 of 12 along axis 1, 32 of 128 along axis 2 of [1, 12, 128, 64], 16,384 bytes in tile storage", or "all of [..."
   std::string tile_of(const kernel& k) const {
     const recipe& r = plan_.recipes[k.runs.kernel];
     std::vector<std::string> positions, extents;
-    for (std::int32_t n : plan_.numbers_of(r.tile)) positions.push_back(n == 0 ? "all" : fmt::format("{}", n));
     for (local_extent e : plan_.extents_of(r.space))
       extents.push_back(sizes_.text(e.is_known() ? dim(e.value()) : plan_.dims_of(k.runs.extents)[e.of_step()]));
+    for (std::size_t axis = 0; const std::int32_t n : plan_.numbers_of(r.tile)) {
+      if (n != 0 && extents[axis] != std::to_string(n))
+        positions.push_back(fmt::format("{} of {} along axis {}", n, extents[axis], axis));
+      ++axis;
+    }
+    if (positions.empty()) positions.push_back("all");
     dim bytes = 0;
     for (std::int32_t b : net_.tile_buffers(k.runs)) bytes = sizes_.sum(bytes, sizes_.stored_bytes(net_.buffer_at(b)));
-    return fmt::format("{} positions of [{}], {} bytes in tile storage", fmt::join(positions, " x "),
-                       fmt::join(extents, ", "), sizes_.text(bytes));
+    return fmt::format("{} of [{}], {} bytes in tile storage", fmt::join(positions, ", "), fmt::join(extents, ", "),
+                       sizes_.text(bytes));
   }
 
   // "conv_nhwc: why it was chosen", why no other family carries out a kernel that runs element by element (in
@@ -169,8 +174,9 @@ class explanation {
     for (const decision& d : plan_.decisions) {
       if (d.operators.count == 0) continue;
       const std::string_view result = plan_.text_of(d.result);
-      add("{} {}{}{}: {}\n", d.verdict, printable(plan_.text_of(d.operators)), result.empty() ? "" : " into ",
-          printable(result), d.reason);
+      const std::string_view by = plan_.text_of(d.by);
+      add("{} {}{}{}{}{}: {}{}\n", d.verdict, printable(plan_.text_of(d.operators)), result.empty() ? "" : " into ",
+          printable(result), by.empty() ? "" : " by ", by, d.reason, costs_in_brackets(d));
       any = true;
     }
     if (any) out_ += "\n";

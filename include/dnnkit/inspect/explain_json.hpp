@@ -232,6 +232,7 @@ class json_explanation {
       json_.text_or_null("value", d.value == none ? std::string_view() : plan_.text_of(net_.value_at(d.value).name));
       json_.text_or_null("operators", plan_.text_of(d.operators));
       json_.text_or_null("result", plan_.text_of(d.result));
+      json_.text_or_null("by", plan_.text_of(d.by));
       json_.member("reason", d.reason);
       json_.text_or_null("meaning", d.meaning);
       json_.text_or_null("rule", d.rule);

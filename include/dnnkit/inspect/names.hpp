@@ -59,9 +59,10 @@ inline std::string describe(const buffer_layout& l) {
   for (std::size_t i = 0; i < rank; ++i)
     if (l.before[i] != 0 || l.after[i] != 0) s += fmt::format(" axis {}: {}+{}", i, l.before[i], l.after[i]);
   if (!l.part.empty()) {
-    s += ", of a tile";
+    std::vector<std::string> parts;  // "tiles of 12 along axis 1 and 1 along axis 2"
     for (std::size_t i = 0; i < rank; ++i)
-      if (l.part[i] != 0) s += fmt::format(" axis {}: {}", i, l.part[i]);
+      if (l.part[i] != 0) parts.push_back(fmt::format("{} along axis {}", l.part[i], i));
+    s += fmt::format(", tiles of {}", fmt::join(parts, " and "));
   }
   return s;
 }

@@ -219,8 +219,10 @@ constexpr T sigmoid(T x, std::source_location caller =
                              std::source_location::current()) {  // shares its name with the function of one element
   return x.owner().apply(op::sigmoid{}, {x}, caller);
 }
+template <pattern_of_operators P> constexpr P sigmoid(const P& x) { return P::apply(op::sigmoid{}, x); }
 template <graph_tensor T> constexpr T silu(T x, std::source_location caller = std::source_location::current()) {
   return swish(x, {}, caller);
 }
+template <pattern_of_operators P> constexpr P silu(const P& x) { return swish(x); }
 
 }  // namespace dnnkit

@@ -70,5 +70,7 @@ template <graph_tensor T>
 constexpr T expand(T x, shape_argument dims, std::source_location caller = std::source_location::current()) {
   return x.owner().apply(op::expand{x.owner().to_shape(dims)}, {x}, caller);
 }
+// Of a pattern, which has the extents as attributes with a name: expand(a)[p].
+template <pattern_of_operators P> constexpr P expand(const P& x) { return P::apply(op::expand{}, x); }
 
 }  // namespace dnnkit

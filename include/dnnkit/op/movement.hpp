@@ -256,5 +256,7 @@ template <graph_tensor T>
 constexpr T reshape(T x, shape_argument dims, std::source_location caller = std::source_location::current()) {
   return x.owner().apply(op::reshape{x.owner().to_shape(dims)}, {x}, caller);
 }
+// Of a pattern, which has the extents as attributes with a name: reshape(a)[p].
+template <pattern_of_operators P> constexpr P reshape(const P& x) { return P::apply(op::reshape{}, x); }
 
 }  // namespace dnnkit

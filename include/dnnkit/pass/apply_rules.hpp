@@ -3,6 +3,7 @@
 // graph (rewrite/work.hpp). `Rules` is a list of them with static storage, `Allowed` what they may do to elements:
 // passes::apply_rules<my_rules, rewrite::licence::exact>, or up to so many units in the last place:
 // passes::apply_rules<my_rules, rewrite::approximates(4)>. (DNNFusion, section 3.4.2.)
+// The log has what was rewritten, and of rules that are none of the library's where and why they were not applied, too.
 // Takes a graph without composites; guarantees the same function within what the licence of each rule says.
 #pragma once
 
@@ -20,7 +21,7 @@ struct apply_rules {
   static constexpr std::string_view name = "apply rules";
 
   static constexpr graph run(graph g, decision_notes notes = {}) {
-    return rewrite::rewriter(Rules, Allowed, Search).run(static_cast<graph&&>(g), notes);
+    return rewrite::rewriter::run(static_cast<graph&&>(g), Rules, Allowed, Search, rewrite::rules::all, notes);
   }
 };
 

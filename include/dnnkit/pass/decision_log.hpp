@@ -57,9 +57,11 @@ class decision_notes {
     end(d.result);
     add(d);
   }
-  // The same by a rule, which says what it compared.
+  // The same by a rule, which says what it compared; no nodes came where `result`, which stands for n's output, was
+  // there.
   constexpr void add_rewriting(decision d, const graph& old, const node& n, const graph& now, std::size_t first,
-                               std::string_view rule, std::initializer_list<compared_cost> compared) const {
+                               value_id result, std::string_view rule,
+                               std::initializer_list<compared_cost> compared) const {
     if (!wanted()) return;
     d.operators = called(old, n);
     d.result = graph::end_of(log_->characters, 0);
@@ -67,17 +69,31 @@ class decision_notes {
       if (k != first) say(", ");
       say(now.nodes.items[k].op->name);
     }
-    say(" by ");
-    say(rule);
+    if (first == now.nodes.count) say_value(now, result);
     end(d.result);
+    d.by = said(rule);
     add(d, compared);
   }
+  // A rule that was not applied at node n, and what it compared, if anything; or nowhere.
+  constexpr void add_unapplied(decision d, const graph& g, const node& n, std::string_view rule,
+                               const vector<compared_cost>& compared) const {
+    if (!wanted()) return;
+    d.operators = called(g, n);
+    d.by = said(rule);
+    add(d, compared);
+  }
+  constexpr void add_unapplied(decision d, std::string_view rule) const {
+    if (!wanted()) return;
+    d.operators = said(rule);
+    add(d);
+  }
   // ... or by what node `into` of `now` computes.
-  constexpr void add(decision d, const graph& old, const node& n, const graph& now, const node& into) const {
+  constexpr void add(decision d, const graph& old, const node& n, const graph& now, const node& into,
+                     std::initializer_list<compared_cost> compared = {}) const {
     if (!wanted()) return;
     d.operators = called(old, n);
     d.result = called(now, into);
-    add(d);
+    add(d, compared);
   }
   // A decision about node n of `g`.
   constexpr void add(decision d, const graph& g, const node& n) const {
@@ -91,18 +107,33 @@ class decision_notes {
     for (char c : s) log_->characters.push_back(c);
   }
   constexpr void end(slice_of& s) const { s.count = static_cast<std::uint32_t>(log_->characters.count) - s.first; }
+  constexpr slice_of said(std::string_view text) const {
+    slice_of s = graph::end_of(log_->characters, 0);
+    say(text);
+    end(s);
+    return s;
+  }
   // "Conv 'conv1'", or "Relu" when the node has no name of its own
   constexpr slice_of called(const graph& g, const node& n) const {
     slice_of s = graph::end_of(log_->characters, 0);
-    const std::string_view name = g.text_of(n.name);
-    say(n.op->name);
-    if (!name.empty() && name != n.op->name) {
-      say(" '");
-      say(name);
-      say("'");
-    }
+    say_node(g, n);
     end(s);
     return s;
+  }
+  constexpr void say_node(const graph& g, const node& n) const { say_named(n.op->name, g.text_of(n.name)); }
+  // The operator that computes it, "input 'x'", or "a constant"
+  constexpr void say_value(const graph& g, value_id v) const {
+    const value& x = g.at(v);
+    if (x.producer != none) say_node(g, g.node_at(x.producer));
+    else if (x.from == origin::constant) say("a constant");
+    else say_named(x.from == origin::weight ? "weight" : "input", g.text_of(x.name));
+  }
+  constexpr void say_named(std::string_view what, std::string_view name) const {
+    say(what);
+    if (name.empty() || name == what) return;
+    say(" '");
+    say(name);
+    say("'");
   }
 
   decision_log* log_ = nullptr;

@@ -36,7 +36,10 @@ struct edge_answer {
   answered_by by = answered_by::nobody;
   double fused = 0, apart = 0;  // measurement: per cent of the time apart; model: cycles, but for what is the same
   // What was measured is not told apart within five per cent, and then one kernel is better than two.
-  constexpr bool pays() const { return by == answered_by::measurement ? fused <= 1.05 * apart : fused < apart; }
+  static constexpr double not_told_apart = 1.05;
+  constexpr bool pays() const {
+    return by == answered_by::measurement ? fused <= not_told_apart * apart : fused < apart;
+  }
 };
 
 // For the log: what decided, and what the cost model says.
@@ -44,10 +47,14 @@ struct edge_costs {
   edge_answer known, model;
   constexpr void add(const decision& d, const decision_notes& notes) const {
     if (known.by == answered_by::nobody) return notes.add(d);
-    const std::string_view unit = unit_of(known.by), cycles = unit_of(model.by);
-    const compared_cost one{"one kernel", unit, known.fused}, two{"two", unit, known.apart};
+    const std::string_view cycles = unit_of(answered_by::cost_model);
+    const compared_cost one{"one kernel", cycles, model.fused}, two{"two", cycles, model.apart};
     if (known.by == answered_by::cost_model) notes.add(d, {one, two});
-    else notes.add(d, {one, two, {"one kernel", cycles, model.fused}, {"two", cycles, model.apart}});
+    else
+      notes.add(d, {{"one kernel", unit_of(known.by), known.fused},
+                    {"fused up to", "%", edge_answer::not_told_apart * known.apart},
+                    one,
+                    two});
   }
 };
 

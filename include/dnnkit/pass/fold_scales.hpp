@@ -346,8 +346,10 @@ class scale_folding {
     const bool both = of_left && of_right;
     if (!both && !(of_left && !is_free(left)) && !(of_right && !is_free(right))) return {};
     const tensor y = matmul(of_left ? unscaled(b, left) : inputs[0], of_right ? unscaled(b, right) : inputs[1]);
-    notes_.add({name, "moved behind", "one scale of the product stands for those of its factors"}, g_, n, b.value(),
-               b.value().node_at(b.value().at(y.id()).producer));
+    const std::string_view verdict = both      ? "moved the scales of both operands behind"
+                                     : of_left ? "moved the scale of the first operand behind"
+                                               : "moved the scale of the second operand behind";
+    notes_.add({name, verdict, "one scale of the product stands for those of its factors"}, g_, n);
     const operand_scale& first = of_left ? left : right;
     const tensor t = number(b, first);
     if (!both) return adjusted(first.f.how, y, t);

@@ -61,9 +61,10 @@ class sibling_merging {
     for (std::size_t i = 0; i < f.members.count; ++i) {
       if (f.members.items[i].result != n.output) continue;
       if (!f.merged.present()) f.merged = merged(b, f, inputs);
-      notes_.add({name, "merged", "its operand is multiplied by other weights as well, and one kernel does both"}, g_,
-                 g_.node_at(f.members.items[i].product), b.value(),
-                 b.value().node_at(b.value().at(f.merged.id()).producer));
+      notes_.add(
+          {name, "merged", "its operand is multiplied by other weights as well, and one kernel does all of them"}, g_,
+          g_.node_at(f.members.items[i].product), b.value(), b.value().node_at(b.value().at(f.product.id()).producer),
+          {{"together", "products", static_cast<double>(f.members.count)}});
       return part(b, f, i);
     }
     return {};
@@ -72,7 +73,7 @@ class sibling_merging {
  private:
   struct family {
     vector<product_with_tail> members;
-    tensor merged;  // in the new graph, when it is there
+    tensor product, merged;  // in the new graph, when they are there: of all columns, and what the tail makes of it
   };
 
   constexpr bool is_setup(value_id v) const { return v != none && setup_.items[v] != 0; }
@@ -253,7 +254,7 @@ class sibling_merging {
   }
 
   // --- what comes of it
-  constexpr tensor merged(builder& b, const family& f, const rebuilt_inputs& inputs) const {
+  constexpr tensor merged(builder& b, family& f, const rebuilt_inputs& inputs) const {
     const product_with_tail& first = f.members.items[0];
     const node& n = g_.node_at(first.product);
     const bool convolves = is_convolution(first);
@@ -268,10 +269,10 @@ class sibling_merging {
       has_bias = has_bias || bias != none;
     }
     const tensor x = inputs.image_of(g_.input_of(n, 0)), weight = joined(b, weights, convolves ? 0 : 1);
-    tensor y;
-    if (convolves && has_bias) y = b.apply(g_.as<op::conv>(n), {x, weight, joined(b, biases, 0)});
-    else if (convolves) y = b.apply(g_.as<op::conv>(n), {x, weight});
-    else y = has_bias ? matmul(x, weight) + joined(b, biases, 0) : matmul(x, weight);
+    if (convolves && has_bias) f.product = b.apply(g_.as<op::conv>(n), {x, weight, joined(b, biases, 0)});
+    else if (convolves) f.product = b.apply(g_.as<op::conv>(n), {x, weight});
+    else f.product = matmul(x, weight);
+    const tensor y = has_bias && !convolves ? f.product + joined(b, biases, 0) : f.product;
     return with_tail_of(b, first, y, inputs);
   }
   constexpr dim columns_of(const product_with_tail& p) const {

@@ -33,6 +33,17 @@ class rewriter {
     });
   }
 
+  // The same, whose log says of the rules that are none of `librarys` why they were not applied, too.
+  static constexpr graph run(graph g, const rule_list& rules, licence_limit allowed, search_by search,
+                             const rule_list& librarys, plan::decision_notes notes) {
+    rewriter r(rules, allowed, search);
+    if (!notes.wanted()) return r.run(static_cast<graph&&>(g), notes);
+    const std::size_t first = notes.log().decisions.count;
+    graph after = r.run(g, notes);
+    r.note_unapplied(g, after, rules, librarys, allowed, notes, first);
+    return after;
+  }
+
   constexpr graph run(graph g, plan::decision_notes notes) {
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
       const vector<rules_at> rules = rules_for(g);
@@ -48,6 +59,7 @@ class rewriter {
 
  private:
   static constexpr int most_sweeps = 64;
+  static constexpr std::string_view log_name = "apply rules";
 
   struct place {
     const rule* r = nullptr;
@@ -116,17 +128,19 @@ class rewriter {
       while (list < rules.count && rules.items[list].op->id != n.op->id) ++list;
       if (list == rules.count) continue;
       const dtype type = g.at(n.output).type.type;
-      const bool has_laws = type == f32 || type == f64 || type == dtype::boolean;
       place best;
       for (const rule* r : rules.items[list].rules)
-        if ((r->near & ~near.items[k]) == 0 && (r->operators & ~below.items[k]) == 0 &&
-            (has_laws || r->from == law::idempotent))
+        if ((r->near & ~near.items[k]) == 0 && (r->operators & ~below.items[k]) == 0 && has_laws(*r, type))
           try_rule(m, facts, g, *r, n, among, best, others);
       if (best.saving() > 0) places.push_back(static_cast<place&&>(best));
     }
     return places;
   }
   static constexpr int pattern_depth = 7;
+  // Rules are about floats and truth values, those of idempotence about any type.
+  static constexpr bool has_laws(const rule& r, dtype type) {
+    return type == f32 || type == f64 || type == dtype::boolean || r.from == law::idempotent;
+  }
 
   // The operators of each node and of what it is computed of, so many levels; a chain is one.
   static constexpr vector<std::uint64_t> bits_below(const graph& g, int depth) {
@@ -259,6 +273,7 @@ class rewriter {
     vector<std::uint8_t> stays = facts.alive;
     for (const place* p : chosen)
       for (std::size_t i = 1; i < p->gone.count; ++i) stays.items[p->gone.items[i]] = 0;
+    value_id result = none;
     return rebuild(
         g, stays,
         [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
@@ -266,12 +281,13 @@ class rewriter {
           if (i == none) return tensor{};
           const place& p = *chosen.items[i];
           replacement r(b.value(), *p.r, p.found, n);
-          return tensor{&b, r.build([&](value_id v) { return inputs.image_of(v).id(); })};
+          result = r.build([&](value_id v) { return inputs.image_of(v).id(); });
+          return tensor{&b, result};
         },
         [&](const node& n, const graph& now, std::size_t first) {
           const place& p = *chosen.items[place_of.items[facts.number_of(n)]];
           if (made != nullptr) *made = {first, now.nodes.count};
-          note(notes, p, g, n, now, first);
+          note(notes, p, g, n, now, first, result);
         });
   }
 
@@ -389,10 +405,96 @@ class rewriter {
   }
 
   static constexpr void note(plan::decision_notes notes, const place& p, const graph& g, const node& n,
-                             const graph& now, std::size_t first) {
+                             const graph& now, std::size_t first, value_id result) {
     if (!notes.wanted()) return;
-    notes.add_rewriting({.pass = "apply rules", .verdict = "rewritten", .reason = text_of(p.r->from)}, g, n, now, first,
-                        print(*p.r), {{"before", "work", p.before}, {"behind", "work", p.after}});
+    notes.add_rewriting({.pass = log_name, .verdict = "rewritten", .reason = text_of(p.r->from)}, g, n, now, first,
+                        result, said(*p.r), {{"before", "work", p.before}, {"behind", "work", p.after}});
+  }
+  // The rule and its licence.
+  static constexpr text said(const rule& r) {
+    text t = print(r);
+    t << ", " << print(r.allowed);
+    return t;
+  }
+
+  // --- why rules of the user's own were not applied
+
+  // Those that are none of the library's, for the log: where their left sides are found in the graph as it has become,
+  // and why nothing was done there; of one that was neither found there nor applied before, that.
+  constexpr void note_unapplied(const graph& begun, graph& g, const rule_list& rules, const rule_list& librarys,
+                                licence_limit allowed, plan::decision_notes notes, std::size_t first_decision) const {
+    rules.for_each([&](const rule& r) {
+      if (librarys.has(r)) return;
+      if (!allowed.allows(r.allowed)) {
+        notes.add_unapplied(
+            {.pass = log_name, .verdict = "not allowed", .reason = "its licence is not allowed", .applied = false},
+            said(r));
+        return;
+      }
+      const std::size_t found = note_places(r, g, notes);
+      if (found == 0 && !is_applied(r, notes, first_decision))
+        notes.add_unapplied(
+            {.pass = log_name, .verdict = "not found", .reason = why_nowhere(r, begun), .applied = false}, said(r));
+    });
+  }
+  static constexpr bool is_applied(const rule& r, plan::decision_notes notes, std::size_t first_decision) {
+    const plan::decision_log& log = notes.log();
+    for (std::size_t i = first_decision; i < log.decisions.count; ++i) {
+      const slice_of by = log.decisions.items[i].by;
+      if (log.decisions.items[i].applied &&
+          std::string_view(log.characters.items + by.first, by.count) == said(r).view())
+        return true;
+    }
+    return false;
+  }
+  // How often the rule's left side is in the graph.
+  static constexpr std::size_t note_places(const rule& r, graph& g, plan::decision_notes notes) {
+    const graph_facts facts(g);
+    matcher m(facts);
+    std::size_t places = 0;
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const node n = g.nodes.items[k];
+      if (facts.alive.items[k] == 0 || facts.is_setup(n.output) || !may_be_root(r, *n.op)) continue;
+      const vector<match>& all = m.find(r, n);
+      if (all.empty()) continue;
+      ++places;
+      plan::decision d{
+          .pass = log_name, .verdict = "not rewritten", .reason = "its condition does not hold", .applied = false};
+      vector<plan::compared_cost> compared;
+      for (const match& found : all) {
+        if (!r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
+        place p{&r, found, {}, 0, 0};
+        find_gone(facts, g, p);
+        if (!weigh(facts, g, p, n)) {
+          if (compared.empty()) d.reason = "the right side would have another shape or element type";
+          continue;
+        }
+        if (!has_laws(r, g.at(n.output).type.type)) {
+          d.reason = "rules other than those of idempotence are about floats and truth values";
+          continue;
+        }
+        d.reason = "it saves nothing";
+        compared = {{"before", "work", p.before}, {"behind", "work", p.after}};
+      }
+      notes.add_unapplied(d, g, n, said(r), compared);
+    }
+    return places;
+  }
+  static constexpr std::string_view why_nowhere(const rule& r, graph g) {
+    const graph_facts facts(g);
+    matcher m(facts);
+    if (is_anywhere(m, facts, r, g)) return "another rule was applied where its left side was";
+    m.ignore_attributes();
+    if (is_anywhere(m, facts, r, g)) return "its left side is in the graph with other attributes only";
+    return "its left side is not in the graph";
+  }
+  static constexpr bool is_anywhere(matcher& m, const graph_facts& facts, const rule& r, const graph& g) {
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const node& n = g.nodes.items[k];
+      if (facts.alive.items[k] != 0 && !facts.is_setup(n.output) && may_be_root(r, *n.op) && !m.find(r, n).empty())
+        return true;
+    }
+    return false;
   }
 
   vector<const rule*> rules_;

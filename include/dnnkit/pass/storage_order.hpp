@@ -2,9 +2,11 @@
 // Orders in which the dimensions of a value may lie (buffer_layout::order), outermost first.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/operator/statistics.hpp"
@@ -47,7 +49,24 @@ constexpr axis_set contiguous_dimensions(const shape& s, const storage_order& or
   return found;
 }
 
-// What the log calls it.
+// "dimensions 1, 3 innermost", of any two.
+struct text_of_two {
+  char chars[32] = {};
+  constexpr text_of_two(std::size_t outer, std::size_t inner) {
+    constexpr std::string_view form = "dimensions ?, ? innermost";
+    std::size_t dims[] = {outer, inner}, next = 0;
+    for (std::size_t i = 0; i < form.size(); ++i)
+      chars[i] = form[i] == '?' ? static_cast<char>('0' + dims[next++]) : form[i];
+  }
+  constexpr operator std::string_view() const { return chars; }
+};
+template <std::size_t... I> constexpr std::array<text_of_two, sizeof...(I)> texts_of_two(std::index_sequence<I...>) {
+  return {text_of_two(I / max_rank, I % max_rank)...};
+}
+inline constexpr auto names_of_two = texts_of_two(std::make_index_sequence<max_rank * max_rank>());
+
+// What the log calls it: of another order than the two that have names, so many of its innermost dimensions as tell it
+// from row-major.
 constexpr std::string_view name_of(const storage_order& order) {
   constexpr std::string_view innermost[] = {"dimension 0 innermost", "dimension 1 innermost", "dimension 2 innermost",
                                             "dimension 3 innermost", "dimension 4 innermost", "dimension 5 innermost",
@@ -60,7 +79,9 @@ constexpr std::string_view name_of(const storage_order& order) {
   }
   if (is_row_major) return "row-major";
   if (is_channels_last) return "channels last";
-  return rank == 0 ? innermost[0] : innermost[order[rank - 1]];
+  const std::uint8_t last = order[rank - 1], other = order[rank - 2];
+  if (last + 1u != rank) return innermost[last];
+  return other + 2u != rank ? std::string_view(names_of_two[other * max_rank + last]) : "outer dimensions exchanged";
 }
 
 }  // namespace dnnkit::detail

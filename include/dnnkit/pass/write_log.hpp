@@ -391,6 +391,7 @@ class log_writer {
     for (decision& d : p_.decisions) {
       d.operators.first += characters;
       d.result.first += characters;
+      d.by.first += characters;
     }
   }
 

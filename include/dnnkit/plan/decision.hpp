@@ -34,7 +34,8 @@ struct decision {
   node_id first = none, second = none;
   value_id value = none;
   slice_of operators = {};      // of a rewriting pass: "Mul 'bn1'",
-  slice_of result = {};         // and what it is part of or was replaced by
+  slice_of result = {};         // and what it is part of or was replaced by;
+  slice_of by = {};             // of a rule of rewriting: its equation and its licence
   slice_of costs = {};          // those compared
   bool applied = true;          // something is otherwise because of it
   bool asked = true;            // false: the question did not arise, because of what had been decided before

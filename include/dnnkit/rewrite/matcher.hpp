@@ -50,6 +50,9 @@ class matcher {
 
   constexpr explicit matcher(const graph_facts& facts) : facts_(facts), g_(facts.g) { now_.bound.g = &facts.g; }
 
+  // Finds operators with whatever attributes from now on.
+  constexpr void ignore_attributes() { any_attributes_ = true; }
+
   // All ways to match the rule's left side with node n, up to most_matches; they are there until the next call.
   constexpr const vector<match>& find(const rule& r, const node& n) {
     left_ = &r.left;
@@ -174,6 +177,7 @@ class matcher {
     if (names) *place = none;
   }
   constexpr bool has_codes(const node& n, const term& t) const {
+    if (any_attributes_) return true;
     if (n.attributes.count != t.codes) return false;
     for (std::size_t i = 0; i < t.codes; ++i)
       if (g_.attributes_of(n)[i] != left_->attributes.items[t.first_code + i]) return false;
@@ -329,6 +333,7 @@ class matcher {
   static_vector<chain, 4> chains_;
   vector<match> found_;
   std::size_t steps_ = 0;
+  bool any_attributes_ = false;
 };
 
 }  // namespace dnnkit::rewrite

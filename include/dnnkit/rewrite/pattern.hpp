@@ -5,15 +5,14 @@
 // in one, and rewrite/replacement.hpp builds it.
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 
 #include "dnnkit/core/static_vector.hpp"
-#include "dnnkit/op/activation.hpp"
 #include "dnnkit/op/arithmetic.hpp"
 #include "dnnkit/operator/op_info.hpp"
+#include "dnnkit/rewrite/mistake.hpp"
 
 namespace dnnkit::rewrite {
 
@@ -42,6 +41,7 @@ struct term {
 };
 
 inline constexpr std::size_t most_terms = 14, most_variables = 9, most_slots = 2, most_codes = 4;
+inline constexpr std::uint8_t too_many = 0xff;  // codes of a term: more than there is room for, which are not there
 
 // A tree of terms, inputs before the operators that read them; the last is its root.
 struct pattern {
@@ -64,7 +64,7 @@ struct pattern {
   template <std::same_as<pattern>... P> static constexpr pattern of(term t, const P&... inputs) {
     pattern p;
     (p.append(t, inputs), ...);
-    p.terms.push_back(t);
+    p.add(t);
     return p;
   }
   // What functions of operators make of patterns (operator/function.hpp).
@@ -76,8 +76,10 @@ struct pattern {
       encode(op, codes);
       p.terms.back().first_code = static_cast<std::uint8_t>(p.attributes.size());
       p.terms.back().codes = static_cast<std::uint8_t>(codes.size());
-      for (const std::int64_t code : codes)
-        if (p.attributes.size() < most_codes) p.attributes.push_back(code);  // of the others only a slot can say
+      if (p.attributes.count + codes.count > most_codes)
+        p.terms.back().codes = too_many;  // of these only a slot can say
+      else
+        for (const std::int64_t code : codes) p.attributes.push_back(code);
     }
     return p;
   }
@@ -93,11 +95,16 @@ struct pattern {
       t.first_code = static_cast<std::uint8_t>(t.first_code + first_code);
       std::size_t at = t.is == term::what::variable ? 0 : terms.count;
       while (at < terms.count && !(terms.items[at].is == t.is && terms.items[at].name == t.name)) ++at;
-      if (at == terms.count) terms.push_back(t);
+      if (at == terms.count) add(t);
       number[k] = static_cast<std::uint8_t>(at);
     }
+    if (attributes.count + p.attributes.count > most_codes) mistake::attributes_have_more_numbers_than<most_codes>();
     for (std::size_t i = 0; i < p.attributes.count; ++i) attributes.push_back(p.attributes.items[i]);
     reader.input[reader.inputs++] = number[p.terms.count - 1];
+  }
+  constexpr void add(const term& t) {
+    if (terms.count == most_terms) mistake::a_side_has_more_terms_than<most_terms>();
+    terms.push_back(t);
   }
 };
 
@@ -107,7 +114,10 @@ struct slot {
 };
 constexpr pattern pattern::operator[](const slot& s) const {
   pattern p = *this;
-  p.terms.back().slot = s.name;
+  term& t = p.terms.back();
+  if (t.codes != 0 && t.codes != too_many) p.attributes.resize(t.first_code);
+  t.codes = 0;
+  t.slot = s.name;
   return p;
 }
 
@@ -130,9 +140,6 @@ struct binary_variable {
 constexpr pattern variable(std::uint8_t name, stands_for range = stands_for::tensor) {
   return pattern(term{.is = term::what::variable, .range = range, .name = name});
 }
-
-// (its function is an overload of one on numbers)
-constexpr pattern sigmoid(const pattern& x) { return pattern::apply(op::sigmoid{}, x); }
 
 constexpr pattern operator+(const pattern& a, const pattern& b) { return pattern::apply(op::add{}, a, b); }
 constexpr pattern operator-(const pattern& a, const pattern& b) { return pattern::apply(op::sub{}, a, b); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules as they are written: "a * c + b * c = (a + b) * c"; their conditions: "c is constant along p".
+// Rules as they are written: "a * c + b * c = (a + b) * c"; their conditions, "c is constant along p", and licences.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,14 @@ namespace dnnkit::rewrite {
 
 namespace detail {
 
-inline constexpr std::string_view variable_names[most_variables] = {"a", "b", "c", "d", "u", "v", "w", "s", "t"};
-inline constexpr std::string_view slot_names[most_slots] = {"p", "q"};
+struct named_law {
+  algebra law;
+  std::string_view name;
+};
+inline constexpr named_law names_of_laws[] = {{algebra::projection, "a projection"},
+                                              {algebra::idempotent, "idempotent"},
+                                              {algebra::commutative, "commutative"},
+                                              {algebra::associative, "associative"}};
 
 class pattern_printer {
  public:
@@ -37,7 +43,7 @@ class pattern_printer {
   // In brackets where what is around it binds more strongly.
   constexpr void print(std::size_t index, int around) {
     const term& t = p_.terms[index];
-    if (t.is == term::what::variable) out_ << variable_names[t.name];
+    if (t.is == term::what::variable) out_ << variable_names.substr(t.name, 1);
     else if (t.is == term::what::number)
       dnnkit::detail::print_value(out_, symbol_table{}, static_cast<float>(t.number));
     else if (t.is != term::what::operation) call(t.is == term::what::unary ? "f" : "g", t);
@@ -60,8 +66,12 @@ class pattern_printer {
       if (i > 0) out_ << ", ";
       print(t.input[i], 0);
     }
+    if (t.is == term::what::operation && t.slot == term::no_slot && t.codes != 0) {
+      out_ << ", ";
+      t.op->print(p_.attributes.begin() + t.first_code, symbol_table{}, out_);
+    }
     out_ << ")";
-    if (t.slot != term::no_slot) out_ << "[" << slot_names[t.slot] << "]";
+    if (t.slot != term::no_slot) out_ << "[" << slot_names.substr(t.slot, 1) << "]";
   }
 
   const pattern& p_;
@@ -71,16 +81,35 @@ class pattern_printer {
 }  // namespace detail
 
 constexpr text print(const pattern& p) { return detail::pattern_printer(p).print(); }
+// An operator that is a variable with the laws that it must have: "f(f(a)) = f(a), f a projection".
 constexpr text print(const rule& r) {
   text t = print(r.left);
   t << " = " << print(r.right);
+  bool is_said = false;
+  for (const term& x : r.left.terms) {
+    if (x.laws == algebra::none || is_said) continue;
+    t << (x.is == term::what::unary ? ", f " : ", g ");
+    std::string_view between;
+    for (const auto& [law, name] : detail::names_of_laws)
+      if (has(x.laws, law)) {
+        t << between << name;
+        between = " and ";
+      }
+    is_said = true;
+  }
+  return t;
+}
+// "exact", "approximates (4 ulp)"
+constexpr text print(const licence_terms& l) {
+  text t = text_of(l.kind);
+  if (l.ulp != 0) t << " (" << l.ulp << " ulp)";
   return t;
 }
 
 constexpr text print(const condition& c) {
   const auto name = [](condition::about what, std::uint8_t number) -> std::string_view {
     if (what == condition::about::nothing) return {};
-    return what == condition::about::slot ? detail::slot_names[number] : detail::variable_names[number];
+    return (what == condition::about::slot ? detail::slot_names : detail::variable_names).substr(number, 1);
   };
   text t = name(c.first_is, c.first);
   t << c.text << name(c.second_is, c.second);

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "dnnkit/graph/graph.hpp"
+#include "dnnkit/rewrite/mistake.hpp"
 #include "dnnkit/rewrite/pattern.hpp"
 
 namespace dnnkit::rewrite {
@@ -45,15 +47,22 @@ struct licence_limit {
 };
 
 // The mathematical property that a rule comes from.
-enum class law : std::uint8_t { associative, distributive, commutative, identity, inverse, idempotent, recognition };
+// (The log gives it as the reason. Rules of idempotence are about elements of any type, others about floats and truth
+// values.)
+enum class law : std::uint8_t {
+  associative,
+  homomorphic,
+  distributive,
+  commutative,
+  identity,
+  inverse,
+  idempotent,
+  recognition
+};
 constexpr std::string_view text_of(law l) {
-  constexpr std::string_view names[] = {"an associative law",
-                                        "a distributive law",
-                                        "a commutative law",
-                                        "an identity",
-                                        "an inverse",
-                                        "idempotence",
-                                        "it is an operator, spelled out"};
+  constexpr std::string_view names[] = {
+      "an associative law", "a homomorphism", "a distributive law", "a commutative law",
+      "an identity",        "an inverse",     "idempotence",        "it is an operator, spelled out"};
   return names[static_cast<unsigned>(l)];
 }
 
@@ -123,6 +132,69 @@ struct equation {
 };
 constexpr equation operator==(const pattern& left, const pattern& right) { return {left, right}; }
 
+namespace detail {
+
+inline constexpr std::string_view variable_names = "abcduvwst", slot_names = "pq";
+
+// What the left side of a rule binds, a bit each.
+struct names_bound {
+  unsigned variables = 0, slots = 0;
+  bool unary = false, binary = false;
+};
+
+// The compiler is to name the letter, so there is a function for each.
+template <std::size_t... I> constexpr void say_no_variable(std::uint8_t name, std::index_sequence<I...>) {
+  ((name == I ? mistake::the_left_side_has_no_variable<variable_names[I]>() : void()), ...);
+}
+template <std::size_t... I> constexpr void say_no_attributes(std::uint8_t slot, std::index_sequence<I...>) {
+  ((slot == I ? mistake::the_left_side_has_no_attributes_named<slot_names[I]>() : void()), ...);
+}
+constexpr void check_variable(const names_bound& left, std::uint8_t name) {
+  if ((left.variables >> name & 1) == 0) say_no_variable(name, std::make_index_sequence<most_variables>());
+}
+constexpr void check_slot(const names_bound& left, std::uint8_t slot) {
+  if ((left.slots >> slot & 1) == 0) say_no_attributes(slot, std::make_index_sequence<most_slots>());
+}
+
+// What a rule may be wrong in whatever graph it meets (mistake.hpp).
+constexpr void check(const term& t) {
+  if (t.is == term::what::variable && t.name >= most_variables)
+    mistake::there_are_no_more_variables_than<most_variables>();
+  if (t.slot != term::no_slot && t.slot >= most_slots)
+    mistake::there_are_no_more_names_of_attributes_than<most_slots>();
+  if (t.codes == too_many) mistake::attributes_have_more_numbers_than<most_codes>();
+}
+constexpr names_bound checked(const pattern& left) {
+  if (left.root().is == term::what::variable || left.root().is == term::what::number)
+    mistake::the_left_side_is_no_operator();
+  names_bound bound;
+  for (std::size_t k = 0; k < left.terms.count; ++k) {
+    const term& t = left.terms.items[k];
+    check(t);
+    if (t.is == term::what::variable) bound.variables |= 1u << t.name;
+    if (t.slot != term::no_slot) bound.slots |= 1u << t.slot;
+    bound.unary = bound.unary || t.is == term::what::unary;
+    bound.binary = bound.binary || t.is == term::what::binary;
+  }
+  return bound;
+}
+constexpr void check(const names_bound& left, const pattern& right) {
+  for (std::size_t k = 0; k < right.terms.count; ++k) {
+    const term& t = right.terms.items[k];
+    check(t);
+    if (t.is == term::what::variable) check_variable(left, t.name);
+    if (t.slot != term::no_slot) check_slot(left, t.slot);
+    if (t.is == term::what::unary && !left.unary) mistake::the_left_side_has_no_operator_variable<'f'>();
+    if (t.is == term::what::binary && !left.binary) mistake::the_left_side_has_no_operator_variable<'g'>();
+  }
+}
+constexpr void check(const names_bound& left, condition::about what, std::uint8_t number) {
+  if (what == condition::about::variable) check_variable(left, number);
+  if (what == condition::about::slot) check_slot(left, number);
+}
+
+}  // namespace detail
+
 struct rule {
   pattern left, right;
   condition needs{};
@@ -133,7 +205,12 @@ struct rule {
   constexpr rule() = default;
   constexpr rule(const equation& e, licence_terms l) : rule(e, condition{}, l) {}
   constexpr rule(const equation& e, const condition& c, licence_terms l)
-      : left(e.left), right(e.right), needs(c), allowed(l), operators(bits_of(e.left)), near(bits_near_root(e.left)) {}
+      : left(e.left), right(e.right), needs(c), allowed(l), operators(bits_of(e.left)), near(bits_near_root(e.left)) {
+    const detail::names_bound bound = detail::checked(e.left);
+    detail::check(bound, e.right);
+    detail::check(bound, c.first_is, c.first);
+    detail::check(bound, c.second_is, c.second);
+  }
 };
 constexpr const condition& when(const condition& c) { return c; }
 
@@ -146,15 +223,23 @@ template <std::same_as<rule>... Rules> constexpr rule_set<sizeof...(Rules)> rule
 }
 
 // A list of rules, as a value: those of sets with static storage, which are not copied; + joins two, or a list and a
-// set.
+// set that is a variable.
 class rule_list {
  public:
   constexpr rule_list() = default;
   template <std::size_t N> constexpr rule_list(const rule_set<N>& set) { parts_.push_back({set.items, N}); }
+  template <std::size_t N> constexpr rule_list(rule_set<N>&&) {
+    static_assert(N == static_cast<std::size_t>(-1),
+                  "dnnkit: a list refers to the rules of its sets, so these are variables with static storage: inline "
+                  "constexpr auto mine = rules_of(...); inline constexpr rule_list list = rules::all + mine;");
+  }
 
   friend constexpr rule_list operator+(const rule_list& a, const rule_list& b) {
     rule_list both = a;
-    for (const part& p : b.parts_) both.parts_.push_back(p);
+    for (const part& p : b.parts_) {
+      if (both.parts_.count == most_sets) mistake::a_list_has_more_sets_than<most_sets>();
+      both.parts_.push_back(p);
+    }
     return both;
   }
 
@@ -168,6 +253,13 @@ class rule_list {
     while (i >= parts_[k].count) i -= parts_[k++].count;
     return parts_[k].first[i];
   }
+  // Is it this very rule, not one like it?
+  constexpr bool has(const rule& r) const {
+    for (const part& p : parts_)
+      for (std::size_t i = 0; i < p.count; ++i)
+        if (&p.first[i] == &r) return true;
+    return false;
+  }
   constexpr void for_each(auto visit) const {
     for (const part& p : parts_)
       for (std::size_t i = 0; i < p.count; ++i) visit(p.first[i]);
@@ -178,7 +270,8 @@ class rule_list {
     const rule* first = nullptr;
     std::size_t count = 0;
   };
-  static_vector<part, 16> parts_;
+  static constexpr std::size_t most_sets = 16;
+  static_vector<part, most_sets> parts_;
 };
 
 }  // namespace dnnkit::rewrite

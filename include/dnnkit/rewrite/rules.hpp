@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The library's rules, by the property that they come from. A list of one's own: rules::all + rules_of(law::..., ...).
+// The library's rules, by the property that they come from. A list of one's own:
+//   inline constexpr auto mine = rules_of(law::..., rule(...));
+//   inline constexpr rule_list list = rules::all + mine;
 #pragma once
 
 #include "dnnkit/rewrite/rules/associative.hpp"
@@ -10,7 +12,7 @@
 
 namespace dnnkit::rewrite::rules {
 
-inline constexpr rule_list all =
-    rule_list(associative) + distributive + commutative + identities + inverses + idempotent + recognitions;
+inline constexpr rule_list all = rule_list(associative) + homomorphic + distributive + commutative + identities +
+                                 inverses + idempotent + recognitions;
 
 }  // namespace dnnkit::rewrite::rules

@@ -92,19 +92,21 @@ class normalised_product_spec : public kernel_spec {
   // The cheapest kernel of one phase.
   static constexpr kernel_match product(const kernel_spec& one, const cpu_facts& facts) {
     kernel_choice best;
-    no_match why{"a product does not read its operand where it lies, or the run computes its weights"};
+    std::string_view why = "no kernel carries out the product";
     bool found = false;
     for (std::size_t f = 0; f < product_families::table.size(); ++f) {
       if (!product_families::table[f].carries_out(one.self().anchor)) continue;
       const kernel_match match = product_families::table[f].match(one, facts);
-      if (!match || match->operands[0] != operand_reading::in_place ||
-          match->operands[1] != operand_reading::packed_once || (found && match->cost.cycles >= best.cost.cycles))
-        continue;
-      best = *match;
-      best.parameters.push_back(static_cast<std::int32_t>(f));
-      found = true;
+      if (!match) continue;
+      if (match->operands[0] != operand_reading::in_place) why = "the product does not read its operand where it lies";
+      else if (match->operands[1] != operand_reading::packed_once) why = "the run computes the weights of the product";
+      else if (!found || match->cost.cycles < best.cost.cycles) {
+        best = *match;
+        best.parameters.push_back(static_cast<std::int32_t>(f));
+        found = true;
+      }
     }
-    return found ? kernel_match(best) : kernel_match(why);
+    return found ? kernel_match(best) : kernel_match(no_match{why});
   }
   // Kernels of one phase say what they do in cycles and traffic alone.
   constexpr kernel_work work_of(const kernel_spec& one, const kernel_cost& cost) const {

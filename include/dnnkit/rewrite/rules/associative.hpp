@@ -54,16 +54,15 @@ inline constexpr auto associative = rules_of(law::associative,
     rule(reciprocal(a / b)             == b / a,               reassociates),
     rule(a * reciprocal(b)             == a / b,               reassociates),
     rule(a / reciprocal(b)             == a * b,               reassociates),
-    rule(reciprocal(a * u)             == reciprocal(u) / a,   reassociates),
-    // operators that keep products
+    rule(reciprocal(a * u)             == reciprocal(u) / a,   reassociates));
+
+// operators that keep products, or make sums of them; DNNFusion counts these as associative, too
+inline constexpr auto homomorphic = rules_of(law::homomorphic,
     rule(abs(a) * abs(b)               == abs(a * b),          exact),
     rule(abs(a) / abs(b)               == abs(a / b),          exact),
     rule(abs(a) * abs(a)               == a * a,               exact),
-    rule(sqrt(a) * sqrt(a)             == a,                   approximates(2)),
-    rule(sqrt(a * a)                   == abs(a),              approximates(1)),
     rule(exp(a) * exp(b)               == exp(a + b),          approximates(256)),
     rule(exp(a) / exp(b)               == exp(a - b),          approximates(256)),
-    rule(a / exp(b)                    == a * exp(-b),         approximates(4)),
     rule(pow(a, s) * pow(a, t)         == pow(a, s + t),       approximates(16)),
     rule(pow(a, s) / pow(a, t)         == pow(a, s - t),       approximates(16)));
 // clang-format on

@@ -12,12 +12,7 @@
 #include "dnnkit/rewrite/conditions.hpp"
 #include "dnnkit/rewrite/rule.hpp"
 
-namespace dnnkit::rewrite {
-
-// (the model's function says to which extents)
-constexpr pattern expand(const pattern& x) { return pattern::apply(op::expand{}, x); }
-
-namespace rules {
+namespace dnnkit::rewrite::rules {
 
 using namespace names;
 
@@ -99,6 +94,4 @@ inline constexpr auto commutative = rules_of(law::commutative,
     rule(g(b, expand(a)[p])        == g(b, a),                   exact));
 // clang-format on
 
-}  // namespace rules
-
-}  // namespace dnnkit::rewrite
+}  // namespace dnnkit::rewrite::rules
