@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A policy for layouts stores what the network gives out in an order of its own.
-// EXPECT: the pass 'features last' stores values as no kernel can: the result of Softmax has the order 0 2 3 1, but the caller's memory is row-major
+// EXPECT: the pass 'features last' stores values as no kernel can:
+// EXPECT: the result of Softmax has the order 0 2 3 1, but the caller's memory is row-major
 #include <dnnkit/graph.hpp>
 
 namespace dk = dnnkit;
@@ -19,7 +20,8 @@ struct features_last {
 };
 struct model {
   static constexpr void build(dk::builder& g) {
-    g.output("y", dk::softmax(dk::max_pool(g.input("x", dk::f32, {2, 3, 4, 5}), {.kernel_shape = {2, 2}}), {.axis = 1}));
+    const auto x = dk::max_pool(g.input("x", dk::f32, {2, 3, 4, 5}), {.kernel_shape = {2, 2}});
+    g.output("y", dk::softmax(x, {.axis = 1}));
   }
 };
 using passes =

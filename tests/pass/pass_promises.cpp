@@ -53,7 +53,8 @@ std::string error_behind(void (*change)(dk::graph&)) {
   of_graphs::change = change;
   return decltype(dk::pipeline<of_graphs>{} + dk::default_pipeline{})::run(example()).plan.error.str();
 }
-using policed = dk::replaced<dk::default_pipeline, dk::passes::select_layouts, dk::passes::select_layouts, of_schedules>;
+using policed =
+    dk::replaced<dk::default_pipeline, dk::passes::select_layouts, dk::passes::select_layouts, of_schedules>;
 std::string error_behind(void (*change)(dk::schedule&)) {
   of_schedules::change = change;
   return policed::run(example()).plan.error.str();
@@ -89,20 +90,27 @@ TEST_CASE("layouts are those that kernels can store values in") {
   CHECK(error_behind(+[](dk::schedule& s) { s.layouts.clear(); }) == "");
   const std::string begin = "the pass 'mine' stores values as no kernel can: ";
   CHECK(error_behind(+[](dk::schedule& s) { s.layouts.pop_back(); }).starts_with(begin + "there are "));
-  CHECK(error_behind(+[](dk::schedule& s) { s.layouts[middle(s.g)].order = {0, 1}; }).ends_with(
-      " 'middle' has the order 0 1, which does not name each of 3 axes once"));
-  CHECK(error_behind(+[](dk::schedule& s) { s.layouts[middle(s.g)].order = {0, 3, 1}; }).ends_with(
-      " 'middle' has the order 0 3 1, which does not name each of 3 axes once"));
-  CHECK(error_behind(+[](dk::schedule& s) { s.layouts[middle(s.g)].order.clear(); }).ends_with(
-      " 'middle' has the order of no axis, which does not name each of 3 axes once"));
-  CHECK(error_behind(+[](dk::schedule& s) { s.layouts[middle(s.g)].after.clear(); }).ends_with(
-      " 'middle' has a border of 3 and 0 axes, of 3"));
-  CHECK(error_behind(+[](dk::schedule& s) { s.layouts[middle(s.g)].part.push_back(1); }).ends_with(
-      " 'middle' has parts of 1 axes, of 3"));
-  CHECK(error_behind(+[](dk::schedule& s) { s.layouts[s.g.inputs[0]].order = {1, 0, 2}; }) ==
-        begin + "'x' has the order 1 0 2, but what kernels are given is row-major");
-  CHECK(error_behind(+[](dk::schedule& s) { s.layouts[s.g.outputs[0]].order = {1, 0, 2}; }).ends_with(
-      " has the order 1 0 2, but the caller's memory is row-major"));
+  CHECK(error_behind(+[](dk::schedule& s) {
+          s.layouts[middle(s.g)].order = {0, 1};
+        }).ends_with(" 'middle' has the order 0 1, which does not name each of 3 axes once"));
+  CHECK(error_behind(+[](dk::schedule& s) {
+          s.layouts[middle(s.g)].order = {0, 3, 1};
+        }).ends_with(" 'middle' has the order 0 3 1, which does not name each of 3 axes once"));
+  CHECK(error_behind(+[](dk::schedule& s) {
+          s.layouts[middle(s.g)].order.clear();
+        }).ends_with(" 'middle' has the order of no axis, which does not name each of 3 axes once"));
+  CHECK(error_behind(+[](dk::schedule& s) {
+          s.layouts[middle(s.g)].after.clear();
+        }).ends_with(" 'middle' has a border of 3 and 0 axes, of 3"));
+  CHECK(error_behind(+[](dk::schedule& s) {
+          s.layouts[middle(s.g)].part.push_back(1);
+        }).ends_with(" 'middle' has parts of 1 axes, of 3"));
+  CHECK(error_behind(+[](dk::schedule& s) {
+          s.layouts[s.g.inputs[0]].order = {1, 0, 2};
+        }) == begin + "'x' has the order 1 0 2, but what kernels are given is row-major");
+  CHECK(error_behind(+[](dk::schedule& s) {
+          s.layouts[s.g.outputs[0]].order = {1, 0, 2};
+        }).ends_with(" has the order 1 0 2, but the caller's memory is row-major"));
 }
 
 TEST_CASE("verify says the same of a schedule, and the plan executor refuses such a plan") {

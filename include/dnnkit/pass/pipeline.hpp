@@ -230,12 +230,13 @@ constexpr missing_pass_text missing_pass_error(std::span<const pass_facts> passe
   return {};
 }
 template <fixed_string... Message> struct pipeline_error {
-  static_assert(
-      sizeof...(Message) == 0, "dnnkit: the pipeline is wrong; the reason is the text in pipeline_error<...>");
+  static_assert(sizeof...(Message) == 0,
+                "dnnkit: the pipeline is wrong; the reason is the text in pipeline_error<...>");
 };
 template <class Pipeline, class Pass>
-inline constexpr missing_pass_text without_pass =
-    contained<Pipeline, Pass>::value ? missing_pass_text{} : missing_pass_error(listed<Pipeline>::passes, Pass::name);
+inline constexpr missing_pass_text without_pass = contained<Pipeline, Pass>::value
+                                                      ? missing_pass_text{}
+                                                      : missing_pass_error(listed<Pipeline>::passes, Pass::name);
 template <class Pipeline, fixed_string... Names>
 inline constexpr missing_pass_text without_names = missing_pass_error(listed<Pipeline>::passes, {Names.view()...});
 
@@ -314,7 +315,8 @@ using default_pipeline = pipeline_with_rules<>;
 namespace detail {
 template <class Pass>
 requires has_pass<default_pipeline, Pass>
-struct is_of_library<Pass> : std::true_type {};
+struct is_of_library<Pass> : std::true_type {
+};
 }  // namespace detail
 
 }  // namespace dnnkit
