@@ -164,6 +164,31 @@ TEST_CASE("memory that is planned when symbols have values is compared where the
         }) == "bind: no such symbol, expected N, found M");
 }
 
+namespace {
+
+// Three blocks that look alike; in the first, Log(Exp(x)) is rewritten.
+struct blocks {
+  static constexpr void build(dk::builder& g) {
+    dk::tensor x = dk::log(dk::exp(g.input("x", dk::f32, {8, 16})));
+    for (int i = 0; i < 3; ++i) x = dk::softmax(dk::relu(dk::exp(x)), {.axis = 1});
+    g.output("y", x);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("operators without names are the same where they stand in the same place of the model") {
+  const dk::plan_differences d =
+      dk::compare_plans<dk::compile<blocks>,
+                        dk::compile<blocks, dk::targets::native,
+                                    dk::without<dk::default_pipeline, dk::passes::default_rules>>>();
+  CHECK(figure(d, "operators behind rewriting") == list{{"operators behind rewriting", "9", "11"}});
+  for (const auto& list_of : {d.fusion, d.layouts, d.kernels})
+    for (const auto& x : list_of)
+      CHECK_MESSAGE((has(x.of, "Log") || has(x.of + ",", "Exp,") || has(x.of + " ", "Exp ")), x.of);
+  CHECK(d.layouts.empty());
+}
+
 TEST_CASE("a plan without a log is refused") {
   CHECK(error_of([] { return dk::compare_plans(usual::plan, apart::plan); }) ==
         "compare_plans: the plan was made without a log");

@@ -91,16 +91,10 @@ class decision_notes {
     for (char c : s) log_->characters.push_back(c);
   }
   constexpr void end(slice_of& s) const { s.count = static_cast<std::uint32_t>(log_->characters.count) - s.first; }
-  // "Conv 'conv1'", or "Relu" when the node has no name of its own
+  // "Conv 'conv1'", or "Relu #2" when the node has no name of its own
   constexpr slice_of called(const graph& g, const node& n) const {
     slice_of s = graph::end_of(log_->characters, 0);
-    const std::string_view name = g.text_of(n.name);
-    say(n.op->name);
-    if (!name.empty() && name != n.op->name) {
-      say(" '");
-      say(name);
-      say("'");
-    }
+    say(g.label_of(n));
     end(s);
     return s;
   }

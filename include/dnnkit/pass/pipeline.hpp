@@ -20,6 +20,7 @@
 #include "dnnkit/core/say.hpp"
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/cost/target.hpp"
+#include "dnnkit/graph/name_apart.hpp"
 #include "dnnkit/pass/apply_rules.hpp"
 #include "dnnkit/pass/break_long_views.hpp"
 #include "dnnkit/pass/byte_functions.hpp"
@@ -142,12 +143,13 @@ template <class... Passes> struct pipeline {
     return s;
   }
   // The same with every decision written down: the schedule's log is that of the passes, the plan's all that printers
-  // say of it (plan/decision.hpp).
+  // say of it (plan/decision.hpp). Operators have names that tell them apart.
   template <class Target = targets::portable>
   [[nodiscard]] static constexpr schedule run_logged(graph g, const family_table& families = {},
                                                      std::span<const std::string_view> left_out = {}) {
     schedule s;
     s.logged = true;
+    name_apart(g);
     g.settle();
     s.g = g;
     s.families = families;
