@@ -184,6 +184,27 @@ class json_explanation {
       else json_.null();
       member("bytes", sizes_.stored_bytes(x));
       json_.member("layout", describe(x.layout));
+      json_.key("within");
+      if (const auto place = net_.part_of(b)) add_place(*place);
+      else json_.null();
+    });
+  }
+  // Where an operand that is part of another value lies, which it need not fill: all in bytes.
+  void add_place(const logged_network::part_of_buffer& place) {
+    const buffer& whole = net_.buffer_at(place.whole);
+    json_.object([&] {
+      json_.member("name", plan_.text_of(whole.name));
+      json_.key("offset");
+      if (net_.is_placed()) json_.value(net_.offset_of(place.whole));
+      else json_.null();
+      member("bytes", sizes_.stored_bytes(whole));
+      json_.member("first", place.first);
+      json_.key("strides");
+      json_.array([&] {
+        for (dim d : place.strides)
+          if (d.is_known()) json_.value(d.value());
+          else json_.value(sizes_.text(d));
+      });
     });
   }
 
