@@ -33,8 +33,8 @@ TEST_CASE("the second of a kind and name has a number") {
   b.output("y", b.named("last", dk::neg(b.named("last", dk::relu(x)))));
   dk::graph g = b.value();
   dk::name_apart(g);
-  CHECK(labels(g) == list{"Relu", "MatMul 'layer'", "Relu #2", "MatMul 'layer #2'", "Relu 'last'", "Relu 'last #2'",
-                          "Neg 'last'"});
+  CHECK(labels(g) ==
+        list{"Relu", "MatMul 'layer'", "Relu #2", "MatMul 'layer #2'", "Relu 'last'", "Relu 'last #2'", "Neg 'last'"});
   CHECK(g.name_of(g.node_at(2).output) == "Relu #2");
   const list once = labels(g);
   dk::name_apart(g);

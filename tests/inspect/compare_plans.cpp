@@ -178,14 +178,12 @@ struct blocks {
 }  // namespace
 
 TEST_CASE("operators without names are the same where they stand in the same place of the model") {
-  const dk::plan_differences d =
-      dk::compare_plans<dk::compile<blocks>,
-                        dk::compile<blocks, dk::targets::native,
-                                    dk::without<dk::default_pipeline, dk::passes::default_rules>>>();
+  const dk::plan_differences d = dk::compare_plans<
+      dk::compile<blocks>,
+      dk::compile<blocks, dk::targets::native, dk::without<dk::default_pipeline, dk::passes::default_rules>>>();
   CHECK_FALSE(d.kernels.empty());
   for (const auto& list_of : {d.fusion, d.layouts, d.kernels})
-    for (const auto& x : list_of)
-      CHECK_MESSAGE((has(x.of, "Log") || x.of == "Tanh" || x.of == "Exp -> Log"), x.of);
+    for (const auto& x : list_of) CHECK_MESSAGE((has(x.of, "Log") || x.of == "Tanh" || x.of == "Exp -> Log"), x.of);
 }
 
 TEST_CASE("a plan without a log is refused") {

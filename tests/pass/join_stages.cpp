@@ -489,8 +489,7 @@ struct second_product_alone {
 TEST_CASE("a fusion rule of the user's is asked about stages, too, and the log names it") {
   const dk::graph g = attention({}, only_softmax);
   const auto check = [&]<class Rule>(std::type_identity<Rule>, std::size_t refusals, const counts& stages) {
-    const dk::schedule s =
-        dk::pipeline_with_rules<Rule>::run_logged(g, dk::family_list<anything<2, 1>>::table);
+    const dk::schedule s = dk::pipeline_with_rules<Rule>::run_logged(g, dk::family_list<anything<2, 1>>::table);
     CHECK(stages_in(s) == stages);
     CHECK(error_of_schedule(g, s, 1) == "");
     std::size_t found = 0;

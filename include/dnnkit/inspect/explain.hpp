@@ -164,9 +164,10 @@ class explanation {
 
   // "MatMul -> Softmax: why (one kernel 55,143 cycles, one by one 849,412 cycles)"
   void add_join(const decision& d) {
+    const std::string rule = d.rule.empty() ? "" : fmt::format(" '{}'", d.rule);
     line(d.applied ? "joined" : "not joined",
          fmt::format("{} -> {}: {}{}{}", describe(plan_, net_.node_at(d.first)), describe(plan_, net_.node_at(d.second)),
-                     d.reason, d.rule.empty() ? "" : fmt::format(" '{}'", d.rule), costs_in_brackets(d)));
+                     d.reason, rule, costs_in_brackets(d)));
   }
   // What a decision compared; empty where it compared nothing.
   std::string costs_in_brackets(const decision& d) const {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the passes made of a model and why, as one JSON object for programs to read: kernels, decisions, by the numbers
-// of the kernels that their operators ended in, extents that are assumed to be equal, totals. What is not known is null; a size that symbols decide is a text, the expression.
-// Predicted times are those of one run on one core, in microseconds for the clock that the target's facts assume
-// (cost/coefficients.hpp) and in cycles; extents that symbols decide count in them as typical ones.
+// of the kernels that their operators ended in, extents that are assumed to be equal, totals. What is not known is
+// null; a size that symbols decide is a text, the expression. Predicted times are those of one run on one core, in
+// microseconds for the clock that the target's facts assume (cost/coefficients.hpp) and in cycles; extents that symbols
+// decide count in them as typical ones.
 #pragma once
 
 #include <fmt/format.h>

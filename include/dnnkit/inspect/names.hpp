@@ -30,8 +30,7 @@ constexpr std::string_view name_of(storage s) { return storage_names[static_cast
 inline std::string describe(const plan_view& plan, const logged_node& n) {
   const std::string_view name = plan.text_of(n.name);
   if (name.empty()) return std::string(n.op.name);
-  return is_name_of_operator(name, n.op.name) ? std::string(name)
-                                              : fmt::format("{} '{}'", n.op.name, printable(name));
+  return is_name_of_operator(name, n.op.name) ? std::string(name) : fmt::format("{} '{}'", n.op.name, printable(name));
 }
 
 // What must hold for a step with these guards to run: "gate and not other"; empty when it always does.

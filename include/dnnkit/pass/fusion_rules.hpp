@@ -149,8 +149,7 @@ inline constexpr bool is_of_user = !std::is_same_v<Rule, profile_rule> && !std::
 // The name of the user's rule that has something against an edge on which all else agrees; see plan::refusal_by_rule.
 template <class... Rules>
 constexpr std::string_view refused_by_rule(const graph& g, const value_users& users, const node& first,
-                                           const node& second, std::size_t input, mapping of_first,
-                                           mapping of_second) {
+                                           const node& second, std::size_t input, mapping of_first, mapping of_second) {
   const fusion_edge edge{g, users, first, second, input};
   verdict v = verdict::fuse;
   std::string_view last;

@@ -9,8 +9,8 @@
 // expects to take less time than the kernels would take that are chosen for the groups one by one. Of chains that have
 // groups in common, and of families, the one that gains most is taken.
 //
-// Two groups are not joined where a fusion rule of the user's keeps an operator of the one out of the kernel of the other
-// (fusion_plan::refuses).
+// Two groups are not joined where a fusion rule of the user's keeps an operator of the one out of the kernel of the
+// other (fusion_plan::refuses).
 //
 // Of two groups the first may store a value that others read, too, where a family keeps it: it is stored as if there
 // were no stages, all of it being one tile, and the kernel runs where the first of them did, before all its readers.
@@ -236,7 +236,8 @@ class stage_joining {
     return j;
   }
   // The user's rule that keeps two stages apart of which `second` reads what the other one computes.
-  constexpr std::string_view rule_against(const fusion_group& first, const fusion_group& second, value_id handed) const {
+  constexpr std::string_view rule_against(const fusion_group& first, const fusion_group& second,
+                                          value_id handed) const {
     value_id computed = handed;  // before it is rearranged
     while (g_.node_at(g_.at(computed).producer).op->kind == form::movement && g_.at(computed).producer != first.anchor)
       computed = g_.input_of(g_.node_at(g_.at(computed).producer), 0);
@@ -250,8 +251,7 @@ class stage_joining {
                g_.node_at(g_.at(v).producer).op->kind == form::movement)
           v = g_.input_of(g_.node_at(g_.at(v).producer), 0);
         if (v != handed) continue;
-        const std::string_view rule =
-            s_.fusion.refuses(g_, *users_, producer, reader, i, first.type, second.type);
+        const std::string_view rule = s_.fusion.refuses(g_, *users_, producer, reader, i, first.type, second.type);
         if (!rule.empty()) return rule;
       }
     }

@@ -419,8 +419,8 @@ class part_placement {
   vector<value_id> changed_;        // what would lie elsewhere than before,
   vector<rearrangement> rearranging_;
   std::optional<fusion_blocks> blocks_;
-  std::optional<value_users> users_;     // where there are rules of the user's, which ask for them
-  vector<std::string_view> rules_;       // of Concats: that which keeps them out of the kernels of their parts
+  std::optional<value_users> users_;  // where there are rules of the user's, which ask for them
+  vector<std::string_view> rules_;    // of Concats: that which keeps them out of the kernels of their parts
 };
 
 }  // namespace detail

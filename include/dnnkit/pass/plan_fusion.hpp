@@ -249,8 +249,8 @@ template <class... Rules> struct plan_fusion {
         const node_id source = v == none ? none : source_of(v);
         if (source == none || !contains(block, source) || !(is_added(n) || is_added(source))) continue;
         const node& producer = g_.nodes.items[source];
-        const std::string_view rule = refused_by_rule<Rules...>(
-            g_, blocks_.users(), producer, reader, i, producer.op->properties.map, type_of_edge(reader, i));
+        const std::string_view rule = refused_by_rule<Rules...>(g_, blocks_.users(), producer, reader, i,
+                                                                producer.op->properties.map, type_of_edge(reader, i));
         if (!rule.empty()) return rule;
       }
     }
