@@ -103,7 +103,7 @@ std::vector<std::string_view> passes_to_do_without() {
 
 plan::plan_draft logged_plan(const model& m, const plan_options& options) {
   refuse_uncompilable(m);  // with the names that the file has
-  dnnkit::graph g = with_names_of_layers(m.imported.graph);
+  dnnkit::graph g = with_names_for_logs(m.imported.graph);
   const planned_device* const device = find_device(options.target);
   plan::plan_draft plan = device != nullptr     ? device->logged_plan(std::move(g), options.left_out)
                           : options.isa.empty() ? cpu::logged_plan(std::move(g), options.left_out)

@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
+#include "dnnkit/core/say.hpp"
+#include "dnnkit/core/text.hpp"
 #include "dnnkit/cpu/families.hpp"
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/graph/frozen_graph.hpp"
@@ -19,23 +20,9 @@ namespace dnnkit {
 
 namespace detail {
 
-// Compilers print the template arguments when the assertion fails: they are the message. Clang leaves out what is
-// beyond some thirty characters of a string, so there it comes in pieces that end between words.
 template <fixed_string... Message> struct model_error {
   static_assert(sizeof...(Message) == 0, "dnnkit: the model is wrong; the reason is the text in model_error<...>");
 };
-#ifdef __clang__
-inline constexpr std::size_t longest_piece = 32;
-#else
-inline constexpr std::size_t longest_piece = text::capacity;
-#endif
-
-// Where the piece of a message that begins at `first` ends.
-constexpr std::size_t end_of_piece(std::string_view message, std::size_t first) {
-  if (message.size() - first <= longest_piece) return message.size();
-  const std::size_t space = message.rfind(' ', first + longest_piece - 1);
-  return space == message.npos || space <= first ? first + longest_piece : space + 1;
-}
 
 // What a graph is built for: the evaluator takes inputs of extents that are not known, a compiled network does not.
 enum class purpose : std::uint8_t { evaluation, compilation };
@@ -119,21 +106,8 @@ template <class Model> constexpr text problem_of(const plan_view& plan) {
 
 template <class Model, class Make> inline constexpr text problem = problem_of<Model>(view_of(freeze<Make>::value));
 
-// Says a message by the assertion in model_error, or another template of that kind, unless it is empty or another
-// assertion has said it. Message: a constant with a member view().
-template <const auto& Message, template <fixed_string...> class Error = model_error, std::size_t First = 0,
-          fixed_string... Pieces>
-constexpr auto say() {
-  constexpr std::string_view message = Message.view();
-  if constexpr (First < message.size() && message != said_by_compiler) {
-    constexpr std::size_t end = end_of_piece(message, First);
-    return say<Message, Error, end, Pieces..., to_fixed<end - First>(message.substr(First))>();
-  } else if constexpr (sizeof...(Pieces) != 0) {
-    return Error<Pieces...>{};
-  }
-}
 template <class Model, class Make> constexpr auto say_problem() {
-  if constexpr (makes_constant<Make>) return say<problem<Model, Make>>();
+  if constexpr (makes_constant<Make>) return say<problem<Model, Make>, model_error>();
   else return say_what_is_no_constant<Model, Make>();
 }
 

@@ -6,16 +6,19 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dnnkit/inspect/explain.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/harness.hpp"
 #include "tests/support/hostile_names.hpp"
+#include "tests/support/joined_models.hpp"
 #include "tests/support/json_syntax.hpp"
 #include "tests/support/models.hpp"
 #include "tests/support/random_graph.hpp"
@@ -62,6 +65,65 @@ TEST_CASE("the writer's text is JSON") {
   CHECK(json_syntax::valid(text));
   CHECK(has(text, "\"a\": \"b\\\"\\u001b\""));
   CHECK(has(text, "\"y\": 1099511627776"));
+}
+
+namespace {
+
+struct two_products {
+  static constexpr void build(dk::builder& g) {
+    const auto x = dk::transpose(dk::relu(dk::matmul(g.input("x", dk::f32, {8, 16}), g.weight("a", {16, 4}))));
+    g.output("y", dk::relu(dk::matmul(x, g.weight("b", {8, 32}))));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("decisions name the kernels that their operators ended in, and what lies between these") {
+  const std::string text = dk::explain_json<dk::compile<two_products>>();
+  const std::string second = line_with(text, {"\"setup\": false", "\"name\": \"Relu #2\""});
+  const std::string::size_type at = second.find("\"number\": ");
+  REQUIRE(at != std::string::npos);
+  const std::string number = second.substr(at + 10, second.find(',', at) - at - 10);
+  CHECK(line_with(text, {"\"pass\": \"plan fusion\"", "\"applied\": true",
+                         "{\"operator\": \"Relu\", \"name\": \"Relu #2\", \"kernel\": " + number + "}"}) != "");
+  CHECK(line_with(text, {"\"operator\": \"Relu\", \"name\": \"Relu\", \"kernel\": ", "\"name\": \"MatMul #2\"",
+                         "\"between\": [{\"operator\": \"Transpose\", \"name\": \"Transpose\"}]"}) != "");
+}
+
+TEST_CASE("parts of a Concat that is no kernel say where in it they lie") {
+  dk::builder b;
+  harness::joined::branches::build(b);
+  const auto plan = dk::default_pipeline::run_logged<dk::targets::avx512>(b.value(), dk::cpu::default_families.table);
+  const dk::plan_view view = dk::plan::view_of(plan.plan);
+  const std::string text = dk::explain_json(view), prose = dk::explain(view);
+  CHECK(json_syntax::valid(text));
+  std::size_t parts = 0;
+  for (const dk::plan::buffer& part : view.buffers) {
+    if (part.layout.within == dk::none) continue;
+    const dk::plan::buffer& whole = view.buffers[static_cast<std::size_t>(part.layout.within)];
+    ++parts;
+    // the last position of all axes lies inside the whole, where first and strides say
+    const std::string where = "\"within\": {\"name\": \"" + std::string(view.text_of(whole.name)) +
+                              "\", \"offset\": " + std::to_string(whole.offset) +
+                              ", \"bytes\": " + std::to_string(whole.elements.value() * 4) +
+                              ", \"first\": " + std::to_string(part.offset - whole.offset) + ", \"strides\": [";
+    const std::size_t at = text.find(where);
+    REQUIRE_MESSAGE(at != std::string::npos, where);
+    std::int64_t last = part.offset - whole.offset, inner = 4;
+    std::string rest = text.substr(at + where.size());
+    for (std::size_t d = 0; d < part.type.dims.size(); ++d) {
+      std::size_t end = 0;
+      const std::int64_t stride = std::stoll(rest, &end);
+      rest = rest.substr(end + (rest[end] == ',' ? 2 : 0));
+      inner = std::min(inner, stride);
+      last += stride * (part.type.dims[d].value() + part.layout.before[d] + part.layout.after[d] - 1);
+    }
+    CHECK(inner == 4);
+    CHECK(last + 4 <= whole.elements.value() * 4);
+  }
+  CHECK(parts > 1);
+  CHECK(has(prose, " bytes) from its byte "));
+  CHECK(has(prose, ", in Concat ("));
 }
 
 TEST_CASE("digits: a line for each kernel and decision, and the totals") {

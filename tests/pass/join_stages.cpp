@@ -466,6 +466,45 @@ TEST_CASE("of two groups that are not joined the log says once why, however many
   check(dk::family_list<anything<2, 1>>{});
 }
 
+namespace {
+
+// Nothing is computed in one kernel with a Softmax.
+struct softmax_alone {
+  static constexpr std::string_view name = "softmax alone";
+  static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
+    const auto is_softmax = [](const dk::node& n) { return n.op->name == "Softmax"; };
+    return is_softmax(edge.first) || is_softmax(edge.second) ? dk::verdict::never : v;
+  }
+};
+// The product of the weights and values stands by itself; a Transpose lies behind it.
+struct second_product_alone {
+  static constexpr std::string_view name = "second product alone";
+  static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
+    return edge.g.is<dk::op::matmul>(edge.second) ? dk::verdict::never : v;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a fusion rule of the user's is asked about stages, too, and the log names it") {
+  const dk::graph g = attention({}, only_softmax);
+  const auto check = [&]<class Rule>(std::type_identity<Rule>, std::size_t refusals, const counts& stages) {
+    const dk::schedule s = dk::pipeline_with_rules<Rule>::run_logged(g, dk::family_list<anything<2, 1>>::table);
+    CHECK(stages_in(s) == stages);
+    CHECK(error_of_schedule(g, s, 1) == "");
+    std::size_t found = 0;
+    for (const dk::plan::decision& d : s.log.decisions)
+      if (d.pass == dk::passes::join_stages::name && d.rule == Rule::name) {
+        CHECK_FALSE(d.applied);
+        CHECK(d.reason == "rule");
+        ++found;
+      }
+    CHECK(found == refusals);
+  };
+  check(std::type_identity<softmax_alone>{}, 2, {});
+  check(std::type_identity<second_product_alone>{}, 1, {2});
+}
+
 TEST_CASE("plans of random graphs whose groups are joined wherever tiles allow it compute what the graphs do") {
   std::size_t joined = 0, kept = 0;
   const auto check = [&]<class Family>(const dk::graph& g, std::uint64_t seed, Family) {

@@ -93,12 +93,6 @@ static_assert(std::is_same_v<dk::replaced<three, expand_composites, as_maximum>,
 static_assert(
     std::is_same_v<dk::without_called<three, "break long views", "share reductions">, dk::pipeline<expand_composites>>);
 static_assert(std::is_same_v<dk::without_called<three>, three>);
-template <class Pipeline>
-concept has_long_views = requires {
-  typename dk::without_called<Pipeline, "break long views">;
-};
-static_assert(has_long_views<three> && !has_long_views<dk::pipeline<share_reductions>>);
-
 // What programs know of a list when they run.
 static_assert(dk::passes_of<three>[2].name == expand_composites::name && !dk::passes_of<three>[2].needed.empty());
 static_assert(dk::passes_of<three>[0].name == share_reductions::name && dk::passes_of<three>[0].needed.empty());

@@ -46,6 +46,14 @@ std::string reasons(const dk::schedule& s) {
     if (d.pass == "place parts") all += std::string(d.verdict) + ": " + std::string(d.reason) + "\n";
   return all;
 }
+// A Concat is a kernel.
+struct concats_stay {
+  static constexpr std::string_view name = "Concats stay";
+  static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
+    return edge.g.is<dk::op::concat>(edge.second) ? dk::verdict::never : v;
+  }
+};
+
 // The plan is legal, has as many Concats as expected, and computes what the graph does.
 template <class Model> void check() {
   const dk::schedule s = planned<Model>();
@@ -64,6 +72,16 @@ template <class Model> void check() {
 TEST_CASE("branches of an image") {
   check<joined::branches>();
   check<joined::symbolic_branches>();
+}
+TEST_CASE("a fusion rule of the user's is asked about Concats, too, and the log names it") {
+  const dk::graph g = graph_of<joined::branches>();
+  const auto& families = dk::cpu::default_families.table;
+  const dk::schedule usual = dk::default_pipeline::run<dk::targets::avx512>(g, families),
+                     apart = dk::pipeline_with_rules<concats_stay>::run_logged<dk::targets::avx512>(g, families);
+  CHECK(concats(apart) > concats(usual));
+  CHECK(std::ranges::any_of(apart.log.decisions, [](const dk::plan::decision& d) {
+    return d.pass == "place parts" && d.reason == "rule" && d.rule == concats_stay::name;
+  }));
 }
 TEST_CASE("parts in another order than they are computed in, and parts of rows") {
   check<joined::backwards>();

@@ -168,6 +168,37 @@ static_assert(
     dk::compile<same_kernels, dk::targets::native, dk::pipeline_with_rules<bare_products, no_prologues>>::kernels == 8);
 static_assert(dk::compile<prologue, dk::targets::native, dk::pipeline_with_rules<no_prologues>>::kernels == 2);
 
+// A rule about one edge is asked whichever edge its operators would come together by.
+struct detour {
+  static constexpr void build(dk::builder& g) {
+    const auto x = dk::exp(g.input("x", dk::f32, {64}));
+    g.output("y", x + dk::relu(x));
+  }
+};
+struct no_sum_behind_exp {
+  [[maybe_unused]] static constexpr std::string_view name = "no sum behind exp";
+  static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
+    return edge.g.is<dk::op::exp>(edge.first) && edge.g.is<dk::op::add>(edge.second) ? dk::verdict::never : v;
+  }
+};
+static_assert(dk::compile<detour>::kernels == 1);
+static_assert(dk::compile<detour, dk::targets::native, dk::pipeline_with_rules<no_sum_behind_exp>>::kernels == 2);
+
+// And so is one about movement that the kernel before would store.
+struct moved_at_last {
+  static constexpr void build(dk::builder& g) {
+    g.output("y", dk::transpose(dk::exp(g.input("x", dk::f32, {8, 9})), {.perm = {1, 0}}));
+  }
+};
+struct transposes_alone {
+  [[maybe_unused]] static constexpr std::string_view name = "transposes alone";
+  static constexpr dk::verdict decide(const dk::passes::fusion_edge& edge, dk::mapping, dk::mapping, dk::verdict v) {
+    return edge.g.is<dk::op::transpose>(edge.second) ? dk::verdict::never : v;
+  }
+};
+static_assert(dk::compile<moved_at_last>::kernels == 1);
+static_assert(dk::compile<moved_at_last, dk::targets::native, dk::pipeline_with_rules<transposes_alone>>::kernels == 2);
+
 }  // namespace
 
 TEST_CASE("every edge that was asked about has a reason") {

@@ -24,6 +24,11 @@ struct slice_of {
 
 enum class origin : std::uint8_t { input, weight, constant, node };
 
+// Is this the name of a node that has no other than its operator's, perhaps with a number (graph/name_apart.hpp)?
+constexpr bool is_name_of_operator(std::string_view name, std::string_view op) {
+  return name.starts_with(op) && (name.size() == op.size() || name.substr(op.size()).starts_with(" #"));
+}
+
 struct value {
   slice_of name;
   tensor_type type;
@@ -72,12 +77,12 @@ struct graph {
   }
   constexpr std::string_view name_of(value_id v) const { return text_of(at(v).name); }
 
-  // "Conv 'conv1'"; "Conv" where the node has no other name.
+  // "Conv 'conv1'"; "Relu", or "Relu #2", where the node has no other name.
   constexpr text label_of(const node& n) const {
-    text label = n.op->name;
-    if (const std::string_view name = text_of(n.name); !name.empty() && name != n.op->name)
-      label << " '" << name << "'";
-    return label;
+    const std::string_view op = n.op->name, name = text_of(n.name);
+    text label = name.empty() || is_name_of_operator(name, op) ? std::string_view() : op;
+    if (label.length != 0) return label << " '" << name << "'";
+    return name.empty() ? text(op) : text(name);
   }
 
   constexpr value& at(value_id v) { return values.items[v]; }

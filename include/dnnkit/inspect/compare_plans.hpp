@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Two compiled networks beside each other, such as one model with a pass or a rule of the user's and without:
 // operators, kernels, work, bytes, memory and time of both, and what differs: kernels, fused edges, layouts. Read off
-// the logs of both; operators are the same where kind and name are.
+// the logs of both. Operators are the same where kind and name are: the name that the model gives them, or a number by
+// their place in it (graph/name_apart.hpp); of several that a pass made of one, the place among these.
 #pragma once
 
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ class comparable_network {
     std::map<std::string, std::size_t> seen;
     for (const logged_node& n : plan.log_nodes) {
       std::string name = describe(plan, n);
-      if (const std::size_t number = ++seen[name]; number > 1) name += fmt::format(" #{}", number);
+      if (const std::size_t number = ++seen[name]; number > 1) name += fmt::format(" ({})", number);
       names_.push_back(std::move(name));
     }
     figures_ = figures_of(net_);

@@ -123,8 +123,21 @@ class explanation {
       if (net_.is_placed()) s += fmt::format(" at byte {}", grouped(net_.offset_of(b)));
       if (written) s += fmt::format(" ({} bytes)", sizes_.text(sizes_.stored_bytes(x)));
       s += fmt::format(", {}", describe(x.layout));
+      if (const auto place = net_.part_of(b)) s += fmt::format(", {}", text_of(*place));
     }
     line(label, s);
+  }
+
+  // "in Concat (5,038,848 bytes) from its byte 128 on, with its strides of 5,038,848, 4, 31,104 and 192 bytes"
+  std::string text_of(const logged_network::part_of_buffer& place) {
+    const buffer& whole = net_.buffer_at(place.whole);
+    std::vector<std::string> strides;
+    for (dim d : place.strides) strides.push_back(sizes_.text(d));
+    const std::string last = strides.back();
+    strides.pop_back();
+    return fmt::format("in {} ({} bytes) from its byte {} on, with its strides of {}{}{} bytes",
+                       plan_.text_of(whole.name), sizes_.text(sizes_.stored_bytes(whole)), grouped(place.first),
+                       fmt::join(strides, ", "), strides.empty() ? "" : " and ", last);
   }
 
   // --- why these operators and no others
@@ -156,9 +169,10 @@ class explanation {
 
   // "MatMul -> Softmax: why (one kernel 55,143 cycles, one by one 849,412 cycles)"
   void add_join(const decision& d) {
+    const std::string rule = d.rule.empty() ? "" : fmt::format(" '{}'", d.rule);
     line(d.applied ? "joined" : "not joined",
-         fmt::format("{} -> {}: {}{}", describe(plan_, net_.node_at(d.first)), describe(plan_, net_.node_at(d.second)),
-                     d.reason, costs_in_brackets(d)));
+         fmt::format("{} -> {}: {}{}{}", describe(plan_, net_.node_at(d.first)), describe(plan_, net_.node_at(d.second)),
+                     d.reason, rule, costs_in_brackets(d)));
   }
   // What a decision compared; empty where it compared nothing.
   std::string costs_in_brackets(const decision& d) const {

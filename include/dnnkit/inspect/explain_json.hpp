@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the passes made of a model and why, as one JSON object for programs to read: kernels, decisions, extents that
-// are assumed to be equal, totals. What is not known is null; a size that symbols decide is a text, the expression.
-// Predicted times are those of one run on one core, in microseconds for the clock that the target's facts assume
-// (cost/coefficients.hpp) and in cycles; extents that symbols decide count in them as typical ones.
+// What the passes made of a model and why, as one JSON object for programs to read: kernels, decisions, by the numbers
+// of the kernels that their operators ended in, extents that are assumed to be equal, totals. What is not known is
+// null; a size that symbols decide is a text, the expression. Predicted times are those of one run on one core, in
+// microseconds for the clock that the target's facts assume (cost/coefficients.hpp) and in cycles; extents that symbols
+// decide count in them as typical ones.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dnnkit/cpu/families.hpp"
 #include "dnnkit/inspect/json_writer.hpp"
@@ -80,10 +82,24 @@ class json_explanation {
     });
   }
 
+  // The same with the number of the kernel that it ended in: that which stores its result, else the last of those that
+  // compute it.
+  void add_operator_of_kernel(node_id n) {
+    const logged_node& x = net_.node_at(n);
+    json_.object([&] {
+      json_.member("operator", x.op.name);
+      json_.member("name", plan_.text_of(x.name));
+      json_.key("kernel");
+      if (x.home == none) json_.null();
+      else json_.value(x.home);
+    });
+  }
+
   // --- kernels
   void add_kernel(const kernel& k) {
     const kernel_choice* const choice = net_.choice_of(k);
     json_.object([&] {
+      json_.member("number", number_++);
       json_.member("name", plan_.text_of(k.runs.name));
       json_.member("setup", k.setup);
       json_.text_or_null("runs_only_if", conditions_of(plan_, k.runs.guards));
@@ -169,6 +185,27 @@ class json_explanation {
       else json_.null();
       member("bytes", sizes_.stored_bytes(x));
       json_.member("layout", describe(x.layout));
+      json_.key("within");
+      if (const auto place = net_.part_of(b)) add_place(*place);
+      else json_.null();
+    });
+  }
+  // Where an operand that is part of another value lies, which it need not fill: all in bytes.
+  void add_place(const logged_network::part_of_buffer& place) {
+    const buffer& whole = net_.buffer_at(place.whole);
+    json_.object([&] {
+      json_.member("name", plan_.text_of(whole.name));
+      json_.key("offset");
+      if (net_.is_placed()) json_.value(net_.offset_of(place.whole));
+      else json_.null();
+      member("bytes", sizes_.stored_bytes(whole));
+      json_.member("first", place.first);
+      json_.key("strides");
+      json_.array([&] {
+        for (dim d : place.strides)
+          if (d.is_known()) json_.value(d.value());
+          else json_.value(sizes_.text(d));
+      });
     });
   }
 
@@ -227,8 +264,10 @@ class json_explanation {
       json_.key("nodes");
       json_.array([&] {
         for (node_id n : {d.first, d.second})
-          if (n != none) add_operator(n);
+          if (n != none) add_operator_of_kernel(n);
       });
+      operators("between", d.first != none && d.second != none ? net_.movement_between(d.first, d.second)
+                                                               : std::vector<node_id>());
       json_.text_or_null("value", d.value == none ? std::string_view() : plan_.text_of(net_.value_at(d.value).name));
       json_.text_or_null("operators", plan_.text_of(d.operators));
       json_.text_or_null("result", plan_.text_of(d.result));
@@ -252,6 +291,7 @@ class json_explanation {
   const plan_view& plan_;
   sizes& sizes_;
   json_writer json_;
+  std::int32_t number_ = 0;  // of the kernel that comes next
 };
 
 }  // namespace detail

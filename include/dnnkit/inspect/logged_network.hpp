@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -112,6 +113,28 @@ class logged_network {
   // Do buffers of the arena have places: are all sizes known?
   bool is_placed() const { return is_placed_; }
   std::int64_t offset_of(std::int32_t b) const { return at(placement_.offsets, b); }
+
+  // Of a buffer that lies inside another: that one, the bytes of it before this one's first element, borders included,
+  // and the bytes from one position of each dimension to the next, which are the other one's.
+  struct part_of_buffer {
+    std::int32_t whole = none;
+    std::int64_t first = 0;
+    std::vector<dim> strides;
+  };
+  std::optional<part_of_buffer> part_of(std::int32_t b) {
+    const buffer& x = buffer_at(b);
+    if (x.layout.within == none) return std::nullopt;
+    const buffer& whole = buffer_at(x.layout.within);
+    part_of_buffer place{x.layout.within, bytes_before(x), std::vector<dim>(x.layout.order.size())};
+    dim stride = static_cast<std::int64_t>(size_of(x.type.type));
+    for (std::size_t level = whole.layout.order.size(); level-- > 0;) {
+      const std::size_t d = whole.layout.order[level];
+      place.strides[d] = stride;
+      const dim room = sizes_.sum(whole.type.dims[d], whole.layout.before[d] + whole.layout.after[d]);
+      stride = sizes_.product(stride, room);
+    }
+    return place;
+  }
   std::int64_t arena_bytes() const { return placement_.bytes; }
 
   // What was decided about the edges within the kernel that were fused, then about those that cross its border. Of an

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dnnkit/core/printable.hpp"
+#include "dnnkit/graph/graph.hpp"
 #include "dnnkit/operator/traits.hpp"
 #include "dnnkit/plan/plan.hpp"
 
@@ -25,11 +26,11 @@ inline constexpr std::array<std::string_view, 7> storage_names{"arena",    "grap
                                                                "constant", "setup",       "tile"};
 constexpr std::string_view name_of(storage s) { return storage_names[static_cast<std::size_t>(s)]; }
 
-// "Conv 'conv1'", or "Relu" when the node has no name of its own
+// "Conv 'conv1'"; "Relu", or "Relu #2", when the node has no name of its own
 inline std::string describe(const plan_view& plan, const logged_node& n) {
   const std::string_view name = plan.text_of(n.name);
-  return name.empty() || name == n.op.name ? std::string(n.op.name)
-                                           : fmt::format("{} '{}'", n.op.name, printable(name));
+  if (name.empty()) return std::string(n.op.name);
+  return is_name_of_operator(name, n.op.name) ? std::string(name) : fmt::format("{} '{}'", n.op.name, printable(name));
 }
 
 // What must hold for a step with these guards to run: "gate and not other"; empty when it always does.

@@ -101,7 +101,7 @@ template <class Net, std::size_t R> struct kernel_source {
   static constexpr auto made = make();
 
   static constexpr auto problem() {
-    if constexpr (!made.is_right) return dnnkit::detail::say<made>();
+    if constexpr (!made.is_right) return dnnkit::detail::say<made, dnnkit::detail::model_error>();
   }
   using checked = decltype(problem());
   static constexpr kernel_text text{made.view(), made.work};

@@ -113,18 +113,17 @@ class decision_notes {
     end(s);
     return s;
   }
-  // "Conv 'conv1'", or "Relu" when the node has no name of its own
+  // "Conv 'conv1'", or "Relu #2" when the node has no name of its own
   constexpr slice_of called(const graph& g, const node& n) const {
     slice_of s = graph::end_of(log_->characters, 0);
-    say_node(g, n);
+    say(g.label_of(n));
     end(s);
     return s;
   }
-  constexpr void say_node(const graph& g, const node& n) const { say_named(n.op->name, g.text_of(n.name)); }
   // The operator that computes it, "input 'x'", or "a constant"
   constexpr void say_value(const graph& g, value_id v) const {
     const value& x = g.at(v);
-    if (x.producer != none) say_node(g, g.node_at(x.producer));
+    if (x.producer != none) say(g.label_of(g.node_at(x.producer)));
     else if (x.from == origin::constant) say("a constant");
     else say_named(x.from == origin::weight ? "weight" : "input", g.text_of(x.name));
   }

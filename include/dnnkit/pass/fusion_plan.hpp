@@ -2,12 +2,26 @@
 // What fusion planning decides: groups of nodes, each of which becomes one kernel, or a stage of one.
 #pragma once
 
+#include <cstddef>
+#include <string_view>
+
 #include "dnnkit/core/namespaces.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/plan/recipe.hpp"
 
+namespace dnnkit {
+class value_users;  // graph/walk.hpp
+}
+
 namespace dnnkit::plan {
+
+// The name of the user's rule that keeps `second`, which reads the output of `first` as its input number `input`, also
+// through movement operators, out of the kernel of `first`; empty where none does. The mapping types are those of the
+// two blocks.
+using refusal_by_rule = std::string_view (*)(const graph& g, const value_users& users, const node& first,
+                                             const node& second, std::size_t input, mapping of_first,
+                                             mapping of_second);
 
 // A node belongs to one group, or to several when computing it again is cheaper than storing it (movement operators,
 // cheap prologues).
@@ -30,6 +44,8 @@ struct fusion_group {
 
 struct fusion_plan {
   vector<fusion_group> groups;  // in an order in which they can run
+  // Asked by whoever makes one kernel of several groups; null where the user has no rules.
+  refusal_by_rule refuses = nullptr;
 
   // How many groups from number `first` on are one kernel.
   constexpr std::size_t stages_from(std::size_t first) const {

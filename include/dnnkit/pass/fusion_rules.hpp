@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Rules of fusion: what is made of Table 3.3's verdict about an edge. A rule is a type with a name and
 //   static constexpr verdict decide(const fusion_edge& edge, mapping first, mapping second, verdict v)
-// Rules are asked in order; each may change the verdict of the one before.
+// Rules are asked in order; each may change the verdict of the one before. Those that are not the library's are asked
+// about every edge whose operators some pass would compute in one kernel.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/gather.hpp"
@@ -137,6 +139,29 @@ constexpr objection objection_of(const fusion_edge& edge, mapping first, mapping
   if (last.empty()) return {v == verdict::never ? fusion_reason::mapping_types : fusion_reason::profile, {}};
   if (last == profile_rule::name) return {fusion_reason::profile, {}};
   return {fusion_reason::rule, last};
+}
+
+// Rules that say what the library has found out of pairs of blocks, which others than fusion planning do by costs of
+// their own; all others are the user's.
+template <class Rule>
+inline constexpr bool is_of_user = !std::is_same_v<Rule, profile_rule> && !std::is_same_v<Rule, bytes_rule>;
+
+// The name of the user's rule that has something against an edge on which all else agrees; see plan::refusal_by_rule.
+template <class... Rules>
+constexpr std::string_view refused_by_rule(const graph& g, const value_users& users, const node& first,
+                                           const node& second, std::size_t input, mapping of_first, mapping of_second) {
+  const fusion_edge edge{g, users, first, second, input};
+  verdict v = verdict::fuse;
+  std::string_view last;
+  const auto ask = [&](std::string_view name, verdict decided) {
+    if (decided != v) last = name;
+    v = decided;
+  };
+  const auto ask_if_of_user = [&]<class Rule>(std::type_identity<Rule>) {
+    if constexpr (is_of_user<Rule>) ask(Rule::name, Rule::decide(edge, of_first, of_second, v));
+  };
+  (ask_if_of_user(std::type_identity<Rules>{}), ...);
+  return v == verdict::fuse ? std::string_view() : last;
 }
 
 }  // namespace dnnkit::passes

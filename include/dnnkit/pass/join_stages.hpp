@@ -9,6 +9,9 @@
 // expects to take less time than the kernels would take that are chosen for the groups one by one. Of chains that have
 // groups in common, and of families, the one that gains most is taken.
 //
+// Two groups are not joined where a fusion rule of the user's keeps an operator of the one out of the kernel of the
+// other (fusion_plan::refuses).
+//
 // Of two groups the first may store a value that others read, too, where a family keeps it: it is stored as if there
 // were no stages, all of it being one tile, and the kernel runs where the first of them did, before all its readers.
 #pragma once
@@ -24,6 +27,7 @@
 #include "dnnkit/graph/branches.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
+#include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/group_loads.hpp"
 #include "dnnkit/pass/layout_costs.hpp"
 #include "dnnkit/pass/recipe_builder.hpp"
@@ -58,6 +62,7 @@ class stage_joining {
         singles_(g_, s.fusion, s.layouts, families_, facts) {}
 
   constexpr void run() {
+    if (s_.fusion.refuses != nullptr) users_.emplace(g_);
     for (std::size_t k = 0; k < groups_.count; ++k)
       for (value_id v : groups_.items[k].outputs) {
         stored_.items[v] = 1;
@@ -82,6 +87,7 @@ class stage_joining {
     vector<buffer_layout> tile_layouts;  // and how that is stored
     double cycles = 0, apart = 0;        // as one kernel, and as several
     std::string_view refused;            // why it is none; empty when it could be one
+    std::string_view rule;               // of the user's, if that is why
     constexpr double gain() const { return refused.empty() ? apart - cycles : 0; }
     constexpr bool keeps() const { return stages.items[0].keeps; }
   };
@@ -216,6 +222,10 @@ class stage_joining {
     }
     if (j.keeps() && !can_run_with_first(c)) j.refused = "the second reads what is computed only behind the first";
     if (wish.one_tile && shares_weights(c)) j.refused = "weights that other kernels read, too, would be packed twice";
+    if (users_)
+      for (std::size_t i = 0; i + 1 < c.count && j.rule.empty(); ++i)
+        j.rule = rule_against(groups_.items[c.items[i]], groups_.items[c.items[i + 1]], j.between.items[i]);
+    if (!j.rule.empty()) j.refused = words_of(fusion_reason::rule).name;
     if (!j.refused.empty()) return j;
     const std::size_t k = known_equal(family, j.stages);
     if (k == known_.count) known_.push_back(tried_out(c, j, wish, family));
@@ -224,6 +234,28 @@ class stage_joining {
     j.apart = known_.items[k].apart;
     j.refused = known_.items[k].refused;
     return j;
+  }
+  // The user's rule that keeps two stages apart of which `second` reads what the other one computes.
+  constexpr std::string_view rule_against(const fusion_group& first, const fusion_group& second,
+                                          value_id handed) const {
+    value_id computed = handed;  // before it is rearranged
+    while (g_.node_at(g_.at(computed).producer).op->kind == form::movement && g_.at(computed).producer != first.anchor)
+      computed = g_.input_of(g_.node_at(g_.at(computed).producer), 0);
+    const node& producer = g_.node_at(g_.at(computed).producer);
+    for (node_id n : second.nodes) {
+      const node& reader = g_.node_at(n);
+      if (reader.op->kind == form::movement && n != second.anchor) continue;
+      for (std::size_t i = 0; i < reader.inputs.count; ++i) {
+        value_id v = g_.input_of(reader, i);
+        while (v != none && v != handed && g_.at(v).producer != none &&
+               g_.node_at(g_.at(v).producer).op->kind == form::movement)
+          v = g_.input_of(g_.node_at(g_.at(v).producer), 0);
+        if (v != handed) continue;
+        const std::string_view rule = s_.fusion.refuses(g_, *users_, producer, reader, i, first.type, second.type);
+        if (!rule.empty()) return rule;
+      }
+    }
+    return {};
   }
   constexpr std::size_t known_equal(const kernel_family& family, const vector<fusion_group>& groups) {
     std::size_t k = 0;
@@ -416,6 +448,8 @@ class stage_joining {
       d.second = j.stages.items[i + 1].anchor;
       d.value = j.between.items[i];
       d.applied = is_taken;
+      d.rule = j.rule;
+      if (!j.rule.empty()) d.meaning = words_of(fusion_reason::rule).meaning;
       if (j.cycles > 0) s_.notes().add(d, {{"one kernel", "cycles", j.cycles}, {"one by one", "cycles", j.apart}});
       else if (j.apart > 0) s_.notes().add(d, {{"one by one", "cycles", j.apart}});
       else s_.notes().add(d);
@@ -463,6 +497,7 @@ class stage_joining {
   vector<std::uint32_t> reads_;     // of values: inputs of nodes
   vector<std::uint8_t> taken_;      // groups that are a stage already
   guard_sets guards_;
+  std::optional<value_users> users_;  // where there are rules of the user's, which ask for them
   structural_equality equality_;
   layout_costs singles_;
   plan_draft trial_;

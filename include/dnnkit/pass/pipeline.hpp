@@ -10,13 +10,17 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "dnnkit/core/say.hpp"
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/cost/target.hpp"
+#include "dnnkit/graph/name_apart.hpp"
 #include "dnnkit/pass/apply_rules.hpp"
 #include "dnnkit/pass/break_long_views.hpp"
 #include "dnnkit/pass/byte_functions.hpp"
@@ -30,6 +34,7 @@
 #include "dnnkit/pass/lower_transposed_convolution.hpp"
 #include "dnnkit/pass/make_plan.hpp"
 #include "dnnkit/pass/merge_siblings.hpp"
+#include "dnnkit/pass/pass_promises.hpp"
 #include "dnnkit/pass/place_parts.hpp"
 #include "dnnkit/pass/plan_fusion.hpp"
 #include "dnnkit/pass/products_of_vectors.hpp"
@@ -69,8 +74,21 @@ template <class Pass> constexpr void rewrite(schedule& s) {
                  {"behind", "operators", static_cast<double>(s.g.nodes.count)}});
 }
 
+// Is it in the default pipeline? What others do is looked at (pass/pass_promises.hpp).
+template <class Pass> struct is_of_library : std::false_type {};
+
+template <class Pass, class Target> constexpr void run_unchecked(schedule& s);
 template <class Pass, class Target> constexpr void run_pass(schedule& s) {
   if (!s.is_right()) return;  // what is wrong has been found
+  if constexpr (is_of_library<Pass>::value) {
+    run_unchecked<Pass, Target>(s);
+  } else {
+    const graph before = s.g;
+    run_unchecked<Pass, Target>(s);
+    check_promises(Pass::name, before, s);
+  }
+}
+template <class Pass, class Target> constexpr void run_unchecked(schedule& s) {
   if constexpr (graph_pass<Pass>)
     if (!s.fusion.groups.empty() || !s.layouts.empty() || !s.plan.buffers.empty())
       return s.come_too_late(Pass::name, "kernels or layouts of the graph, which it makes anew,");
@@ -125,12 +143,13 @@ template <class... Passes> struct pipeline {
     return s;
   }
   // The same with every decision written down: the schedule's log is that of the passes, the plan's all that printers
-  // say of it (plan/decision.hpp).
+  // say of it (plan/decision.hpp). Operators have names that tell them apart.
   template <class Target = targets::portable>
   [[nodiscard]] static constexpr schedule run_logged(graph g, const family_table& families = {},
                                                      std::span<const std::string_view> left_out = {}) {
     schedule s;
     s.logged = true;
+    name_apart(g);
     g.settle();
     s.g = g;
     s.families = families;
@@ -180,16 +199,58 @@ template <class Pipeline> struct listed;
 template <class... Passes> struct listed<pipeline<Passes...>> {
   static constexpr std::array<pass_facts, sizeof...(Passes)> passes{pass_facts{Passes::name, why_needed<Passes>()}...};
 };
-constexpr bool is_called(std::span<const pass_facts> passes, std::string_view name) {
-  for (const pass_facts& pass : passes)
-    if (pass.name == name) return true;
-  return false;
-}
-template <class Pipeline, fixed_string... Names>
-inline constexpr bool has_passes_called = (is_called(listed<Pipeline>::passes, Names.view()) && ...);
 template <class Pipeline, class Pass> struct contained;
 template <class... Passes, class Pass>
 struct contained<pipeline<Passes...>, Pass> : std::bool_constant<(std::is_same_v<Passes, Pass> || ...)> {};
+
+// That a list has no pass of a name, and which it has.
+struct missing_pass_text {
+  static constexpr std::size_t capacity = 2048;
+  char chars[capacity]{};
+  std::size_t length = 0;
+  constexpr missing_pass_text& operator<<(std::string_view s) {
+    for (std::size_t i = 0; i < s.size() && length < capacity; ++i) chars[length++] = s[i];
+    return *this;
+  }
+  constexpr std::string_view view() const { return {chars, length}; }
+};
+constexpr missing_pass_text missing_pass_error(std::span<const pass_facts> passes, std::string_view name) {
+  missing_pass_text t;
+  bool is_there = false;
+  for (const pass_facts& pass : passes) is_there = is_there || pass.name == name;
+  t << "the pipeline has " << (is_there ? "another pass of the name '" : "no pass '") << name << "'; its passes: ";
+  for (const pass_facts& pass : passes) t << (&pass == passes.data() ? "'" : ", '") << pass.name << "'";
+  return t;
+}
+constexpr missing_pass_text missing_pass_error(std::span<const pass_facts> passes,
+                                               std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names) {
+    bool is_there = false;
+    for (const pass_facts& pass : passes) is_there = is_there || pass.name == name;
+    if (!is_there) return missing_pass_error(passes, name);
+  }
+  return {};
+}
+template <fixed_string... Message> struct pipeline_error {
+  static_assert(sizeof...(Message) == 0,
+                "dnnkit: the pipeline is wrong; the reason is the text in pipeline_error<...>");
+};
+template <class Pipeline, class Pass>
+inline constexpr missing_pass_text without_pass = contained<Pipeline, Pass>::value
+                                                      ? missing_pass_text{}
+                                                      : missing_pass_error(listed<Pipeline>::passes, Pass::name);
+template <class Pipeline, fixed_string... Names>
+inline constexpr missing_pass_text without_names = missing_pass_error(listed<Pipeline>::passes, {Names.view()...});
+
+// The list, after it was said what is wrong with it.
+template <class Pipeline, const missing_pass_text& Problem> struct right_list {
+  using said = decltype(say<Problem, pipeline_error>());
+  using type = Pipeline;
+};
+template <class Pipeline, class Pass>
+using list_with = typename right_list<Pipeline, without_pass<Pipeline, Pass>>::type;
+template <class Pipeline, fixed_string... Names>
+using list_with_names = typename right_list<Pipeline, without_names<Pipeline, Names...>>::type;
 }  // namespace detail
 
 // Is Pass in the list?
@@ -201,16 +262,14 @@ template <class Pipeline> inline constexpr const auto& passes_of = detail::liste
 // The list without one of its passes, and with others in the place of one: replaced<list, pass, pass, mine> puts one
 // behind it.
 template <class Pipeline, class Pass>
-requires has_pass<Pipeline, Pass>
-using without = typename detail::filtered<Pipeline, detail::all_but<Pass>>::type;
+using without = typename detail::filtered<detail::list_with<Pipeline, Pass>, detail::all_but<Pass>>::type;
 template <class Pipeline, class Old, class... New>
-requires has_pass<Pipeline, Old>
-using replaced = typename detail::exchanged<Pipeline, Old, New...>::type;
+using replaced = typename detail::exchanged<detail::list_with<Pipeline, Old>, Old, New...>::type;
 
 // The list without passes that are said by their names, as logs have them; each must be that of one.
 template <class Pipeline, fixed_string... Names>
-requires detail::has_passes_called<Pipeline, Names...>
-using without_called = typename detail::filtered<Pipeline, detail::all_but_called<Names...>>::type;
+using without_called =
+    typename detail::filtered<detail::list_with_names<Pipeline, Names...>, detail::all_but_called<Names...>>::type;
 
 // Its passes from graph to graph, and those behind them.
 template <class Pipeline> using rewriting_of = typename detail::filtered<Pipeline, detail::graph_passes>::type;
@@ -254,5 +313,12 @@ using pipeline_with_rules =
              passes::make_plan,
              passes::choose_kernels>;  // whose subject is the plan's recipes
 using default_pipeline = pipeline_with_rules<>;
+
+namespace detail {
+template <class Pass>
+requires has_pass<default_pipeline, Pass>
+struct is_of_library<Pass> : std::true_type {
+};
+}  // namespace detail
 
 }  // namespace dnnkit

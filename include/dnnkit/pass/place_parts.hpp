@@ -20,6 +20,7 @@
 #include "dnnkit/op/concat.hpp"
 #include "dnnkit/op/slice.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
+#include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/group_loads.hpp"
 #include "dnnkit/pass/layout_costs.hpp"
 #include "dnnkit/pass/schedule.hpp"
@@ -47,6 +48,7 @@ class part_placement {
         stored_.items[v] = 1;
         writer_.items[v] = static_cast<std::int32_t>(k);
       }
+    rules_.resize(groups_.count);
     loads_.resize(groups_.count);
     for (std::size_t k = 0; k < groups_.count; ++k) find_loads(g_, groups_.items[k], stored_, loads_.items[k]);
     vector<std::string_view> refused(groups_.count, in_another);  // why they are kernels
@@ -60,7 +62,7 @@ class part_placement {
     }
     for (std::size_t k = 0; k < groups_.count; ++k)
       if (is_concat(groups_.items[k]) && !groups_.items[k].is_there)
-        note(g_.node_at(groups_.items[k].anchor), "a kernel of its own", refused.items[k]);
+        note(g_.node_at(groups_.items[k].anchor), "a kernel of its own", refused.items[k], {}, rules_.items[k]);
   }
 
  private:
@@ -92,6 +94,7 @@ class part_placement {
     parts_.clear();
     rearranging_.clear();
     std::string_view why = unfit(groups_.items[k], anchor);
+    if (why.empty() && s_.fusion.refuses != nullptr) why = against_edges(k, anchor);
     if (why.empty()) why = find_parts(k, anchor);
     if (why.empty()) why = place(k, anchor);
     while (!why.empty() && !rearranging_.empty()) read_rearranged(k);
@@ -109,6 +112,21 @@ class part_placement {
     if (l.before[axis] + l.after[axis] != 0) return "between its parts there would be a border";
     for (std::size_t d = 0; d < s.size(); ++d)
       if (s[d] == dim(0)) return "it is empty";
+    return {};
+  }
+  // Has a rule of the user's something against the Concat's being part of the kernel that computes a part?
+  constexpr std::string_view against_edges(std::size_t k, const node& anchor) {
+    if (!users_) users_.emplace(g_);
+    for (std::size_t i = 0; i < anchor.inputs.count; ++i) {
+      value_id v = g_.input_of(anchor, i);
+      while (g_.at(v).producer != none && stored_.items[v] == 0 &&
+             g_.node_at(g_.at(v).producer).op->kind == form::movement)
+        v = g_.input_of(g_.node_at(g_.at(v).producer), 0);
+      if (g_.at(v).producer == none || writer_.items[v] == none) continue;
+      rules_.items[k] = s_.fusion.refuses(g_, *users_, g_.node_at(g_.at(v).producer), anchor, i,
+                                          groups_.items[writer_.items[v]].type, groups_.items[k].type);
+      if (!rules_.items[k].empty()) return plan::words_of(plan::fusion_reason::rule).name;
+    }
     return {};
   }
   constexpr std::size_t joined_axis(const node& anchor) const {
@@ -381,8 +399,9 @@ class part_placement {
   }
 
   constexpr void note(const node& anchor, std::string_view verdict, std::string_view reason,
-                      std::initializer_list<compared_cost> costs = {}) const {
+                      std::initializer_list<compared_cost> costs = {}, std::string_view rule = {}) const {
     decision d{name_of_part_placement, verdict, reason};
+    d.rule = rule;
     d.value = anchor.output;
     d.applied = costs.size() != 0;
     s_.notes().add(d, costs);
@@ -400,6 +419,8 @@ class part_placement {
   vector<value_id> changed_;        // what would lie elsewhere than before,
   vector<rearrangement> rearranging_;
   std::optional<fusion_blocks> blocks_;
+  std::optional<value_users> users_;  // where there are rules of the user's, which ask for them
+  vector<std::string_view> rules_;    // of Concats: that which keeps them out of the kernels of their parts
 };
 
 }  // namespace detail

@@ -29,9 +29,12 @@ template <class... Rules> struct plan_fusion {
   template <class Target = targets::portable> static constexpr void run(schedule& s) {
     if (s.has_stages()) return s.come_too_late(name, "stages of kernels");
     s.fusion = plan_fusion(s.g, facts_of<Target>(), s.notes()).kernels();
+    if constexpr (has_rules_of_user) s.fusion.refuses = &refused_by_rule<Rules...>;
   }
 
  private:
+  static constexpr bool has_rules_of_user = (is_of_user<Rules> || ...);
+
   constexpr fusion_plan kernels() {
     for (node_id seed : fusion_seeds(g_, alive_))
       if (is_free(seed)) grow_from(seed);
@@ -221,6 +224,11 @@ template <class... Rules> struct plan_fusion {
     for (std::size_t k = 0; k < chain.count; ++k)
       if (const node_id n = chain.items[k]; fusion_blocks::add(block.nodes, n)) added_.push_back(n);
     if (fusion_blocks::add(block.nodes, last)) added_.push_back(last);
+    if constexpr (has_rules_of_user)
+      if (const std::string_view rule = against_other_edges(block); !rule.empty()) {
+        for (node_id n : added_) fusion_blocks::remove(block.nodes, n);
+        return refuse(chain.front(), last, fusion_reason::rule, rule);
+      }
     if (const fusion_reason reason = blocks_.check(block); reason != fusion_reason::nothing) {
       for (node_id n : added_) fusion_blocks::remove(block.nodes, n);
       return refuse(chain.front(), last, reason);
@@ -228,6 +236,30 @@ template <class... Rules> struct plan_fusion {
     if (!upwards || f.type > block.type) block.type = f.type;
     return accept(chain.front(), last, upwards ? fusion_reason::predecessor : fusion_reason::successor,
                   profile.costs());
+  }
+
+  // The user's rule that has something against an edge of the block that has become one with the nodes just added,
+  // whichever it was joined by.
+  constexpr std::string_view against_other_edges(const fusion_group& block) const {
+    for (node_id n : block.nodes) {
+      const node& reader = g_.nodes.items[n];
+      if (is_movement(n)) continue;
+      for (std::uint32_t i = 0; i < reader.inputs.count; ++i) {
+        const value_id v = g_.operands.items[reader.inputs.first + i];
+        const node_id source = v == none ? none : source_of(v);
+        if (source == none || !contains(block, source) || !(is_added(n) || is_added(source))) continue;
+        const node& producer = g_.nodes.items[source];
+        const std::string_view rule = refused_by_rule<Rules...>(g_, blocks_.users(), producer, reader, i,
+                                                                producer.op->properties.map, type_of_edge(reader, i));
+        if (!rule.empty()) return rule;
+      }
+    }
+    return {};
+  }
+  constexpr bool is_added(node_id n) const {
+    for (node_id added : added_)
+      if (added == n) return true;
+    return false;
   }
 
   // Each notes one decision about an edge: `last` reads the output of `first`, also through movement operators.
@@ -271,9 +303,16 @@ template <class... Rules> struct plan_fusion {
       vector<node_id> chain;
       chain_to(v, chain);
       for (node_id m : chain) fusion_blocks::add(larger.nodes, m);
-      const fusion_reason reason = blocks_.check(larger);
+      fusion_reason reason = blocks_.check(larger);
+      std::string_view rule;
+      if constexpr (has_rules_of_user)
+        if (reason == fusion_reason::nothing) {
+          rule = refused_by_rule<Rules...>(g_, blocks_.users(), g_.node_at(source), g_.node_at(n), 0, larger.type,
+                                           g_.node_at(n).op->properties.map);
+          if (!rule.empty()) reason = fusion_reason::rule;
+        }
       stored = reason == fusion_reason::nothing ? accept(source, n, fusion_reason::stored_by_producer)
-                                                : refuse(source, n, reason);
+                                                : refuse(source, n, reason, rule);
       if (stored) blocks_.replace(static_cast<std::size_t>(home), static_cast<fusion_group&&>(larger));
     }
     if (!stored) blocks_.settle({{n}, {v}, none, g_.nodes.items[n].op->properties.map, is_setup(n)});

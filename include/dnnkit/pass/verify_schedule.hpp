@@ -13,6 +13,7 @@
 
 #include "dnnkit/graph/verify.hpp"
 #include "dnnkit/graph/walk.hpp"
+#include "dnnkit/pass/pass_promises.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/plan/verify_plan.hpp"
 
@@ -81,19 +82,6 @@ inline text fusion_error(const graph& g, const fusion_plan& fusion) {
   return {};
 }
 
-inline text layout_error(const graph& g, const vector<buffer_layout>& layouts) {
-  if (layouts.size() != g.values.size()) return "not one layout a value";
-  for (std::size_t v = 0; v < layouts.size(); ++v) {
-    const buffer_layout& l = layouts[v];
-    const std::size_t rank = g.values[v].type.dims.size();
-    if (l.order.size() != rank || l.before.size() != rank || l.after.size() != rank)
-      return text("a layout of another rank than its value, ") << g.text_of(g.values[v].name);
-    if (!l.part.empty() && l.part.size() != rank)
-      return text("parts of a value that are not those of its axes, ") << g.text_of(g.values[v].name);
-  }
-  return {};
-}
-
 // Every recipe has a kernel of a family of the list, of those that were asked about it the cheapest; and so has every
 // earlier stage, of the same family.
 inline text choices_error(const plan_draft& plan, std::span<const kernel_family> families) {
@@ -121,7 +109,7 @@ inline text choices_error(const plan_draft& plan, std::span<const kernel_family>
   if (!s.fusion.groups.empty())
     if (text wrong = detail::fusion_error(s.g, s.fusion); !wrong.empty()) return wrong;
   if (!s.layouts.empty())
-    if (text wrong = detail::layout_error(s.g, s.layouts); !wrong.empty()) return wrong;
+    if (text wrong = detail::layouts_error(s.g, s.fusion, s.layouts); !wrong.empty()) return wrong;
   if (s.families && !s.plan.choices.empty())
     if (text wrong = detail::choices_error(s.plan, *s.families); !wrong.empty()) return wrong;
   return s.plan.buffers.empty() ? text() : verify(plan::view_of(s.plan), symbols);

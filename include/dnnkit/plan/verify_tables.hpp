@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dnnkit/plan/layout_error.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/tensor/verify_symbols.hpp"
 
@@ -88,17 +89,11 @@ class table_check {
     for (dim d : b.type.dims) check_dim(d);
     check_dim(b.elements);
     if (b.where == storage::arena && p_.is_static && b.offset < 0) fail("a buffer outside the arena");
-    const std::size_t rank = b.type.dims.size();
-    const buffer_layout& l = b.layout;
-    if (l.order.size() != rank || l.before.size() != rank || l.after.size() != rank ||
-        !(l.part.empty() || l.part.size() == rank))
-      return fail("a layout of another rank than its buffer");
-    if (l.within != none) check_buffer_number(l.within);
-    axis_set seen;
-    for (std::uint8_t d : l.order) {
-      if (d >= rank || seen.has(d)) return fail("a layout that is no permutation");
-      seen.add(d);
+    if (const text wrong = layout_error(b.layout, b.type.dims.size()); !wrong.empty()) {
+      text whole("the buffer '");
+      return fail(whole << (error_.empty() ? p_.text_of(b.name) : "") << "' has " << wrong);
     }
+    if (b.layout.within != none) check_buffer_number(b.layout.within);
   }
   void check_movement(const movement_step& m) {
     check(m.attributes, p_.attributes, "attributes outside their table");

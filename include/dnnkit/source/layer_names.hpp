@@ -48,4 +48,17 @@ inline dnnkit::graph with_names_of_layers(dnnkit::graph g) {
   return g;
 }
 
+// The same, with the names for all others that the file has for them, or for what they compute: for logs, which tell
+// operators apart by their names.
+inline dnnkit::graph with_names_for_logs(dnnkit::graph g) {
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    const dnnkit::node& x = g.nodes[n];
+    if (layer_weight(g, x) == none) continue;
+    const std::string_view given = g.text_of(x.name);
+    const std::string name = layer_name(given);
+    if (name != given) g.rename(static_cast<node_id>(n), g.store(name));
+  }
+  return g;
+}
+
 }  // namespace dnnkit
