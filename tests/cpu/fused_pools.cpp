@@ -82,7 +82,7 @@ template <dk::dtype Type, std::int64_t Width> struct rows {
 template <dk::dtype Type> struct rows_of_symbols {
   static constexpr void build(dk::builder& g) {
     const dk::dim w = g.symbol({"W", {.min = 3, .max = 90}});
-    const dk::tensor x = g.input("x", Type, {1, 2, 4, dk::sym("H", {3, 9}), w}), y = g.input("y", Type, {2, 3, w});
+    const dk::tensor x = g.input("x", Type, {1, 2, 4, dk::sym("H", {3, 9}), w}), y = g.input("y", Type, {2, 20, w});
     g.output("max", dk::max_pool(x, {.kernel_shape = {3, 3, 3}, .pads = {1, 1, 1, 1, 1, 1}}));
     g.output("mean", dk::average_pool(x, {.kernel_shape = {2, 3, 1}, .strides = {2, 1, 1}}));
     g.output("line", dk::max_pool(y, {.kernel_shape = {2}, .strides = {2}}));
