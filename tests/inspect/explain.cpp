@@ -90,11 +90,11 @@ TEST_CASE("digits: each kernel with its operators, place, cost and reasons") {
   CHECK(has(last, "operators     MatMul 'fc', Add 'fc'\n"));
   CHECK(has(last, "views         Flatten, Transpose 'fc'\n"));  // of the activations and of the weight
   CHECK(has(last, "writes        y: f32 [1, 10], graph output\n"));
-  CHECK(has(last, "not fused     Relu 'MaxPool' -> Flatten -> MatMul 'fc': one anchor a kernel"));
+  CHECK(has(last, "not fused     Relu 'MaxPool #2' -> Flatten -> MatMul 'fc': one anchor a kernel"));
 
-  const std::string pool = block(text, "kernel 5: MaxPool");  // its Relu is computed behind it, of fewer elements
-  CHECK(has(pool, "operators     MaxPool, Relu 'MaxPool'\n"));
-  CHECK(has(pool, "Conv 'conv3' -> MaxPool: mapping types (Many-to-Many -> Many-to-Many)"));
+  const std::string pool = block(text, "kernel 5: MaxPool #2");  // its Relu is computed behind it, of fewer elements
+  CHECK(has(pool, "operators     MaxPool #2, Relu 'MaxPool #2'\n"));
+  CHECK(has(pool, "Conv 'conv3' -> MaxPool #2: mapping types (Many-to-Many -> Many-to-Many)"));
 }
 
 TEST_CASE("digits: the family of each kernel, and what it and others are expected to take") {

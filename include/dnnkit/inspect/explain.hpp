@@ -171,8 +171,8 @@ class explanation {
   void add_join(const decision& d) {
     const std::string rule = d.rule.empty() ? "" : fmt::format(" '{}'", d.rule);
     line(d.applied ? "joined" : "not joined",
-         fmt::format("{} -> {}: {}{}{}", describe(plan_, net_.node_at(d.first)), describe(plan_, net_.node_at(d.second)),
-                     d.reason, rule, costs_in_brackets(d)));
+         fmt::format("{} -> {}: {}{}{}", describe(plan_, net_.node_at(d.first)),
+                     describe(plan_, net_.node_at(d.second)), d.reason, rule, costs_in_brackets(d)));
   }
   // What a decision compared; empty where it compared nothing.
   std::string costs_in_brackets(const decision& d) const {
