@@ -242,7 +242,7 @@ TEST_CASE("the log says so") {
   CHECK(said);
   const auto verdict = [](double q, double k) {
     dk::builder products;
-    const auto part_of = [&](std::string_view name, double scale, dk::shape dims) {
+    const auto part_of = [&](std::string_view name, double scale, dk::shape_argument dims) {
       const tensor x = products.input(name, dk::f32, dims);
       return scale == 1 ? x : x * scale;
     };
