@@ -190,7 +190,7 @@ TEST_CASE("the log says of rules of one's own where and why they were not applie
       "not rewritten Sub by a * a - b * b = (a - b) * (a + b), reassociates: it saves nothing",
       "not rewritten Tanh by Tanh(a) = Transpose(a, perm=[]), exact: the right side would have another shape or "
       "element type",
-      "not rewritten Tanh by Tanh(a) = Transpose(a, perm=[]), exact: the right side would have another shape or "
+      "not rewritten Tanh #2 by Tanh(a) = Transpose(a, perm=[]), exact: the right side would have another shape or "
       "element type",
       "not found Relu(Elu(a, alpha=1)) = Relu(a), exact by : its left side is in the graph with other attributes only",
       "not found Cos(a) = Sin(a), exact by : its left side is not in the graph",

@@ -155,7 +155,7 @@ TEST_CASE("fusion plans broken on purpose are caught") {
   CHECK(dk::verify(s).str() != "");
   s = good;
   s.layouts.pop_back();
-  CHECK(dk::verify(s).str() == "not one layout a value");
+  CHECK(dk::verify(s).str() == "there are 10 layouts of 11 values");
 }
 
 TEST_CASE("plans broken on purpose are caught") {

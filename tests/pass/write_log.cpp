@@ -30,7 +30,8 @@ std::vector<std::string> rewritings(const dk::plan::plan_draft& p) {
   for (const dk::plan::decision& d : p.decisions)
     if (d.operators.count != 0)
       list.push_back(std::string(d.verdict) + " " + std::string(p.text_of(d.operators)) + " into " +
-                     std::string(p.text_of(d.result)));
+                     std::string(p.text_of(d.result)) + (d.by.count != 0 ? " by " : "") +
+                     std::string(p.text_of(d.by)));
   return list;
 }
 // The decisions of a pass about values: "Relu: channels last" each, and the costs compared.
@@ -132,7 +133,7 @@ TEST_CASE("digits: what was rewritten, how the values lie and where") {
     CHECK(place_of(scale) < place_of(shift));
   }
   for (const std::string pool : {"MaxPool", "MaxPool #2"})  // of the Relus that stand before pools
-    CHECK(times("rewritten " + pool + " into MaxPool, Relu by MaxPool(Relu(a))[p] = Relu(MaxPool(a)[p])") == 1);
+    CHECK(times("rewritten " + pool + " into MaxPool, Relu by MaxPool(Relu(a))[p] = Relu(MaxPool(a)[p]), exact") == 1);
 
   const auto layouts = about_values(p, "select layouts");
   const auto says = [&](std::string_view what) {

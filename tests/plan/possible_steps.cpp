@@ -125,8 +125,8 @@ TEST_CASE("a session: no memory and no kernels for a branch that cannot be taken
 
 TEST_CASE("explanations say in which branch it is assumed") {
   const std::string said = dk::explain<dk::compile<two_rates>>(), json = dk::explain_json<dk::compile<two_rates>>();
-  CHECK(said.find("assumed where Equal: T-4 = 1, for Squeeze 't', tensor 'Conv'\n") != std::string::npos);
-  CHECK(said.find("assumed where not Equal: T-2 = 1, for Squeeze 'e', tensor 'Conv'\n") != std::string::npos);
+  CHECK(said.find("assumed where Equal: T-4 = 1, for Squeeze 't', tensor 'Conv #2'\n") != std::string::npos);
+  CHECK(said.find("assumed where not Equal: T-2 = 1, for Squeeze 'e', tensor 'Conv #3'\n") != std::string::npos);
   CHECK(json.find("\"where\": \"not Equal\"") != std::string::npos);
 }
 
