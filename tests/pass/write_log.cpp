@@ -30,8 +30,7 @@ std::vector<std::string> rewritings(const dk::plan::plan_draft& p) {
   for (const dk::plan::decision& d : p.decisions)
     if (d.operators.count != 0)
       list.push_back(std::string(d.verdict) + " " + std::string(p.text_of(d.operators)) + " into " +
-                     std::string(p.text_of(d.result)) + (d.by.count != 0 ? " by " : "") +
-                     std::string(p.text_of(d.by)));
+                     std::string(p.text_of(d.result)) + (d.by.count != 0 ? " by " : "") + std::string(p.text_of(d.by)));
   return list;
 }
 // The decisions of a pass about values: "Relu: channels last" each, and the costs compared.
