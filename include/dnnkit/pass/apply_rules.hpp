@@ -11,6 +11,7 @@
 
 #include "dnnkit/pass/decision_log.hpp"
 #include "dnnkit/pass/rewriter.hpp"
+#include "dnnkit/pass/unapplied_rules.hpp"
 #include "dnnkit/rewrite/rules.hpp"
 
 namespace dnnkit::passes {
@@ -21,7 +22,12 @@ struct apply_rules {
   static constexpr std::string_view name = "apply rules";
 
   static constexpr graph run(graph g, decision_notes notes = {}) {
-    return rewrite::rewriter::run(static_cast<graph&&>(g), Rules, Allowed, Search, rewrite::rules::all, notes);
+    rewrite::rewriter rewriter(Rules, Allowed, Search);
+    if (!notes.wanted()) return rewriter.run(static_cast<graph&&>(g), notes);
+    const rewrite::unapplied_rules unapplied(name, notes);
+    graph after = rewriter.run(g, notes);
+    unapplied.note(g, after, Rules, rewrite::rules::all, Allowed);
+    return after;
   }
 };
 

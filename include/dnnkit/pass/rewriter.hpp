@@ -12,6 +12,7 @@
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/graph/rebuild.hpp"
 #include "dnnkit/pass/decision_log.hpp"
+#include "dnnkit/pass/rule_place.hpp"
 #include "dnnkit/rewrite/facts.hpp"
 #include "dnnkit/rewrite/matcher.hpp"
 #include "dnnkit/rewrite/print.hpp"
@@ -33,24 +34,13 @@ class rewriter {
     });
   }
 
-  // The same, whose log says of the rules that are none of `librarys` why they were not applied, too.
-  static constexpr graph run(graph g, const rule_list& rules, licence_limit allowed, search_by search,
-                             const rule_list& librarys, plan::decision_notes notes) {
-    rewriter r(rules, allowed, search);
-    if (!notes.wanted()) return r.run(static_cast<graph&&>(g), notes);
-    const std::size_t first = notes.log().decisions.count;
-    graph after = r.run(g, notes);
-    r.note_unapplied(g, after, rules, librarys, allowed, notes, first);
-    return after;
-  }
-
   constexpr graph run(graph g, plan::decision_notes notes) {
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
       const vector<rules_at> rules = rules_for(g);
       if (rules.empty()) return g;
       const graph_facts facts(g);
       vector<sideways> others;
-      const vector<place> places = find_places(facts, g, rules, nullptr, others);
+      const vector<rule_place> places = find_places(facts, g, rules, nullptr, others);
       if (!places.empty()) g = rewritten(facts, choose(facts, places), notes);
       else if (search_ == search_by::greed || !search(g, static_cast<vector<sideways>&&>(others), notes)) return g;
     }
@@ -59,15 +49,7 @@ class rewriter {
 
  private:
   static constexpr int most_sweeps = 64;
-  static constexpr std::string_view log_name = "apply rules";
 
-  struct place {
-    const rule* r = nullptr;
-    match found;
-    vector<node_id> gone;          // of the matched operators, those that nobody else reads; the root first
-    double before = 0, after = 0;  // work of these, and of those that come
-    constexpr double saving() const { return before - after; }
-  };
   // A place that saves nothing, or whose rewriting makes the graph dearer: match number `which` of the rule and node.
   struct sideways {
     const rule* r = nullptr;
@@ -107,17 +89,11 @@ class rewriter {
       if (lists.items[i].op->id == op.id) return true;
     return false;
   }
-  static constexpr bool may_be_root(const rule& r, const op_info& op) {
-    const term& t = r.left.root();
-    if (t.is == term::what::operation) return t.op->id == op.id;
-    return op.kind == form::elementwise && has_all(op.properties.laws, t.laws);
-  }
-
   // `g`, which the facts are of, has room for trials, and is as it was afterwards. Unless `among` is null, only
   // places that may not have been there before (nodes_near).
-  static constexpr vector<place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules,
-                                             const vector<std::uint8_t>* among, vector<sideways>& others) {
-    vector<place> places;
+  static constexpr vector<rule_place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules,
+                                                  const vector<std::uint8_t>* among, vector<sideways>& others) {
+    vector<rule_place> places;
     const vector<std::uint64_t> near = bits_below(g, 2), below = bits_below(g, pattern_depth);
     matcher m(facts);
     for (std::size_t k = 0; k < g.nodes.count; ++k) {
@@ -128,20 +104,15 @@ class rewriter {
       while (list < rules.count && rules.items[list].op->id != n.op->id) ++list;
       if (list == rules.count) continue;
       const dtype type = g.at(n.output).type.type;
-      place best;
+      rule_place best;
       for (const rule* r : rules.items[list].rules)
         if ((r->near & ~near.items[k]) == 0 && (r->operators & ~below.items[k]) == 0 && has_laws(*r, type))
           try_rule(m, facts, g, *r, n, among, best, others);
-      if (best.saving() > 0) places.push_back(static_cast<place&&>(best));
+      if (best.saving() > 0) places.push_back(static_cast<rule_place&&>(best));
     }
     return places;
   }
   static constexpr int pattern_depth = 7;
-  // Rules are about floats and truth values, those of idempotence about any type.
-  static constexpr bool has_laws(const rule& r, dtype type) {
-    return type == f32 || type == f64 || type == dtype::boolean || r.from == law::idempotent;
-  }
-
   // The operators of each node and of what it is computed of, so many levels; a chain is one.
   static constexpr vector<std::uint64_t> bits_below(const graph& g, int depth) {
     vector<std::uint64_t> bits(g.nodes.count, 0);
@@ -162,101 +133,33 @@ class rewriter {
   }
 
   static constexpr void try_rule(matcher& m, const graph_facts& facts, graph& g, const rule& r, const node& n,
-                                 const vector<std::uint8_t>* among, place& best, vector<sideways>& others) {
+                                 const vector<std::uint8_t>* among, rule_place& best, vector<sideways>& others) {
     const vector<match>& all = m.find(r, n);
     for (std::size_t i = 0; i < all.count; ++i) {
       const match& found = all.items[i];
       if (among != nullptr && !has_changed(found, *among)) continue;
       if (!r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
-      place p{&r, found, {}, 0, 0};
-      find_gone(facts, g, p);
-      if (!weigh(facts, g, p, n)) continue;
-      if (p.saving() > best.saving()) best = static_cast<place&&>(p);
+      rule_place p(facts, g, r, found, n);
+      if (!p.fits) continue;
+      if (p.saving() > best.saving()) best = static_cast<rule_place&&>(p);
       else if (p.saving() <= 0) others.push_back({&r, facts.g.at(n.output).producer, i, -p.saving()});
     }
   }
 
-  static constexpr void find_gone(const graph_facts& facts, graph& g, place& p) {
-    for (std::size_t i = 0; i < p.found.nodes.count; ++i) {  // readers first
-      const node_id k = p.found.nodes.items[i];
-      const node n = g.node_at(k);
-      if (i > 0 && (has(p.gone, k) || !is_gone(facts, p.gone, n.output) || is_used(p.found, n.output))) continue;
-      p.gone.push_back(k);
-      if (!facts.is_setup(n.output)) p.before += work_of(g, n);
-    }
-  }
-  // Is the replacement computed of v?
-  static constexpr bool is_used(const match& m, value_id v) {
-    for (std::size_t i = 0; i < m.bound.values.count; ++i)
-      if (m.bound.values.items[i] == v) return true;
-    for (std::size_t i = 0; i < m.made.count; ++i)
-      if (m.made.items[i].first == v || m.made.items[i].second == v) return true;
-    for (std::size_t i = 0; i < m.beside.count; ++i)
-      if (m.beside.items[i] == v) return true;
-    return false;
-  }
-  static constexpr bool has(const vector<node_id>& nodes, node_id k) {
-    for (std::size_t i = 0; i < nodes.count; ++i)
-      if (nodes.items[i] == k) return true;
-    return false;
-  }
-  static constexpr bool is_gone(const graph_facts& facts, const vector<node_id>& gone, value_id v) {
-    if (facts.is_output.items[v] != 0) return false;
-    for (const node_id reader : facts.users[v]) {
-      if (facts.alive.items[reader] != 0 && !has(gone, reader)) return false;
-    }
-    return true;
-  }
-
-  // Builds the replacement on trial, behind the graph's own nodes, and takes it off again. Is it of the type that it
-  // must have?
-  static constexpr bool weigh(const graph_facts& facts, graph& trial, place& p, const node& n) {
-    const std::size_t nodes = trial.nodes.count, values = trial.values.count, operands = trial.operands.count,
-                      attributes = trial.attributes.count, constants = trial.constants.count,
-                      assumptions = trial.symbols.assumptions.count;
-    const bool settled = trial.settled;
-    const value_id result = replacement(trial, *p.r, p.found, n).build([](value_id v) { return v; });
-    bool fits = trial.error.length == 0 && trial.symbols.assumptions.count == assumptions;
-    if (fits) {
-      fits = trial.at(result).type == trial.at(n.output).type;
-      vector<std::uint8_t> setup(trial.values.count - values, 0);
-      const auto is_setup = [&](value_id v) {
-        if (static_cast<std::size_t>(v) < values) return facts.is_setup(v);
-        return trial.at(v).from == origin::constant || setup[static_cast<std::size_t>(v) - values] != 0;
-      };
-      for (std::size_t k = nodes; k < trial.nodes.count; ++k) {
-        const node made = trial.nodes.items[k];
-        bool is_known = dnnkit::is_known(trial.at(made.output).type.dims);
-        for (std::size_t i = 0; i < made.inputs.count; ++i) is_known = is_known && is_setup(trial.input_of(made, i));
-        if (is_known) setup[static_cast<std::size_t>(made.output) - values] = 1;
-        else p.after += work_of(trial, made);
-      }
-    }
-    trial.nodes.resize(nodes);
-    trial.values.resize(values);
-    trial.operands.resize(operands);
-    trial.attributes.resize(attributes);
-    trial.constants.resize(constants);
-    trial.symbols.assumptions.resize(assumptions);
-    trial.settled = settled;
-    trial.error = {};
-    return fits;
-  }
-
   // The best first, each of operators that none before it has.
-  static constexpr vector<const place*> choose(const graph_facts& facts, const vector<place>& places) {
-    vector<const place*> chosen;
+  static constexpr vector<const rule_place*> choose(const graph_facts& facts, const vector<rule_place>& places) {
+    vector<const rule_place*> chosen;
     vector<std::uint8_t> taken(facts.g.nodes.count, 0);
     while (true) {
-      const place* best = nullptr;
-      for (const place& p : places)
+      const rule_place* best = nullptr;
+      for (const rule_place& p : places)
         if (is_free(taken, p) && (best == nullptr || p.saving() > best->saving())) best = &p;
       if (best == nullptr) return chosen;
       for (const node_id k : best->found.nodes) taken.items[k] = 1;
       chosen.push_back(best);
     }
   }
-  static constexpr bool is_free(const vector<std::uint8_t>& taken, const place& p) {
+  static constexpr bool is_free(const vector<std::uint8_t>& taken, const rule_place& p) {
     for (const node_id k : p.found.nodes)
       if (taken.items[k] != 0) return false;
     return true;
@@ -264,14 +167,14 @@ class rewriter {
 
   // `made`, unless it is null, gets the numbers of the first node that came and of the one behind the last, of the last
   // place in the order of the graph.
-  static constexpr graph rewritten(const graph_facts& facts, const vector<const place*>& chosen,
+  static constexpr graph rewritten(const graph_facts& facts, const vector<const rule_place*>& chosen,
                                    plan::decision_notes notes, made_nodes* made = nullptr) {
     const graph& g = facts.g;
     vector<std::int32_t> place_of(g.nodes.count, none);
     for (std::size_t i = 0; i < chosen.count; ++i)
       place_of.items[chosen.items[i]->found.nodes.items[0]] = static_cast<std::int32_t>(i);
     vector<std::uint8_t> stays = facts.alive;
-    for (const place* p : chosen)
+    for (const rule_place* p : chosen)
       for (std::size_t i = 1; i < p->gone.count; ++i) stays.items[p->gone.items[i]] = 0;
     value_id result = none;
     return rebuild(
@@ -279,13 +182,13 @@ class rewriter {
         [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
           const std::int32_t i = place_of.items[facts.number_of(n)];
           if (i == none) return tensor{};
-          const place& p = *chosen.items[i];
+          const rule_place& p = *chosen.items[i];
           replacement r(b.value(), *p.r, p.found, n);
           result = r.build([&](value_id v) { return inputs.image_of(v).id(); });
           return tensor{&b, result};
         },
         [&](const node& n, const graph& now, std::size_t first) {
-          const place& p = *chosen.items[place_of.items[facts.number_of(n)]];
+          const rule_place& p = *chosen.items[place_of.items[facts.number_of(n)]];
           if (made != nullptr) *made = {first, now.nodes.count};
           note(notes, p, g, n, now, first, result);
         });
@@ -344,34 +247,31 @@ class rewriter {
     s.path.push_back(step);
     made_nodes made;
     const graph_facts before(from.g);
-    const place p = place_of(before, from.g, step);
+    const rule_place p = place_of(before, from.g, step);
     s.g = rewritten(before, {&p}, {}, &made);
     const graph_facts facts(s.g);
     const vector<std::uint8_t> marks = nodes_near(facts, made);
-    const vector<place> places = find_places(facts, s.g, rules_for(s.g), &marks, s.others);
-    for (const place* found : choose(facts, places)) s.gain += found->saving();
+    const vector<rule_place> places = find_places(facts, s.g, rules_for(s.g), &marks, s.others);
+    for (const rule_place* found : choose(facts, places)) s.gain += found->saving();
     return s;
   }
   constexpr void go_along(graph& g, const vector<sideways>& path, plan::decision_notes notes) const {
     made_nodes made;
     for (const sideways& step : path) {
       const graph_facts facts(g);
-      const place p = place_of(facts, g, step);
+      const rule_place p = place_of(facts, g, step);
       g = rewritten(facts, {&p}, notes, &made);
     }
     const graph_facts facts(g);
     const vector<std::uint8_t> marks = nodes_near(facts, made);
     vector<sideways> others;
-    const vector<place> places = find_places(facts, g, rules_for(g), &marks, others);
+    const vector<rule_place> places = find_places(facts, g, rules_for(g), &marks, others);
     g = rewritten(facts, choose(facts, places), notes);
   }
-  static constexpr place place_of(const graph_facts& facts, graph& g, const sideways& step) {
+  static constexpr rule_place place_of(const graph_facts& facts, graph& g, const sideways& step) {
     const node n = g.node_at(step.root);
     matcher m(facts);
-    place p{step.r, m.find(*step.r, n).items[step.which], {}, 0, 0};
-    find_gone(facts, g, p);
-    weigh(facts, g, p, n);
-    return p;
+    return rule_place(facts, g, *step.r, m.find(*step.r, n).items[step.which], n);
   }
   // Where rules may apply that did not before, of the nodes' marks: `changed` are those that are new, and those that
   // read what a new one reads, which may have lost a reader; any place that was not there before has one of them.
@@ -404,97 +304,11 @@ class rewriter {
     return false;
   }
 
-  static constexpr void note(plan::decision_notes notes, const place& p, const graph& g, const node& n,
+  static constexpr void note(plan::decision_notes notes, const rule_place& p, const graph& g, const node& n,
                              const graph& now, std::size_t first, value_id result) {
     if (!notes.wanted()) return;
-    notes.add_rewriting({.pass = log_name, .verdict = "rewritten", .reason = text_of(p.r->from)}, g, n, now, first,
-                        result, said(*p.r), {{"before", "work", p.before}, {"behind", "work", p.after}});
-  }
-  // The rule and its licence.
-  static constexpr text said(const rule& r) {
-    text t = print(r);
-    t << ", " << print(r.allowed);
-    return t;
-  }
-
-  // --- why rules of the user's own were not applied
-
-  // Those that are none of the library's, for the log: where their left sides are found in the graph as it has become,
-  // and why nothing was done there; of one that was neither found there nor applied before, that.
-  constexpr void note_unapplied(const graph& begun, graph& g, const rule_list& rules, const rule_list& librarys,
-                                licence_limit allowed, plan::decision_notes notes, std::size_t first_decision) const {
-    rules.for_each([&](const rule& r) {
-      if (librarys.has(r)) return;
-      if (!allowed.allows(r.allowed)) {
-        notes.add_unapplied(
-            {.pass = log_name, .verdict = "not allowed", .reason = "its licence is not allowed", .applied = false},
-            said(r));
-        return;
-      }
-      const std::size_t found = note_places(r, g, notes);
-      if (found == 0 && !is_applied(r, notes, first_decision))
-        notes.add_unapplied(
-            {.pass = log_name, .verdict = "not found", .reason = why_nowhere(r, begun), .applied = false}, said(r));
-    });
-  }
-  static constexpr bool is_applied(const rule& r, plan::decision_notes notes, std::size_t first_decision) {
-    const plan::decision_log& log = notes.log();
-    for (std::size_t i = first_decision; i < log.decisions.count; ++i) {
-      const slice_of by = log.decisions.items[i].by;
-      if (log.decisions.items[i].applied &&
-          std::string_view(log.characters.items + by.first, by.count) == said(r).view())
-        return true;
-    }
-    return false;
-  }
-  // How often the rule's left side is in the graph.
-  static constexpr std::size_t note_places(const rule& r, graph& g, plan::decision_notes notes) {
-    const graph_facts facts(g);
-    matcher m(facts);
-    std::size_t places = 0;
-    for (std::size_t k = 0; k < g.nodes.count; ++k) {
-      const node n = g.nodes.items[k];
-      if (facts.alive.items[k] == 0 || facts.is_setup(n.output) || !may_be_root(r, *n.op)) continue;
-      const vector<match>& all = m.find(r, n);
-      if (all.empty()) continue;
-      ++places;
-      plan::decision d{
-          .pass = log_name, .verdict = "not rewritten", .reason = "its condition does not hold", .applied = false};
-      vector<plan::compared_cost> compared;
-      for (const match& found : all) {
-        if (!r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
-        place p{&r, found, {}, 0, 0};
-        find_gone(facts, g, p);
-        if (!weigh(facts, g, p, n)) {
-          if (compared.empty()) d.reason = "the right side would have another shape or element type";
-          continue;
-        }
-        if (!has_laws(r, g.at(n.output).type.type)) {
-          d.reason = "rules other than those of idempotence are about floats and truth values";
-          continue;
-        }
-        d.reason = "it saves nothing";
-        compared = {{"before", "work", p.before}, {"behind", "work", p.after}};
-      }
-      notes.add_unapplied(d, g, n, said(r), compared);
-    }
-    return places;
-  }
-  static constexpr std::string_view why_nowhere(const rule& r, graph g) {
-    const graph_facts facts(g);
-    matcher m(facts);
-    if (is_anywhere(m, facts, r, g)) return "another rule was applied where its left side was";
-    m.ignore_attributes();
-    if (is_anywhere(m, facts, r, g)) return "its left side is in the graph with other attributes only";
-    return "its left side is not in the graph";
-  }
-  static constexpr bool is_anywhere(matcher& m, const graph_facts& facts, const rule& r, const graph& g) {
-    for (std::size_t k = 0; k < g.nodes.count; ++k) {
-      const node& n = g.nodes.items[k];
-      if (facts.alive.items[k] != 0 && !facts.is_setup(n.output) && may_be_root(r, *n.op) && !m.find(r, n).empty())
-        return true;
-    }
-    return false;
+    notes.add_rewriting({.pass = "apply rules", .verdict = "rewritten", .reason = text_of(p.r->from)}, g, n, now, first,
+                        result, print_with_licence(*p.r), {{"before", "work", p.before}, {"behind", "work", p.after}});
   }
 
   vector<const rule*> rules_;

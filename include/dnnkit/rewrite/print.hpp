@@ -105,6 +105,11 @@ constexpr text print(const licence_terms& l) {
   if (l.ulp != 0) t << " (" << l.ulp << " ulp)";
   return t;
 }
+constexpr text print_with_licence(const rule& r) {
+  text t = print(r);
+  t << ", " << print(r.allowed);
+  return t;
+}
 
 constexpr text print(const condition& c) {
   const auto name = [](condition::about what, std::uint8_t number) -> std::string_view {
