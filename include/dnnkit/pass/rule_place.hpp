@@ -26,8 +26,8 @@ constexpr bool has_laws(const rule& r, dtype type) {
   return type == f32 || type == f64 || type == dtype::boolean || r.from == law::idempotent;
 }
 
-// Of a match of a rule whose root is `root`, in the graph that the facts are of. The graph has room for trials, and is as
-// it was afterwards.
+// Of a match of a rule whose root is `root`, in the graph that the facts are of. The graph has room for trials, and is
+// afterwards as it was.
 class rule_place {
  public:
   const rule* r = nullptr;
