@@ -329,7 +329,7 @@ class stage_joining {
     for (std::size_t d = 0; d < space.size(); ++d)
       last.reach.push_back(one_tile ? tile_reach{} : tile_reach{static_cast<std::int8_t>(d)});
     vector<vector<tile_reach>> handed;
-    if (!find_reaches(j, handed)) return false;
+    if (!find_reaches(g_, stored_, j.stages, j.between, handed)) return false;
     // the outer axes of which all that lies between them has positions, as the last stage stores them
     const buffer_layout& stored_as = s_.layouts.items[last.outputs.items[0]];
     std::size_t innermost = space.size();
@@ -354,46 +354,6 @@ class stage_joining {
       if (!add_layout(j, handed.items[i], last.tile)) return false;
     }
     return true;
-  }
-  // From the last stage to the first, what positions of all axes of the last one's iteration space need.
-  constexpr bool find_reaches(joint& j, vector<vector<tile_reach>>& handed) {
-    handed.resize(j.between.count);
-    for (std::size_t i = j.stages.count - 1; i > 0; --i) {
-      const fusion_group &reader = j.stages.items[i], &writer = j.stages.items[i - 1];
-      const value_id v = j.between.items[i - 1];
-      const node& anchor = g_.node_at(reader.anchor);
-      reach_walk to_value(g_, reader, stored_, v);
-      for (value_id o : reader.outputs)  // read behind the anchor
-        if (to_value.leads_to_target(o)) return false;
-      for (std::size_t input = 0; input < anchor.inputs.count; ++input)
-        if (const value_id in = g_.input_of(anchor, input); in != none && to_value.leads_to_target(in))
-          if (!to_value.from(in, reaches_of_input(g_, anchor, input, reader.reach))) return false;
-      if (!to_value.found()) return false;
-      handed.items[i - 1] = *to_value.found();
-      reach_walk to_space(g_, writer, stored_, g_.node_at(writer.anchor).output);
-      if (!to_space.from(v, handed.items[i - 1]) || !to_space.found()) return false;
-      j.stages.items[i - 1].reach = *to_space.found();
-    }
-    return true;
-  }
-  // Has everything between the stages positions of axis d?
-  static constexpr bool is_followed(const vector<vector<tile_reach>>& handed, std::size_t d) {
-    for (const vector<tile_reach>& reaches : handed) {
-      bool follows = false;
-      for (const tile_reach& r : reaches) follows = follows || r.of == static_cast<std::int8_t>(d);
-      if (!follows) return false;
-    }
-    return true;
-  }
-  // Do positions of axis d of the last stage decide which of some of the `axes` of another are needed?
-  static constexpr bool decides(std::size_t d, const vector<tile_reach>& needed, axis_set axes) {
-    for (std::size_t a = 0; a < needed.count; ++a)
-      if (axes.has(a) && needed.items[a].of == static_cast<std::int8_t>(d)) return true;
-    return false;
-  }
-  static constexpr void keep_cut(vector<tile_reach>& reaches, const vector<std::int32_t>& positions) {
-    for (tile_reach& r : reaches)
-      if (!r.is_whole() && positions.items[r.of] == 0) r = {};
   }
   // In the order that has been chosen for it, as much of each axis as a tile needs; with a border where that is all.
   constexpr bool add_layout(joint& j, const vector<tile_reach>& needed, const vector<std::int32_t>& positions) {

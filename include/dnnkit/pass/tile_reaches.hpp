@@ -177,4 +177,47 @@ class reach_walk {
   vector<reading> known_;
 };
 
+// From the last stage to the first, what positions of all axes of the last one's iteration space need: of the stages, and
+// of the values `between` them, which are `stored`. False where that cannot be said.
+constexpr bool find_reaches(graph& g, const vector<std::uint8_t>& stored, vector<fusion_group>& stages,
+                            const vector<value_id>& between, vector<vector<tile_reach>>& handed) {
+  handed.resize(between.count);
+  for (std::size_t i = stages.count - 1; i > 0; --i) {
+    const fusion_group &reader = stages.items[i], &writer = stages.items[i - 1];
+    const value_id v = between.items[i - 1];
+    const node& anchor = g.node_at(reader.anchor);
+    reach_walk to_value(g, reader, stored, v);
+    for (value_id o : reader.outputs)  // read behind the anchor
+      if (to_value.leads_to_target(o)) return false;
+    for (std::size_t input = 0; input < anchor.inputs.count; ++input)
+      if (const value_id in = g.input_of(anchor, input); in != none && to_value.leads_to_target(in))
+        if (!to_value.from(in, reaches_of_input(g, anchor, input, reader.reach))) return false;
+    if (!to_value.found()) return false;
+    handed.items[i - 1] = *to_value.found();
+    reach_walk to_space(g, writer, stored, g.node_at(writer.anchor).output);
+    if (!to_space.from(v, handed.items[i - 1]) || !to_space.found()) return false;
+    stages.items[i - 1].reach = *to_space.found();
+  }
+  return true;
+}
+// Has everything between the stages positions of axis d?
+constexpr bool is_followed(const vector<vector<tile_reach>>& handed, std::size_t d) {
+  for (const vector<tile_reach>& reaches : handed) {
+    bool follows = false;
+    for (const tile_reach& r : reaches) follows = follows || r.of == static_cast<std::int8_t>(d);
+    if (!follows) return false;
+  }
+  return true;
+}
+// Do positions of axis d of the last stage decide which of some of the `axes` of another are needed?
+constexpr bool decides(std::size_t d, const vector<tile_reach>& needed, axis_set axes) {
+  for (std::size_t a = 0; a < needed.count; ++a)
+    if (axes.has(a) && needed.items[a].of == static_cast<std::int8_t>(d)) return true;
+  return false;
+}
+constexpr void keep_cut(vector<tile_reach>& reaches, const vector<std::int32_t>& positions) {
+  for (tile_reach& r : reaches)
+    if (!r.is_whole() && positions.items[r.of] == 0) r = {};
+}
+
 }  // namespace dnnkit::detail
