@@ -177,8 +177,8 @@ class reach_walk {
   vector<reading> known_;
 };
 
-// From the last stage to the first, what positions of all axes of the last one's iteration space need: of the stages, and
-// of the values `between` them, which are `stored`. False where that cannot be said.
+// From the last stage to the first, what positions of all axes of the last one's iteration space need: of the stages,
+// and of the values `between` them, which are `stored`. False where that cannot be said.
 constexpr bool find_reaches(graph& g, const vector<std::uint8_t>& stored, vector<fusion_group>& stages,
                             const vector<value_id>& between, vector<vector<tile_reach>>& handed) {
   handed.resize(between.count);
