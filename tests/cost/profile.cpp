@@ -62,6 +62,7 @@ TEST_CASE("every entry of every table is found, and none beside it") {
     }
   }
   CHECK(!dk::plan::table_of(dk::measured_profile::avx2).empty());
+  CHECK(!dk::plan::table_of(dk::measured_profile::avx512).empty());
 }
 
 TEST_CASE("classes of sizes rise by one with a factor of four") {
