@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rewriting a graph by rules, to a fixed point. A sweep finds where rules apply, takes of these places those that save
 // most, as long as they do not overlap, and builds the graph anew. (DNNFusion, section 3.4.2: greedily, by what is
-// saved.) Where no place saves anything, a beam search looks behind places that do not.
+// saved.) Sweeps behind the first look where the one before has changed something. Where no place saves anything, a beam
+// search looks behind places that do not.
 #pragma once
 
 #include <cstddef>
@@ -35,14 +36,33 @@ class rewriter {
   }
 
   constexpr graph run(graph g, plan::decision_notes notes) {
+    changes since;
+    vector<sideways> others;
+    bool all = true;
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
       const vector<rules_at> rules = rules_for(g);
       if (rules.empty()) return g;
       const graph_facts facts(g);
-      vector<sideways> others;
-      const vector<rule_place> places = find_places(facts, g, rules, nullptr, others);
-      if (!places.empty()) g = rewritten(facts, choose(facts, places), notes);
-      else if (search_ == search_by::greed || !search(g, static_cast<vector<sideways>&&>(others), notes)) return g;
+      vector<rule_place> places;
+      if (all) {
+        others.clear();
+        places = find_places(facts, g, rules, {}, others);
+      } else {
+        const vector<std::uint8_t> marks = nodes_near(facts, since);
+        others = carried(others, since, marks);
+        places = find_places(facts, g, rules, {&marks, false}, others);
+        merge_sort(others, [](const sideways& a, const sideways& b) { return a.root < b.root; });
+      }
+      all = places.empty();
+      if (!all) {
+        const vector<const rule_place*> chosen = choose(facts, places);
+        since = {};
+        graph next = rewritten(facts, chosen, notes, &since);
+        for (const rule_place& p : places) since.add_root(p.found.nodes.items[0]);
+        g = static_cast<graph&&>(next);
+      } else if (search_ == search_by::greed || !search(g, static_cast<vector<sideways>&&>(others), notes)) {
+        return g;
+      }
     }
     return g;
   }
@@ -57,8 +77,25 @@ class rewriter {
     std::size_t which = 0;
     double debt = 0;
   };
-  struct made_nodes {  // of a rebuilt graph: the numbers of the first and of the one behind the last
-    std::size_t first = 0, last = 0;
+  // What a rewriting leaves of a graph: of nodes of the one before, their numbers now; of the one now, the nodes that came,
+  // from the first to the one behind the last of each place, values whose readers see something else, and nodes that
+  // were the root of a place.
+  struct changes {
+    struct range {
+      std::size_t first = 0, last = 0;
+    };
+    vector<node_id> now;
+    vector<range> made;
+    vector<value_id> values;
+    vector<node_id> roots;
+    constexpr void add_root(node_id before) {
+      if (now.items[before] != none) roots.push_back(now.items[before]);
+    }
+  };
+  // Where to look: at roots that are marked, and at places that may not have been there before, or at all (nodes_near).
+  struct looked_at {
+    const vector<std::uint8_t>* marks = nullptr;
+    bool changed_alone = false;
   };
   // The rules of which an operator of the graph may be the root.
   struct rules_at {
@@ -89,35 +126,48 @@ class rewriter {
       if (lists.items[i].op->id == op.id) return true;
     return false;
   }
-  // `g`, which the facts are of, has room for trials, and is as it was afterwards. Unless `among` is null, only
-  // places that may not have been there before (nodes_near).
+  // `g`, which the facts are of, has room for trials, and is as it was afterwards.
   static constexpr vector<rule_place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules,
-                                                  const vector<std::uint8_t>* among, vector<sideways>& others) {
+                                                  looked_at where, vector<sideways>& others) {
     vector<rule_place> places;
-    const vector<std::uint64_t> near = bits_below(g, 2), below = bits_below(g, pattern_depth);
+    vector<std::uint64_t> below;
+    if (where.marks == nullptr) below = bits_below(g);
     matcher m(facts);
     for (std::size_t k = 0; k < g.nodes.count; ++k) {
       const node n = g.nodes.items[k];
       if (facts.alive.items[k] == 0 || facts.is_setup(n.output)) continue;
-      if (among != nullptr && among->items[k] == 0) continue;
+      if (where.marks != nullptr && where.marks->items[k] == 0) continue;
       std::size_t list = 0;
       while (list < rules.count && rules.items[list].op->id != n.op->id) ++list;
       if (list == rules.count) continue;
       const dtype type = g.at(n.output).type.type;
+      const std::uint64_t near = bits_near(g, n), deep = below.empty() ? ~std::uint64_t{} : below.items[k];
       rule_place best;
       for (const rule* r : rules.items[list].rules)
-        if ((r->near & ~near.items[k]) == 0 && (r->operators & ~below.items[k]) == 0 && has_laws(*r, type))
-          try_rule(m, facts, g, *r, n, among, best, others);
+        if ((r->near & ~near) == 0 && (r->operators & ~deep) == 0 && has_laws(*r, type))
+          try_rule(m, facts, g, *r, n, where, best, others);
       if (best.saving() > 0) places.push_back(static_cast<rule_place&&>(best));
     }
     return places;
   }
   static constexpr int pattern_depth = 7;
-  // The operators of each node and of what it is computed of, so many levels; a chain is one.
-  static constexpr vector<std::uint64_t> bits_below(const graph& g, int depth) {
+  // The operators of a node and of what computes its operands; a chain is one.
+  static constexpr std::uint64_t bits_near(const graph& g, const node& n) {
+    std::uint64_t bits = bit_of(*n.op);
+    const bool is_chain = dnnkit::has(n.op->properties.laws, algebra::associative);
+    for (std::uint32_t i = n.inputs.first; i < n.inputs.first + n.inputs.count; ++i)
+      if (const value_id v = g.operands.items[i]; v != none)
+        if (const node_id p = g.values.items[v].producer; p != none) {
+          const node& inner = g.nodes.items[p];
+          bits |= is_chain && inner.op->id == n.op->id ? bits_near(g, inner) : bit_of(*inner.op);
+        }
+    return bits;
+  }
+  // The operators of each node and of what it is computed of, as far as a pattern goes; a chain is one level.
+  static constexpr vector<std::uint64_t> bits_below(const graph& g) {
     vector<std::uint64_t> bits(g.nodes.count, 0);
     for (std::size_t k = 0; k < g.nodes.count; ++k) bits.items[k] = bit_of(*g.nodes.items[k].op);
-    for (int level = 1; level < depth; ++level) {
+    for (int level = 1; level < pattern_depth; ++level) {
       for (std::size_t k = g.nodes.count; k-- > 0;) add_bits_of_inputs(g, bits, k, false);
       for (std::size_t k = 0; k < g.nodes.count; ++k) add_bits_of_inputs(g, bits, k, true);
     }
@@ -133,11 +183,11 @@ class rewriter {
   }
 
   static constexpr void try_rule(matcher& m, const graph_facts& facts, graph& g, const rule& r, const node& n,
-                                 const vector<std::uint8_t>* among, rule_place& best, vector<sideways>& others) {
+                                 looked_at where, rule_place& best, vector<sideways>& others) {
     const vector<match>& all = m.find(r, n);
     for (std::size_t i = 0; i < all.count; ++i) {
       const match& found = all.items[i];
-      if (among != nullptr && !has_changed(found, *among)) continue;
+      if (where.changed_alone && !has_changed(found, *where.marks)) continue;
       if (!r.needs.holds(found.bound, r.needs.first, r.needs.second)) continue;
       rule_place p(facts, g, r, found, n);
       if (!p.fits) continue;
@@ -165,10 +215,9 @@ class rewriter {
     return true;
   }
 
-  // `made`, unless it is null, gets the numbers of the first node that came and of the one behind the last, of the last
-  // place in the order of the graph.
+  // `since`, unless it is null, gets what has changed.
   static constexpr graph rewritten(const graph_facts& facts, const vector<const rule_place*>& chosen,
-                                   plan::decision_notes notes, made_nodes* made = nullptr) {
+                                   plan::decision_notes notes, changes* since = nullptr) {
     const graph& g = facts.g;
     vector<std::int32_t> place_of(g.nodes.count, none);
     for (std::size_t i = 0; i < chosen.count; ++i)
@@ -176,22 +225,42 @@ class rewriter {
     vector<std::uint8_t> stays = facts.alive;
     for (const rule_place* p : chosen)
       for (std::size_t i = 1; i < p->gone.count; ++i) stays.items[p->gone.items[i]] = 0;
+    if (since != nullptr) since->now.resize(g.nodes.count, none);
     value_id result = none;
-    return rebuild(
+    graph now = rebuild(
         g, stays,
         [&](builder& b, const node& n, const rebuilt_inputs& inputs) {
-          const std::int32_t i = place_of.items[facts.number_of(n)];
-          if (i == none) return tensor{};
+          const node_id number = facts.number_of(n);
+          const std::int32_t i = place_of.items[number];
+          if (i == none) {
+            if (since != nullptr) since->now.items[number] = static_cast<node_id>(b.value().nodes.count);
+            return tensor{};
+          }
           const rule_place& p = *chosen.items[i];
           replacement r(b.value(), *p.r, p.found, n);
           result = r.build([&](value_id v) { return inputs.image_of(v).id(); });
           return tensor{&b, result};
         },
-        [&](const node& n, const graph& now, std::size_t first) {
+        [&](const node& n, const graph& made, std::size_t first) {
           const rule_place& p = *chosen.items[place_of.items[facts.number_of(n)]];
-          if (made != nullptr) *made = {first, now.nodes.count};
-          note(notes, p, g, n, now, first, result);
+          if (since != nullptr) {
+            since->made.push_back({first, made.nodes.count});
+            since->values.push_back(result);
+          }
+          note(notes, p, g, n, made, first, result);
         });
+    if (since != nullptr) add_lost_readers(g, now, *since);
+    return now;
+  }
+  // What nodes that are gone read: it has a reader less.
+  static constexpr void add_lost_readers(const graph& g, const graph& now, changes& since) {
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      if (since.now.items[k] != none) continue;
+      for (std::size_t i = 0; i < g.nodes.items[k].inputs.count; ++i)
+        if (const value_id v = g.input_of(g.nodes.items[k], i); v != none && g.at(v).producer != none)
+          if (const node_id p = since.now.items[g.at(v).producer]; p != none)
+            since.values.push_back(now.nodes.items[p].output);
+    }
   }
 
   // --- where no place saves anything
@@ -218,7 +287,10 @@ class rewriter {
     for (int level = 0; level < most_sideways; ++level) {
       vector<state> next;
       for (state& from : beam)
-        for (const sideways& step : cheapest(from.others)) next.push_back(behind(from, step));
+        if (const vector<sideways> steps = cheapest(from.others); !steps.empty()) {
+          const graph_facts before(from.g);
+          for (const sideways& step : steps) next.push_back(behind(from, before, step));
+        }
       merge_sort(next, [](const state& a, const state& b) { return a.owed() < b.owed(); });
       if (next.empty()) return false;
       if (next[0].owed() < 0) {
@@ -242,30 +314,30 @@ class rewriter {
     return some;
   }
   // The graph behind one more place, and what can be had there near what has changed.
-  constexpr state behind(state& from, const sideways& step) const {
+  constexpr state behind(state& from, const graph_facts& before, const sideways& step) const {
     state s{{}, from.debt + step.debt, 0, from.path, {}};
     s.path.push_back(step);
-    made_nodes made;
-    const graph_facts before(from.g);
+    changes since;
     const rule_place p = place_of(before, from.g, step);
-    s.g = rewritten(before, {&p}, {}, &made);
+    s.g = rewritten(before, {&p}, {}, &since);
     const graph_facts facts(s.g);
-    const vector<std::uint8_t> marks = nodes_near(facts, made);
-    const vector<rule_place> places = find_places(facts, s.g, rules_for(s.g), &marks, s.others);
+    const vector<std::uint8_t> marks = nodes_near(facts, since);
+    const vector<rule_place> places = find_places(facts, s.g, rules_for(s.g), {&marks, true}, s.others);
     for (const rule_place* found : choose(facts, places)) s.gain += found->saving();
     return s;
   }
   constexpr void go_along(graph& g, const vector<sideways>& path, plan::decision_notes notes) const {
-    made_nodes made;
+    changes since;
     for (const sideways& step : path) {
       const graph_facts facts(g);
       const rule_place p = place_of(facts, g, step);
-      g = rewritten(facts, {&p}, notes, &made);
+      since = {};
+      g = rewritten(facts, {&p}, notes, &since);
     }
     const graph_facts facts(g);
-    const vector<std::uint8_t> marks = nodes_near(facts, made);
+    const vector<std::uint8_t> marks = nodes_near(facts, since);
     vector<sideways> others;
-    const vector<rule_place> places = find_places(facts, g, rules_for(g), &marks, others);
+    const vector<rule_place> places = find_places(facts, g, rules_for(g), {&marks, true}, others);
     g = rewritten(facts, choose(facts, places), notes);
   }
   static constexpr rule_place place_of(const graph_facts& facts, graph& g, const sideways& step) {
@@ -274,29 +346,40 @@ class rewriter {
     return rule_place(facts, g, *step.r, m.find(*step.r, n).items[step.which], n);
   }
   // Where rules may apply that did not before, of the nodes' marks: `changed` are those that are new, and those that
-  // read what a new one reads, which may have lost a reader; any place that was not there before has one of them.
+  // read what a new one reads, or what has lost a reader; any place that was not there before has one of them.
   // `near`: computed of these, within the depth of a pattern, so that such a place may have its root there.
   static constexpr std::uint8_t near = 1, changed = 2;
-  static constexpr vector<std::uint8_t> nodes_near(const graph_facts& facts, made_nodes made) {
+  static constexpr vector<std::uint8_t> nodes_near(const graph_facts& facts, const changes& since) {
     const graph& g = facts.g;
     vector<std::uint8_t> levels(g.values.count, 0), marks(g.nodes.count, 0);  // of values: levels that are left
-    const auto for_each_operand = [&](std::size_t k, auto visit) {
-      for (std::size_t i = 0; i < g.nodes.items[k].inputs.count; ++i)
-        if (const value_id v = g.input_of(g.nodes.items[k], i); v != none && !facts.is_setup(v)) visit(v);
-    };
-    for (std::size_t k = made.first; k < made.last; ++k)
-      for_each_operand(k, [&](value_id v) { levels.items[v] = pattern_depth; });
+    for (const value_id v : since.values) levels.items[v] = pattern_depth;
+    for (const auto& made : since.made)
+      for (std::size_t k = made.first; k < made.last; ++k)
+        for (std::size_t i = 0; i < g.nodes.items[k].inputs.count; ++i)
+          if (const value_id v = g.input_of(g.nodes.items[k], i); v != none && !facts.is_setup(v))
+            levels.items[v] = pattern_depth;
     for (std::size_t k = 0; k < g.nodes.count; ++k) {
-      std::uint8_t& left = levels.items[g.nodes.items[k].output];
-      for_each_operand(k, [&](value_id v) {
-        const std::uint8_t from = levels.items[v];
-        if (from == 0) return;
-        const std::uint8_t mark = from == pattern_depth ? changed : near;
-        if (mark > marks.items[k]) marks.items[k] = mark;
-        if (from - 1 > left) left = static_cast<std::uint8_t>(from - 1);
-      });
+      const node& n = g.nodes.items[k];
+      std::uint8_t from = 0;
+      for (std::uint32_t i = n.inputs.first; i < n.inputs.first + n.inputs.count; ++i)
+        if (const value_id v = g.operands.items[i]; v != none && levels.items[v] > from) from = levels.items[v];
+      if (from == 0) continue;
+      marks.items[k] = from == pattern_depth ? changed : near;
+      if (from - 1 > levels.items[n.output]) levels.items[n.output] = static_cast<std::uint8_t>(from - 1);
     }
+    for (const node_id k : since.roots)
+      if (marks.items[k] == 0) marks.items[k] = near;
     return marks;
+  }
+  // Places that save nothing, by the numbers that their roots have now; not those that are looked for again.
+  static constexpr vector<sideways> carried(const vector<sideways>& before, const changes& since,
+                                            const vector<std::uint8_t>& marks) {
+    vector<sideways> now;
+    for (sideways s : before) {
+      s.root = since.now.items[s.root];
+      if (s.root != none && marks.items[s.root] == 0) now.push_back(s);
+    }
+    return now;
   }
   static constexpr bool has_changed(const match& m, const vector<std::uint8_t>& marks) {
     for (const node_id k : m.nodes)
