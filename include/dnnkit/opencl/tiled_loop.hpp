@@ -60,7 +60,7 @@ template <class Set> class tiled_loop {
     w_.out << "local float4 work[" << t_.local() / 4
            << "];\nconst int id=get_local_id(0),group=get_group_id(0),slice=id/" << t_.items_of_slice() << ",t=id%"
            << t_.items_of_slice() << ";\n";
-    if (t_.parts != 1) w_.out << "const int tile=group%" << tiles_ << ",part=group/" << tiles_ << ";\n";
+    if (t_.parts != 1) w_.out << "const int tile=group%" << tiles_ << ",share=group/" << tiles_ << ";\n";
     const std::string_view tile = t_.parts != 1 ? "tile" : "group";
     w_.out << "const int n0=" << tile << '%' << columns << '*' << t_.bn << ",m0=" << tile << '/' << columns << '%' << rows
            << '*' << t_.bm << ",z=" << tile << '/' << columns * rows << ";\n";
@@ -99,7 +99,7 @@ template <class Set> class tiled_loop {
     registers("fa", a.walk, t_.bm * t_.depth, nt);
     registers("fb", b.walk, t_.bn * t_.depth, nt);
     w_.out << "if(s<" << steps_ << "){  // the next stage into registers\nconst int stage=";
-    if (t_.parts != 1) w_.out << "part*" << t_.slices * steps_ << '+';
+    if (t_.parts != 1) w_.out << "share*" << t_.slices * steps_ << '+';
     if (t_.slices != 1) w_.out << "slice*" << steps_ << '+';
     w_.out << "s;\n";
     fetch("fa", 'm', a, t_.bm, x_.m, nt);
@@ -245,7 +245,7 @@ template <class Set> class tiled_loop {
   constexpr void add_parts() {
     const std::int64_t fours = t_.bm * t_.bn / 4;
     w_.out << "volatile global float4*const theirs=handed+tile*" << t_.parts * fours << ";\nfor(int e=id;e<" << fours
-           << ";e+=" << t_.items() << ")theirs[part*" << fours << "+e]=";
+           << ";e+=" << t_.items() << ")theirs[share*" << fours << "+e]=";
     add_slices("work", t_.slices, fours);
     w_.out << ";\n// the last group of the tile adds up the sums of all, and stores them through what follows the "
               "product\nlocal int*const last=(local int*)work;\nmem_fence(CLK_GLOBAL_MEM_FENCE);\n"
