@@ -15,6 +15,8 @@ struct product_tile {
 
   constexpr std::int64_t items_of_slice() const { return bm / tm * (bn / tn); }
   constexpr std::int64_t items() const { return items_of_slice() * slices; }
+  // Can items be in fours of two by two, of which two have the same rows and two the same columns?
+  constexpr bool has_pairs() const { return bm / tm % 2 == 0 && bn / tn % 2 == 0; }
   // Numbers of a stage of a slice, by k: of A, with four more so that they begin in different banks, and of B.
   constexpr std::int64_t stage() const { return depth * (bm + 4 + bn); }
   // Numbers in local memory: two stages a slice, later the slices' sums.
@@ -70,60 +72,65 @@ inline constexpr double clocks_of_launch = 4800;
 
 // Clocks that a product takes with a tile. A group's stage takes its multiplications and loads, the longer the fewer
 // items there are to hide what the others wait for; or what comes from the second cache, which all units share; and a
-// barrier. Numbers are fitted to the tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl
-// --sweep, launches one behind the other): the tile chosen takes 1.03 of the time of the best on average.
+// barrier. What follows the product is a turn for every element of an item. Numbers are fitted to the tiles of 20
+// products and 12 convolutions of one tap on an H100 (bench_opencl --sweep, launches one behind the other): the tile
+// chosen takes 1.04 of the time of the best on average.
 constexpr double clocks_of_tile(const product_extents& x, const product_tile& t, const product_gpu& gpu) {
-  constexpr double lanes = 128, warp = 32, warps_for_half = 4.9, clocks_of_stage = 360, clocks_of_slices = 140;
-  constexpr double of_load = 20, of_sum = 12.4, bytes_a_clock = 25.4, clocks_of_parts = 3000, of_part = 8;
+  constexpr double lanes = 128, warp = 32, warps_for_half = 5.3, clocks_of_stage = 300, clocks_of_turn = 100;
+  constexpr double of_load = 14, bytes_a_clock = 17.7, of_element = 100, of_part = 13;
   const auto real = [](std::int64_t n) { return static_cast<double>(n); };
   const std::int64_t groups =
       divided_up(x.batch * divided_up(x.m, t.bm) * divided_up(x.n, t.bn) * t.parts, gpu.compute_units);
   const std::int64_t warps = divided_up(t.items(), static_cast<std::int64_t>(warp));
-  const std::int64_t registers = warps * 32 * (t.tm * t.tn * 5 / 4 + 128);
+  const std::int64_t items = t.items_of_slice(), columns = x.n % 4 == 0 ? t.bn * t.depth / 4 : t.bn * t.depth;
+  const std::int64_t loads = divided_up(t.bm * t.depth / 4, items) + divided_up(columns, items);
+  const std::int64_t registers = warps * 32 * divided_up(t.tm * t.tn * 3 / 2 + 46 + 4 * loads, 8) * 8;
   const std::int64_t resident = std::max<std::int64_t>(
       1, std::min({groups, gpu.unit_local / t.local(), gpu.unit_items / t.items(), gpu.unit_registers / registers}));
-  const double share = t.tm * t.tn >= 64 ? 1.19 : t.tm * t.tn >= 32 ? 1.31 : 0.96;  // of the multiplications a clock
+  double share = t.tm * t.tn >= 64 ? 1.6 : t.tm * t.tn >= 32 ? 1.3 : 0.82;  // of the multiplications a clock
+  if (!t.has_pairs()) share /= 1.2;
   const double stages = real(divided_up(x.k, t.depth * t.slices * t.parts));
-  const std::int64_t items = t.items_of_slice(), columns = x.n % 4 == 0 ? t.bn * t.depth / 4 : t.bn * t.depth;
-  const double loads = real(divided_up(t.bm * t.depth / 4, items) + divided_up(columns, items));
   const double work =
-      (real(t.bm * t.bn * t.depth * t.slices) / share + of_load * real(t.items()) * loads) / lanes * stages;
+      (real(t.bm * t.bn * t.depth * t.slices) / share + of_load * real(t.items() * loads)) / lanes * stages;
   const double bytes = 4 * real((t.bm + t.bn) * t.depth * t.slices) * stages;
-  const double sums = of_sum * real(t.slices * t.bm * t.bn) / lanes;
-  const double handing = t.parts > 1 ? clocks_of_parts + of_part * real(t.parts * t.bm * t.bn) / lanes : 0;
-  return clocks_of_launch + handing + in_batches(groups, resident, [&](double n) {
+  const double elements = real(t.bm * t.bn) / lanes;
+  const double written = t.parts > 1 ? of_element * elements : 0;  // for others
+  const double added = t.parts > 1 ? of_part * real(t.parts) * elements : 0;
+  return clocks_of_launch + added + in_batches(groups, resident, [&](double n) {
            const double hidden = n * real(warps) / (n * real(warps) + warps_for_half);
-           return together(n * work / hidden, n * bytes / bytes_a_clock) + clocks_of_stage * stages +
-                  (t.slices > 1 ? clocks_of_slices : 0) + n * sums;
+           return together(n * work / hidden, n * bytes / bytes_a_clock) + clocks_of_stage * stages + n * written +
+                  clocks_of_turn * real(divided_up(t.bm * t.bn, t.items()));
          });
 }
 
 }  // namespace detail
 
 // Calls visit(tile) with the tiles that a group of the GPU has room for. depth: stages have this depth; 0: any of the
-// table.
+// table. Where tiles are fewer than compute units, also with so many groups a tile that a unit has one or two.
 constexpr void for_product_tiles(const product_extents& x, std::int64_t depth, const product_gpu& gpu, auto visit) {
+  constexpr product_tile shapes[] = {{64, 128, 8, 8}, {64, 96, 8, 8}, {64, 64, 8, 8}, {64, 96, 8, 4}, {64, 64, 8, 4},
+                                     {40, 96, 8, 4},  {40, 64, 8, 4}, {32, 96, 8, 4}, {32, 64, 8, 4}, {32, 56, 8, 4},
+                                     {32, 32, 8, 4},  {32, 64, 4, 4}, {32, 32, 4, 4}, {16, 64, 4, 4}, {16, 32, 4, 4},
+                                     {16, 28, 4, 4},  {16, 16, 4, 4}};
+  constexpr std::int64_t slices[] = {1, 2, 4, 8, 16}, depths[] = {32, 16, 8}, fewest_items = 64, fewest_stages = 4;
   const auto visit_parts = [&](product_tile t) {
     visit(t);
     const std::int64_t tiles = x.batch * detail::divided_up(x.m, t.bm) * detail::divided_up(x.n, t.bn);
-    const std::int64_t most = std::min(gpu.parts, x.k / (4 * t.depth * t.slices));
-    for (std::int64_t groups = 1, before = 1; groups <= 2; ++groups) {  // a unit
-      t.parts = std::min(groups * gpu.compute_units / tiles, most);
+    const std::int64_t most = std::min(gpu.parts, x.k / (fewest_stages * t.depth * t.slices));
+    for (std::int64_t groups_of_unit : {1, 2}) {
+      const std::int64_t before = t.parts;
+      t.parts = std::max(before, std::min(groups_of_unit * gpu.compute_units / tiles, most));
       if (t.parts > before) visit(t);
-      before = std::max(before, t.parts);
     }
   };
-  constexpr product_tile shapes[] = {{64, 64, 8, 8}, {64, 96, 8, 8}, {64, 128, 8, 8}, {40, 64, 8, 4}, {40, 96, 8, 4}, {64, 96, 8, 4}, {64, 64, 8, 4}, {32, 64, 8, 4}, {32, 96, 8, 4},
-                                     {32, 32, 8, 4}, {32, 64, 4, 4}, {32, 56, 8, 4}, {32, 32, 4, 4}, {16, 64, 4, 4},
-                                     {16, 32, 4, 4}, {16, 28, 4, 4}, {16, 16, 4, 4}};
-  constexpr std::int64_t slices[] = {1, 2, 4, 8, 16}, depths[] = {32, 16, 8}, fewest_items = 64;
   for (product_tile t : shapes)
     for (std::int64_t s : slices) {
       t.slices = s;
       if (t.items() < fewest_items || t.items() > gpu.group_items) continue;
       for (std::int64_t d : depths) {
         t.depth = depth == 0 ? d : depth;
-        if (t.local() <= gpu.group_local && (t.depth * s <= x.k || t.items_of_slice() * s == fewest_items)) visit_parts(t);
+        if (t.local() <= gpu.group_local && (t.depth * s <= x.k || t.items_of_slice() * s == fewest_items))
+          visit_parts(t);
         if (depth != 0) break;
       }
     }

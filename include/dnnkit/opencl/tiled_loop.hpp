@@ -80,7 +80,7 @@ template <class Set> class tiled_loop {
   // to each other's: local memory then serves sixteen of them at once, not eight.
   constexpr void place_items() {
     w_.out << "const int row=t/";
-    if (across() % 2 == 0 && down() % 2 == 0)
+    if (t_.has_pairs())
       w_.out << 2 * across() << "*2+t%2,column=t/4%" << across() / 2 << "*2+t/2%2;\n";
     else w_.out << across() << ",column=t%" << across() << ";\n";
   }
