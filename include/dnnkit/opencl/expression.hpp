@@ -144,7 +144,14 @@ DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 // columns, over `depth` numbers k. la points to this item's first rows of A, the next four are `down` fours on, those of
 // the next k `lda`; lb likewise to its first columns of B. dnnkit_multiply has rows of A apart, `rows` fours from one to
 // the next, and four k in each: sums of tm rows x tn fours, over `depth` fours of k.
+// dnnkit_publish: what the work-group has written is there for all others, who see what this item writes from now on;
+// OpenCL's fence is for its own group on NVIDIA's devices.
 inline constexpr std::string_view prelude = R"(
+#ifdef cl_nv_pragma_unroll
+#define dnnkit_publish() __asm volatile("membar.gl;" ::: "memory")
+#else
+#define dnnkit_publish() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
 float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }
 float dnnkit_weight(float score, float largest) { return exp2((score - largest) * 0x1.715476p+0f); }

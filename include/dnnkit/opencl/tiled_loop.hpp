@@ -8,7 +8,7 @@
 // Where several groups make a tile, each writes its sums to memory and then counts itself; the one that finds all others
 // counted adds them up, in the order of K whoever it is. What OpenCL 1.2 says of groups is less than that needs: that
 // what was written before a fence is seen by whoever sees a later atomic. Devices do that for volatile data, which no
-// first-level cache keeps.
+// first-level cache keeps, with the fence that dnnkit_publish (expression.hpp) is.
 #pragma once
 
 #include <cstdint>
@@ -249,9 +249,9 @@ template <class Set> class tiled_loop {
     add_slices("work", t_.slices, fours);
     w_.out << ";\n// the last group of the tile adds up the sums of all, and stores them through what follows the "
               "product\nlocal int*const last=(local int*)work;\nmem_fence(CLK_GLOBAL_MEM_FENCE);\n"
-              "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nif(id==0){\n*last=atomic_inc(&arrived[tile])=="
+              "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nif(id==0){\ndnnkit_publish();\n*last=atomic_inc(&arrived[tile])=="
            << t_.parts - 1
-           << ";\nif(*last)arrived[tile]=0;\nmem_fence(CLK_GLOBAL_MEM_FENCE);\n}\n"
+           << ";\nif(*last){\ndnnkit_publish();\narrived[tile]=0;\n}\n}\n"
               "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nconst int is_last=*last;\n"
               "barrier(CLK_LOCAL_MEM_FENCE);\nif(is_last){\nfor(int e=id;e<"
            << fours << ";e+=" << t_.items() << "){\nfloat4 of[" << t_.parts << "];\n";
