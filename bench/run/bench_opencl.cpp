@@ -347,7 +347,8 @@ int main(int argc, char** argv) try {
   std::size_t number = 0;
   for (const shape& s : shapes())
     if (s.name.find(wanted) != std::string::npos)
-      measure(d, s, sweeps, within, [&] { return number++ % parts == part; }, turn);
+      measure(
+          d, s, sweeps, within, [&] { return number++ % parts == part; }, turn);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -14,12 +14,19 @@
 namespace cl = dnnkit::opencl;
 
 static_assert(cl::product_tile{64, 128, 8, 8, 1, 16}.items() == 128);
-static_assert(cl::product_tile{32, 32, 8, 4, 8, 8}.local() == 2 * 8 * (32 * 12 + 8 * 32));
-// Slices where there are too few tiles, and small ones where there are still.
+static_assert(cl::product_tile{32, 32, 8, 4, 8, 8}.local() == 2 * 8 * 8 * (36 + 32));
+static_assert(cl::product_tile{32, 96, 8, 4, 4, 8}.local() == 4 * 32 * 96);  // of sums
+static_assert(cl::product_tile{32, 64, 8, 4, 4, 8}.has_pairs() && !cl::product_tile{40, 64, 8, 4, 4, 8}.has_pairs());
+// Slices, and groups that share a tile, where there are too few tiles.
 static_assert(cl::choose_product_tile({4096, 4096, 4096}).slices == 1);
-static_assert(cl::choose_product_tile({512, 49, 4608}).slices >= 8);
-static_assert(cl::choose_product_tile({512, 49, 4608}).bn == 16);
+static_assert(cl::choose_product_tile({4096, 4096, 4096}).parts == 1);
+static_assert(cl::choose_product_tile({512, 49, 4608}).slices >= 4);
+static_assert(cl::choose_product_tile({512, 49, 4608}).parts >= 4);
+static_assert(cl::choose_product_tile({512, 49, 4608, 20}).parts == 1);
 static_assert(cl::choose_product_tile({1024, 196, 256}).bn == 56);
+// None where groups cannot hand over sums.
+static_assert(cl::choose_product_tile({128, 768, 3072}).parts == 11);
+static_assert(cl::choose_product_tile({128, 768, 3072}, 0, {.parts = 1}).parts == 1);
 
 TEST_CASE("tiles have room in a group, and a group has items for whole warps") {
   random_source r(1);
@@ -37,6 +44,9 @@ TEST_CASE("tiles have room in a group, and a group has items for whole warps") {
     CHECK(t.bm % t.tm == 0);
     CHECK(t.bn % t.tn == 0);
     CHECK(t.tn % 4 == 0);
+    const std::int64_t tiles = x.batch * ((x.m + t.bm - 1) / t.bm) * ((x.n + t.bn - 1) / t.bn);
+    CHECK(t.parts >= 1);
+    CHECK((t.parts == 1 || (tiles * t.parts <= 2 * 132 && t.parts * t.slices * t.depth <= x.k)));
     CHECK((depth == 0 ? t.depth % 4 == 0 : t.depth == depth));
   }
 }

@@ -63,7 +63,8 @@ void batches(dk::builder& g, random_source& r) {
 void convolutions(dk::builder& g, random_source& r) {
   const std::int64_t c = r.between(8, 70), o = r.between(8, 80), h = r.between(3, 9), w = r.between(3, 9);
   const tensor x = g.input("x", f32, {2, c, h, w});
-  g.output("pointwise", dk::silu(dk::conv(x, g.weight("w", {o, c, 1, 1}), g.weight("b", {o}))) + g.input("r", f32, {o, 1, 1}));
+  g.output("pointwise",
+           dk::silu(dk::conv(x, g.weight("w", {o, c, 1, 1}), g.weight("b", {o}))) + g.input("r", f32, {o, 1, 1}));
   g.output("line", dk::conv(g.input("line", f32, {1, c, 50}), g.weight("l", {o, c, 9}), {.pads = {2, 0}}));
   g.output("groups", dk::conv(g.input("z", f32, {1, 32, h, w}), g.weight("g", {24, 16, 1, 1}), {.group = 2}));
 }

@@ -72,13 +72,14 @@ inline constexpr double clocks_of_launch = 4800;
 
 // Clocks that a product takes with a tile. A group's stage takes its multiplications and loads, the longer the fewer
 // items there are to hide what the others wait for; or what comes from the second cache, which all units share; and a
-// barrier. What follows the product is a turn for every element of an item. Numbers are fitted to the tiles of 20
-// products and 12 convolutions of one tap on an H100 (bench_opencl --sweep, launches one behind the other): the tile
-// chosen takes 1.03 of the time of the best on average, and 1.05 of eight other products.
+// barrier, which those of other groups overlap in part. What follows the product is a turn for every element of an item.
+// Numbers are fitted to the tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl --sweep,
+// launches one behind the other): the tile chosen takes 1.03 of the time of the best on average, and 1.06 of eight other
+// products.
 constexpr double clocks_of_tile(const product_extents& x, const product_tile& t, const product_gpu& gpu) {
-  constexpr double lanes = 128, warp = 32, warps_for_half = 5.85, clocks_of_stage = 292, clocks_of_turn = 85.5;
-  constexpr double of_load = 19.1, of_slice = 6.6, bytes_a_clock = 17.5, clocks_of_fence = 1000, of_element = 95,
-                   of_part = 15.3;
+  constexpr double lanes = 128, warp = 32, warps_for_half = 5.2, clocks_of_stage = 270, overlap_of_stages = 0.38;
+  constexpr double of_load = 20, bytes_a_clock = 17.25, clocks_of_turn = 89, of_slice = 4.5;
+  constexpr double clocks_of_fences = 1900, of_element = 94, of_part = 14;
   const auto real = [](std::int64_t n) { return static_cast<double>(n); };
   const std::int64_t groups =
       divided_up(x.batch * divided_up(x.m, t.bm) * divided_up(x.n, t.bn) * t.parts, gpu.compute_units);
@@ -88,8 +89,8 @@ constexpr double clocks_of_tile(const product_extents& x, const product_tile& t,
   const std::int64_t registers = warps * 32 * divided_up(t.tm * t.tn * 3 / 2 + 48 + 4 * loads, 8) * 8;
   const std::int64_t resident = std::max<std::int64_t>(
       1, std::min({groups, gpu.unit_local / t.local(), gpu.unit_items / t.items(), gpu.unit_registers / registers}));
-  double share = t.tm * t.tn >= 64 ? 1.744 : t.tm * t.tn >= 32 ? 1.404 : 1.164;  // of the multiplications a clock
-  if (!t.has_pairs()) share /= 1.165;
+  double share = t.tm * t.tn >= 64 ? 1.62 : t.tm * t.tn >= 32 ? 1.31 : 1.01;  // of the multiplications a clock
+  if (!t.has_pairs()) share /= 1.15;
   const double stages = real(divided_up(x.k, t.depth * t.slices * t.parts));
   const double work =
       (real(t.bm * t.bn * t.depth * t.slices) / share + of_load * real(t.items() * loads)) / lanes * stages;
@@ -97,10 +98,11 @@ constexpr double clocks_of_tile(const product_extents& x, const product_tile& t,
   const double elements = real(t.bm * t.bn) / lanes;
   const double written = t.parts > 1 ? of_element * elements : 0;  // for others
   const double turn = clocks_of_turn + of_slice * real(t.slices);
-  const double added = t.parts > 1 ? clocks_of_fence + of_part * real(t.parts) * elements : 0;
+  const double added = t.parts > 1 ? clocks_of_fences + of_part * real(t.parts) * elements : 0;
   return clocks_of_launch + added + in_batches(groups, resident, [&](double n) {
            const double hidden = n * real(warps) / (n * real(warps) + warps_for_half);
-           return together(n * work / hidden, n * bytes / bytes_a_clock) + clocks_of_stage * stages + n * written +
+           return together(n * work / hidden, n * bytes / bytes_a_clock) +
+                  clocks_of_stage * stages / (1 + overlap_of_stages * (n - 1)) + n * written +
                   turn * real(divided_up(t.bm * t.bn, t.items()));
          });
 }

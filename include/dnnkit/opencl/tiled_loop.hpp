@@ -62,8 +62,8 @@ template <class Set> class tiled_loop {
            << t_.items_of_slice() << ";\n";
     if (t_.parts != 1) w_.out << "const int tile=group%" << tiles_ << ",share=group/" << tiles_ << ";\n";
     const std::string_view tile = t_.parts != 1 ? "tile" : "group";
-    w_.out << "const int n0=" << tile << '%' << columns << '*' << t_.bn << ",m0=" << tile << '/' << columns << '%' << rows
-           << '*' << t_.bm << ",z=" << tile << '/' << columns * rows << ";\n";
+    w_.out << "const int n0=" << tile << '%' << columns << '*' << t_.bn << ",m0=" << tile << '/' << columns << '%'
+           << rows << '*' << t_.bm << ",z=" << tile << '/' << columns * rows << ";\n";
     place_items();
     a.begin();
     stages(a, b);
@@ -80,8 +80,7 @@ template <class Set> class tiled_loop {
   // to each other's: local memory then serves sixteen of them at once, not eight.
   constexpr void place_items() {
     w_.out << "const int row=t/";
-    if (t_.has_pairs())
-      w_.out << 2 * across() << "*2+t%2,column=t/4%" << across() / 2 << "*2+t/2%2;\n";
+    if (t_.has_pairs()) w_.out << 2 * across() << "*2+t%2,column=t/4%" << across() / 2 << "*2+t/2%2;\n";
     else w_.out << across() << ",column=t%" << across() << ";\n";
   }
   constexpr std::int64_t stages() const {
@@ -192,7 +191,9 @@ template <class Set> class tiled_loop {
       w_.out << "*(local float4*)&";
       place(0) << '=' << name << "[q];\n";
     } else {
-      for (int u = 0; u < 4; ++u) place(u * pitch) << '=' << name << "[q]." << "xyzw"[u] << ";\n";
+      for (int u = 0; u < 4; ++u)
+        place(u * pitch) << '=' << name << "[q]."
+                         << "xyzw"[u] << ";\n";
     }
     w_.out << "}\n}\n";
   }
@@ -201,13 +202,14 @@ template <class Set> class tiled_loop {
     const std::int64_t lda = pitch_of_a() / 4;
     w_.out << "local const float4*const la=mine+(s-1)%2*" << t_.stage() / 4 << "+row,*const lb=mine+(s-1)%2*"
            << t_.stage() / 4 << '+' << t_.depth * lda << "+column;\n";
-    w_.out << "dnnkit_multiply_stage(" << t_.tm / 4 << ',' << t_.tn / 4 << ',' << lda << ',' << t_.bn / 4 << ',' << down()
-           << ',' << across() << ',' << t_.depth << ")\n";
+    w_.out << "dnnkit_multiply_stage(" << t_.tm / 4 << ',' << t_.tn / 4 << ',' << lda << ',' << t_.bn / 4 << ','
+           << down() << ',' << across() << ',' << t_.depth << ")\n";
   }
 
   constexpr void sums(auto result) {
     const std::int64_t tile = t_.bm * t_.bn;
-    w_.out << "// the slices' sums are added" << (t_.parts == 1 ? ", and stored through what follows the product\n" : "\n");
+    w_.out << "// the slices' sums are added"
+           << (t_.parts == 1 ? ", and stored through what follows the product\n" : "\n");
     unroll("i", t_.tm);
     unroll("j", t_.tn / 4);
     w_.out << "work[";
@@ -249,7 +251,8 @@ template <class Set> class tiled_loop {
     add_slices("work", t_.slices, fours);
     w_.out << ";\n// the last group of the tile adds up the sums of all, and stores them through what follows the "
               "product\nlocal int*const last=(local int*)work;\nmem_fence(CLK_GLOBAL_MEM_FENCE);\n"
-              "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nif(id==0){\ndnnkit_publish();\n*last=atomic_inc(&arrived[tile])=="
+              "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nif(id==0){\ndnnkit_publish();\n*last=atomic_inc(&"
+              "arrived[tile])=="
            << t_.parts - 1
            << ";\nif(*last){\ndnnkit_publish();\narrived[tile]=0;\n}\n}\n"
               "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nconst int is_last=*last;\n"
