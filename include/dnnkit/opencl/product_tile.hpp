@@ -33,9 +33,10 @@ struct product_gpu {
   std::int64_t parts = 16;  // groups that may hand over sums to each other; 1 where what one writes others may not see
 };
 
-// M x K by K x N, `batch` of them.
+// M x K by K x N, `batch` of them. is_gathered: elements of B are read one by one, whatever N is.
 struct product_extents {
   std::int64_t m = 1, n = 1, k = 1, batch = 1;
+  bool is_gathered = false;
 };
 
 namespace detail {
@@ -74,7 +75,7 @@ inline constexpr double clocks_of_launch = 4800;
 // items there are to hide what the others wait for; or what comes from the second cache, which all units share; and a
 // barrier, which those of other groups overlap in part. What follows the product is a turn for every element of an item.
 // Numbers are fitted to the tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl --sweep,
-// launches one behind the other): the tile chosen takes 1.03 of the time of the best on average, and 1.06 of eight other
+// launches one behind the other): the tile chosen takes 1.04 of the time of the best on average, and 1.05 of eight other
 // products.
 constexpr double clocks_of_tile(const product_extents& x, const product_tile& t, const product_gpu& gpu) {
   constexpr double lanes = 128, warp = 32, warps_for_half = 5.2, clocks_of_stage = 270, overlap_of_stages = 0.38;
@@ -84,7 +85,7 @@ constexpr double clocks_of_tile(const product_extents& x, const product_tile& t,
   const std::int64_t groups =
       divided_up(x.batch * divided_up(x.m, t.bm) * divided_up(x.n, t.bn) * t.parts, gpu.compute_units);
   const std::int64_t warps = divided_up(t.items(), static_cast<std::int64_t>(warp));
-  const std::int64_t items = t.items_of_slice(), columns = x.n % 4 == 0 ? t.bn * t.depth / 4 : t.bn * t.depth;
+  const std::int64_t items = t.items_of_slice(), columns = t.bn * t.depth / (x.n % 4 == 0 && !x.is_gathered ? 4 : 1);
   const std::int64_t loads = divided_up(t.bm * t.depth / 4, items) + divided_up(columns, items);
   const std::int64_t registers = warps * 32 * divided_up(t.tm * t.tn * 3 / 2 + 48 + 4 * loads, 8) * 8;
   const std::int64_t resident = std::max<std::int64_t>(
