@@ -4,9 +4,9 @@
 // Each is compared with sums in double precision at some elements, then timed by the device's own clock (events) and by
 // the host's (launches one behind the other and one finish, so with the gaps between them).
 //   g++ -std=c++20 -O2 -Iinclude bench/run/bench_opencl.cpp -lOpenCL -o bench_opencl
-//   DNNKIT_OPENCL_DEVICE=NVIDIA ./bench_opencl [--sweep] [--within F] [--part I/N] [--lock FILE] [a part of a shape's name]
-// --sweep: also with every other tile there is. --within F: with those that are expected to take at most F times what the
-// chosen one is (of products and convolutions in tiles).
+//   DNNKIT_OPENCL_DEVICE=NVIDIA ./bench_opencl [--sweep [--within F]] [--part I/N] [--lock FILE] [a part of a name]
+// --sweep: also with every other tile there is. --within F: with those that are expected to take at most F times what
+// the chosen one is (of products and convolutions in tiles).
 // --part: kernels I, I + N, ... only. --lock: kernels are timed while FILE is locked, so that several processes, which
 // have a part each, compile at once and time in turns.
 #include <algorithm>

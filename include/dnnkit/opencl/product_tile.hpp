@@ -73,10 +73,10 @@ inline constexpr double clocks_of_launch = 4800;
 
 // Clocks that a product takes with a tile. A group's stage takes its multiplications and loads, the longer the fewer
 // items there are to hide what the others wait for; or what comes from the second cache, which all units share; and a
-// barrier, which those of other groups overlap in part. What follows the product is a turn for every element of an item.
-// Numbers are fitted to the tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl --sweep,
-// launches one behind the other): the tile chosen takes 1.04 of the time of the best on average, and 1.05 of eight other
-// products.
+// barrier, which those of other groups overlap in part. What follows the product is a turn for every element of an
+// item. Numbers are fitted to the tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl --sweep,
+// launches one behind the other): the tile chosen takes 1.04 of the time of the best on average, and 1.05 of eight
+// other products.
 constexpr double clocks_of_tile(const product_extents& x, const product_tile& t, const product_gpu& gpu) {
   constexpr double lanes = 128, warp = 32, warps_for_half = 5.2, clocks_of_stage = 270, overlap_of_stages = 0.38;
   constexpr double of_load = 20, bytes_a_clock = 17.25, clocks_of_turn = 89, of_slice = 4.5;
