@@ -141,9 +141,10 @@ DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 
 // What every program begins with. Minimum and maximum are NaN if either operand is (fmin and fmax give the other).
 // dnnkit_multiply_stage is a stage of a product in tiles (tiled_loop.hpp): sums of tm fours of rows x tn fours of
-// columns, over `depth` numbers k. la points to this item's first rows of A, the next four are `down` fours on, those of
-// the next k `lda`; lb likewise to its first columns of B. dnnkit_multiply has rows of A apart, `rows` fours from one to
-// the next, and four k in each: sums of tm rows x tn fours, over `depth` fours of k.
+// columns, over `depth` numbers k. la points to this item's first rows of A, the next four of them are `down` fours on,
+// those of the next k `lda`; lb to its first columns of B, likewise `across` and `ldb`. dnnkit_multiply (attention.hpp)
+// has rows of A apart, `rows` fours from one to the next, with four k in each: sums of tm rows x tn fours of columns,
+// over `depth` fours of k.
 // dnnkit_publish: what the work-group has written is there for all others, who see what this item writes from now on;
 // OpenCL's fence is for its own group on NVIDIA's devices.
 inline constexpr std::string_view prelude = R"(

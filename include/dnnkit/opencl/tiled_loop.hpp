@@ -2,13 +2,13 @@
 // The kernel behind products and convolutions, C[m][n] = sum over k of A[m][k] B[k][n], with tiles in local memory and
 // registers: a group makes a tile of C (product_tile.hpp), an item tm rows and tn columns of it, both in fours. A stage
 // is read into registers while the one before is multiplied, so there are two in local memory. Slices of the group sum
-// over parts of K; their sums are added in local memory, always in the same order, where the epilogue reads each element
-// once and stores neighbours side by side.
+// over parts of K; their sums are added in local memory, always in the same order, where the epilogue reads each
+// element once and stores neighbours side by side.
 //
-// Where several groups make a tile, each writes its sums to memory and then counts itself; the one that finds all others
-// counted adds them up, in the order of K whoever it is. What OpenCL 1.2 says of groups is less than that needs: that
-// what was written before a fence is seen by whoever sees a later atomic. Devices do that for volatile data, which no
-// first-level cache keeps, with the fence that dnnkit_publish (expression.hpp) is.
+// Where several groups make a tile, each writes its sums to memory and then counts itself; the one that finds all
+// others counted adds them up, in the order of K whoever it is. What OpenCL 1.2 says of groups is less than that needs:
+// that what was written before a fence is seen by whoever sees a later atomic. Devices do that for volatile data, which
+// no first-level cache keeps, with the fence that dnnkit_publish (expression.hpp) is.
 #pragma once
 
 #include <cstdint>
