@@ -19,6 +19,8 @@ PRODUCTS = [(128, 768, 768), (128, 2304, 768), (128, 3072, 768), (128, 768, 3072
             (197, 3072, 768), (197, 768, 3072), (3136, 384, 96), (3136, 96, 384), (784, 768, 192), (784, 192, 768),
             (196, 1536, 384), (196, 384, 1536), (49, 3072, 768), (49, 768, 3072), (196, 1024, 256), (196, 256, 1024),
             (1024, 1024, 1024), (4096, 4096, 4096)]
+OTHER_PRODUCTS = [(384, 768, 3072), (77, 3072, 768), (257, 1024, 4096), (512, 512, 2048), (300, 256, 2048),
+                  (1500, 384, 384), (50, 2048, 512), (577, 768, 768)]
 # channels in, pixels a side, channels out, taps a side, stride, groups
 CONVOLUTIONS = [(3, 224, 64, 7, 2, 1), (64, 56, 64, 1, 1, 1), (64, 56, 64, 3, 1, 1), (64, 56, 256, 1, 1, 1),
                 (256, 56, 64, 1, 1, 1), (256, 56, 128, 1, 1, 1), (128, 56, 128, 3, 2, 1), (256, 56, 512, 1, 2, 1),
@@ -91,9 +93,10 @@ def main():
         return arguments.only in (None, kind)
 
     with torch.no_grad():
-        for m, n, k in PRODUCTS if wants("products") else []:
+        kinds = [("products", s) for s in PRODUCTS] + [("other products", s) for s in OTHER_PRODUCTS]
+        for kind, (m, n, k) in kinds if wants("products") else []:
             a, b = random(m, k), random(k, n)
-            show("products", f"product {m}x{n}x{k}", microseconds(lambda: a @ b))
+            show(kind, f"product {m}x{n}x{k}", microseconds(lambda: a @ b))
         for last in (torch.contiguous_format, torch.channels_last):
             for i, size, o, k, stride, group in CONVOLUTIONS if wants("convolutions") else []:
                 x = random(1, i, size, size).to(memory_format=last)

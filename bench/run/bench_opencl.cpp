@@ -4,9 +4,10 @@
 // Each is compared with sums in double precision at some elements, then timed by the device's own clock (events) and by
 // the host's (launches one behind the other and one finish, so with the gaps between them).
 //   g++ -std=c++20 -O2 -Iinclude bench/run/bench_opencl.cpp -lOpenCL -o bench_opencl
-//   DNNKIT_OPENCL_DEVICE=NVIDIA ./bench_opencl [--sweep] [--part I/N] [--lock FILE] [a part of a shape's name]
-// --sweep: also with every other tile there is.
-// --part: shapes I, I + N, ... only. --lock: kernels are timed while FILE is locked, so that several processes, which
+//   DNNKIT_OPENCL_DEVICE=NVIDIA ./bench_opencl [--sweep [--within F]] [--part I/N] [--lock FILE] [a part of a name]
+// --sweep: also with every other tile there is. --within F: with those that are expected to take at most F times what
+// the chosen one is (of products and convolutions in tiles).
+// --part: kernels I, I + N, ... only. --lock: kernels are timed while FILE is locked, so that several processes, which
 // have a part each, compile at once and time in turns.
 #include <algorithm>
 #include <cmath>
@@ -98,22 +99,28 @@ class problem {
     const std::int64_t k = s_.is_conv ? count(s_.w) / s_.w[0] : s_.x.back();
     return 2.0 * static_cast<double>(outputs_ * k);
   }
-  // Calls visit(division) with all tiles of a family.
-  void for_choices(cl::family family, auto visit) const {
+  // Calls visit(division) with all tiles of a family, or with those that are expected to take `within` times the least.
+  void for_choices(cl::family family, double within, auto visit) const {
     if (s_.is_attention)
       return cl::for_attention_tiles(attention(), {}, [&](const cl::attention_tile& t) { visit(division{{}, t}); });
     cl::source_writer nowhere(nullptr, 0);
     const dk::plan_view plan = view();  // which the writer refers to
     cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, nowhere);
-    const auto tile = [&](const cl::product_tile& t) { visit(division{{family, {}, t, {}}, {}}); };
-    if (!s_.is_conv) return cl::for_product_tiles(cl::product_shape<dk::builtin_set>(w).extents, 0, {}, tile);
+    const auto tiles = [&](const cl::product_extents& x, std::int64_t depth) {
+      const auto clocks = [&](const cl::product_tile& t) { return cl::detail::clocks_of_tile(x, t, {}); };
+      const double most = within * clocks(cl::choose_product_tile(x, depth));
+      cl::for_product_tiles(x, depth, {}, [&](const cl::product_tile& t) {
+        if (clocks(t) <= most) visit(division{{family, {}, t, {}}, {}});
+      });
+    };
+    if (!s_.is_conv) return tiles(cl::product_shape<dk::builtin_set>(w).extents, 0);
     const cl::convolution_shape<dk::builtin_set> c(w);
     if (family == cl::family::windows)
       return cl::for_window_tiles(cl::window_extents_of(c), {}, [&](const cl::window_tile& t) {
         visit(division{{family, {}, {}, t}, {}});
       });
     const cl::staged_depth depth = c.depth();
-    cl::for_product_tiles(c.extents, depth.channels == 0 ? 0 : c.depth_of(depth.channels * depth.period), {}, tile);
+    tiles(c.extents, depth.channels == 0 ? 0 : c.depth_of(depth.channels * depth.period));
   }
 
   struct times {
@@ -139,6 +146,13 @@ class problem {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       check(clSetKernelArg(kernel, static_cast<cl_uint>(2 * i), sizeof(cl_mem), &buffers_[i]), "an argument");
       check(clSetKernelArg(kernel, static_cast<cl_uint>(2 * i + 1), sizeof zero, &zero), "an argument");
+    }
+    if (w.draft.work.counters != 0) {
+      const auto first = static_cast<cl_uint>(2 * buffers_.size());
+      check(clSetKernelArg(kernel, first, sizeof(cl_mem), &d_.handed), "an argument");
+      check(clSetKernelArg(kernel, first + 1, sizeof(cl_mem), &d_.counters), "an argument");
+      if (w.draft.work.handed_numbers > device::most_handed || w.draft.work.counters > device::most_counters)
+        throw std::runtime_error(s_.name + " hands over more than there is room for");
     }
     const auto group = static_cast<std::size_t>(w.draft.work.group_size);
     const std::size_t items = static_cast<std::size_t>(w.draft.work.known) * group;
@@ -239,6 +253,9 @@ void measure_apart(const device& d, const shape& s, const lock_file& turn) {
       check(clSetKernelArg(kernels.back(), i++, sizeof(cl_mem), &buffers[static_cast<std::size_t>(b)]), "an argument");
       check(clSetKernelArg(kernels.back(), i++, sizeof zero, &zero), "an argument");
     }
+    if (work[step.kernel].counters == 0) continue;
+    check(clSetKernelArg(kernels.back(), i++, sizeof(cl_mem), &d.handed), "an argument");
+    check(clSetKernelArg(kernels.back(), i++, sizeof(cl_mem), &d.counters), "an argument");
   }
   const lock_file::held now(turn);
   const auto start = [&] {
@@ -269,7 +286,8 @@ void print(const char* name, const division& choice, bool is_attention, const pr
           std::to_string(windows.channels);
   if (choice.chosen == cl::family::tiles)
     how = std::to_string(tile.bm) + "x" + std::to_string(tile.bn) + " " + std::to_string(tile.tm) + "x" +
-          std::to_string(tile.tn) + " s" + std::to_string(tile.slices) + " k" + std::to_string(tile.depth);
+          std::to_string(tile.tn) + " s" + std::to_string(tile.slices) + " k" + std::to_string(tile.depth) +
+          (tile.parts == 1 ? "" : " g" + std::to_string(tile.parts));
   if (const cl::attention_tile& a = choice.attention; is_attention)
     how = std::to_string(a.bq) + "x" + std::to_string(a.bk) + " " + std::to_string(a.tm) + "x" + std::to_string(a.tn) +
           " s" + std::to_string(a.slices) + " k" + std::to_string(a.step) + (a.buffers == 1 ? " once" : "");
@@ -278,16 +296,19 @@ void print(const char* name, const division& choice, bool is_attention, const pr
   std::fflush(stdout);
 }
 
-void measure(const device& d, const shape& s, bool sweeps, const lock_file& turn) try {
+void measure(const device& d, const shape& s, bool sweeps, double within, auto is_ours, const lock_file& turn) try {
   problem p(d, s);
   const division chosen = p.choice();
-  print(s.name.c_str(), chosen, s.is_attention, p, p.measure(chosen, turn));
-  if (s.is_attention) measure_apart(d, s, turn);
+  if (is_ours()) {
+    print(s.name.c_str(), chosen, s.is_attention, p, p.measure(chosen, turn));
+    if (s.is_attention) measure_apart(d, s, turn);
+  }
   if (!sweeps || (!s.is_attention && chosen.chosen != cl::family::tiles && chosen.chosen != cl::family::windows))
     return;
-  p.for_choices(chosen.chosen, [&](const division& other) {
+  p.for_choices(chosen.chosen, within, [&](const division& other) {
+    if (!is_ours()) return;
     try {
-      print("   ", other, s.is_attention, p, p.measure(other, turn));
+      print(("  " + s.name).c_str(), other, s.is_attention, p, p.measure(other, turn));
     } catch (const std::exception& e) {  // too large for the device
       std::fprintf(stderr, "%s: %.200s\n", s.name.c_str(), e.what());
     }
@@ -298,6 +319,7 @@ void measure(const device& d, const shape& s, bool sweeps, const lock_file& turn
 
 int main(int argc, char** argv) try {
   bool sweeps = false;
+  double within = 1e9;
   std::size_t part = 0, parts = 1;
   const char* lock = nullptr;
   std::string wanted;
@@ -305,6 +327,8 @@ int main(int argc, char** argv) try {
     const std::string argument = argv[i];
     if (argument == "--sweep") {
       sweeps = true;
+    } else if (argument == "--within" && i + 1 < argc) {
+      within = std::strtod(argv[++i], nullptr);
     } else if (argument == "--part" && i + 1 < argc) {
       char* end = nullptr;
       part = std::strtoul(argv[++i], &end, 10);
@@ -322,7 +346,9 @@ int main(int argc, char** argv) try {
               "error/sqrt(K)");
   std::size_t number = 0;
   for (const shape& s : shapes())
-    if (s.name.find(wanted) != std::string::npos && number++ % parts == part) measure(d, s, sweeps, turn);
+    if (s.name.find(wanted) != std::string::npos)
+      measure(
+          d, s, sweeps, within, [&] { return number++ % parts == part; }, turn);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

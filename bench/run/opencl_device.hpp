@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -27,6 +28,9 @@ struct device {
   cl_device_id id = nullptr;
   cl_context context = nullptr;
   cl_command_queue timed = nullptr, plain = nullptr;  // with the device's clock and without
+  // In which work-groups hand sums over (opencl/work_size.hpp), and their counters.
+  static constexpr std::int64_t most_handed = 16 << 20, most_counters = 1 << 12;
+  cl_mem handed = nullptr, counters = nullptr;
 
   device() {
     const char* const wanted = std::getenv("DNNKIT_OPENCL_DEVICE");
@@ -56,6 +60,12 @@ struct device {
     check(status, "making a queue");
     plain = clCreateCommandQueue(context, id, 0, &status);
     check(status, "making a queue");
+    handed = clCreateBuffer(context, CL_MEM_READ_WRITE, most_handed * sizeof(cl_float), nullptr, &status);
+    check(status, "making a buffer");
+    std::vector<cl_int> zeros(most_counters);
+    counters = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, zeros.size() * sizeof(cl_int),
+                              zeros.data(), &status);
+    check(status, "making a buffer");
   }
 };
 

@@ -124,6 +124,10 @@ inline std::vector<shape> shapes() {
                                       {196, 1536, 384}, {196, 384, 1536}, {49, 3072, 768},    {49, 768, 3072},
                                       {196, 1024, 256}, {196, 256, 1024}, {1024, 1024, 1024}, {4096, 4096, 4096}};
   for (const auto& p : products) product(p[0], p[1], p[2]);
+  // On which what tiles cost (opencl/product_tile.hpp) was not fitted.
+  const std::int64_t others[][3] = {{384, 768, 3072}, {77, 3072, 768},  {257, 1024, 4096}, {512, 512, 2048},
+                                    {300, 256, 2048}, {1500, 384, 384}, {50, 2048, 512},   {577, 768, 768}};
+  for (const auto& p : others) product(p[0], p[1], p[2]);
   list.push_back({"scores 12 of 197x197x64", {}, {12, 197, 64}, {12, 197, 64}, false, false, true});
   list.push_back({"values 12 of 197x64x197", {}, {12, 197, 197}, {12, 197, 64}, false, false, false});
   list.push_back({"row 1x1000x2048, weights transposed", {}, {1, 2048}, {1000, 2048}, false, true, true});

@@ -197,3 +197,40 @@ TEST_CASE("four sessions in four threads, with weights that they share and with 
     shared.reset();  // so that the program is looked for by all at the same time
   }
 }
+
+namespace {
+
+struct long_sums {  // whose work-groups hand sums over to each other
+  static constexpr void build(dk::builder& g) {
+    g.output("y", dk::matmul(g.input("x", dk::f32, {8, 2048}), g.weight("w", {2048, 8})));
+  }
+};
+using long_net = dk::compile<long_sums, dk::targets::opencl>;
+static_assert(dk::opencl::kernel_texts<long_net>[0].work.counters == 1);
+
+}  // namespace
+
+TEST_CASE("sessions whose work-groups hand over sums run beside each other, many times") {
+  std::vector<float> of_weights(2048 * 8);
+  for (std::size_t i = 0; i < of_weights.size(); ++i) of_weights[i] = static_cast<float>(i % 13) - 6;
+  const dk::packed_weights<long_net> packed(dk::memory_weights{{"w", of_weights}});
+  std::array<std::thread, 3> threads;
+  std::atomic<int> wrong = 0;
+  for (std::size_t t = 0; t < threads.size(); ++t)
+    threads[t] = std::thread([&, t] {
+      dk::session<long_net> s(packed);
+      for (std::size_t run = 0; run < 20; ++run) {
+        std::vector<float> in(8 * 2048), y(64);
+        for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>((i * (t + 3) + run) % 7) - 3;
+        s.run(in, y);
+        for (std::size_t m = 0; m < 8; ++m)
+          for (std::size_t n = 0; n < 8; ++n) {
+            float sum = 0;  // of small whole numbers: exact in any order
+            for (std::size_t k = 0; k < 2048; ++k) sum += in[m * 2048 + k] * of_weights[k * 8 + n];
+            wrong += y[m * 8 + n] == sum ? 0 : 1;
+          }
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(wrong == 0);
+}

@@ -25,15 +25,21 @@ namespace dk = dnnkit;
 
 namespace {
 
+// Tiles that kernels have whatever would be chosen.
+struct given_tiles {
+  const dk::opencl::attention_tile* attention = nullptr;
+  const dk::opencl::product_tile* product = nullptr;
+};
+
 // The kernels of a graph.
 class opencl_network {
  public:
-  explicit opencl_network(const dk::graph& g, const dk::opencl::attention_tile* tile = nullptr)
+  explicit opencl_network(const dk::graph& g, const given_tiles& given = {})
       : plan_(dk::default_pipeline::run<dk::targets::opencl>(g).plan) {
     for (std::size_t r = 0; r < plan_.recipes.size(); ++r) {
       std::string& source = sources_.emplace_back(1 << 20, '\0');
       dk::opencl::source_writer out(source.data(), source.size());
-      const auto draft = kernel_of(r, tile, out);
+      const auto draft = kernel_of(r, given, out);
       source.resize(out.size());
       texts_.push_back({source, draft.work});
       if (refusal_.empty()) refusal_ = draft.error.str();
@@ -46,14 +52,23 @@ class opencl_network {
   const std::string& refusal() const { return refusal_; }
 
  private:
-  dk::opencl::kernel_draft kernel_of(std::size_t r, const dk::opencl::attention_tile* tile,
-                                     dk::opencl::source_writer& out) const {
-    if (tile == nullptr || plan().recipes[r].earlier.count == 0)
-      return dk::opencl::write_kernel<dk::builtin_set>(plan(), r, out);
+  dk::opencl::kernel_draft kernel_of(std::size_t r, const given_tiles& given, dk::opencl::source_writer& out) const {
     const dk::plan_view view = plan();  // which the writer refers to
     dk::opencl::recipe_writer<dk::builtin_set> w(view, r, out);
-    dk::opencl::write_attention(w, *tile);
-    return w.draft;
+    const dk::operator_id anchor = w.self.anchor.id;
+    if (given.attention != nullptr && w.self.earlier.count != 0) {
+      dk::opencl::write_attention(w, *given.attention);
+      return w.draft;
+    }
+    if (given.product != nullptr && (anchor == dk::id_of<dk::op::matmul> || anchor == dk::id_of<dk::op::conv>)) {
+      dk::opencl::family_choice choice = dk::opencl::choose_family(w);
+      const std::int64_t depth = choice.tile.depth;  // which channels decide in a convolution
+      choice.tile = *given.product;
+      if (anchor == dk::id_of<dk::op::conv>) choice.tile.depth = depth;
+      if (choice.tile.local() > dk::opencl::product_gpu{}.group_local) choice.tile.slices = 1;
+      if (choice.chosen == dk::opencl::family::tiles && dk::opencl::write_chosen_family(w, choice)) return w.draft;
+    }
+    return dk::opencl::write_kernel<dk::builtin_set>(view, r, out);
   }
 
   dk::plan::plan_draft plan_;
@@ -140,7 +155,10 @@ std::string opencl_refusal(const dk::graph& g) { return opencl_network(g).refusa
 
 std::string opencl_error(const dk::graph& g, std::uint64_t seed) { return error_of(opencl_network(g), g, seed); }
 std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::attention_tile& tile) {
-  return error_of(opencl_network(g, &tile), g, seed);
+  return error_of(opencl_network(g, {.attention = &tile}), g, seed);
+}
+std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::product_tile& tile) {
+  return error_of(opencl_network(g, {.product = &tile}), g, seed);
 }
 
 }  // namespace harness

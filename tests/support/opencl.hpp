@@ -8,6 +8,7 @@
 
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/opencl/attention_tile.hpp"
+#include "dnnkit/opencl/product_tile.hpp"
 
 namespace harness {
 
@@ -19,5 +20,7 @@ std::string opencl_refusal(const dnnkit::graph& g);
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed);
 // The same with attention in this tile.
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::attention_tile& tile);
+// The same with all products and convolutions that are in tiles in this tile; convolutions have stages as they choose.
+std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::product_tile& tile);
 
 }  // namespace harness

@@ -140,15 +140,36 @@ DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 #undef DNNKIT_OPENCL_FUNCTIONS
 
 // What every program begins with. Minimum and maximum are NaN if either operand is (fmin and fmax give the other).
-// dnnkit_multiply is a stage of a product in tiles (tiled_loop.hpp): sums of tm x tn fours, where la points to this
-// item's first row of A, whose rows are `rows` fours apart, and lb to its first column of B, in rows of `ldb` fours,
-// the next columns `across` fours on; `depth` fours of k.
+// dnnkit_multiply_stage is a stage of a product in tiles (tiled_loop.hpp): sums of tm fours of rows x tn fours of
+// columns, over `depth` numbers k. la points to this item's first rows of A, the next four of them are `down` fours on,
+// those of the next k `lda`; lb to its first columns of B, likewise `across` and `ldb`. dnnkit_multiply (attention.hpp)
+// has rows of A apart, `rows` fours from one to the next, with four k in each: sums of tm rows x tn fours of columns,
+// over `depth` fours of k.
+// dnnkit_publish: what the work-group has written is there for all others, who see what this item writes from now on;
+// OpenCL's fence is for its own group on NVIDIA's devices.
 inline constexpr std::string_view prelude = R"(
+#ifdef cl_nv_pragma_unroll
+#define dnnkit_publish() __asm volatile("membar.gl;" ::: "memory")
+#else
+#define dnnkit_publish() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
 float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }
 float dnnkit_weight(float score, float largest) { return exp2((score - largest) * 0x1.715476p+0f); }
 float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 #define dnnkit_unroll(i, n) _Pragma("unroll") for (int i = 0; i < n; ++i)
+#define dnnkit_multiply_row(u, x, tn) \
+  dnnkit_unroll(j, tn) sums[i * 4 + u][j] = fma((float4)(a[i].x), b[j], sums[i * 4 + u][j]);
+#define dnnkit_multiply_stage(tm, tn, lda, ldb, down, across, depth)      \
+  dnnkit_unroll(k, depth) {                                               \
+    float4 a[tm], b[tn];                                                  \
+    dnnkit_unroll(i, tm) a[i] = la[k * lda + i * down];                   \
+    dnnkit_unroll(j, tn) b[j] = lb[k * ldb + j * across];                 \
+    dnnkit_unroll(i, tm) {                                                \
+      dnnkit_multiply_row(0, x, tn) dnnkit_multiply_row(1, y, tn)         \
+      dnnkit_multiply_row(2, z, tn) dnnkit_multiply_row(3, w, tn)         \
+    }                                                                     \
+  }
 #define dnnkit_multiply_k(u, x, tm, tn, ldb, across)               \
   dnnkit_unroll(j, tn) b[j] = lb[(k * 4 + u) * ldb + j * across];  \
   dnnkit_unroll(i, tm) dnnkit_unroll(j, tn) sums[i][j] = fma((float4)(a[i].x), b[j], sums[i][j]);

@@ -8,14 +8,17 @@
 namespace dnnkit::opencl {
 
 // A group makes bm x bn elements, an item tm x tn of them; `slices` parts of the group each sum over a part of K,
-// `depth` elements of it at a time, and are added up at the end.
+// `depth` elements of it at a time, and are added up at the end. `parts` groups may make the same elements, each over a
+// part of K: the last of them that is ready adds up what all have summed.
 struct product_tile {
-  std::int64_t bm = 16, bn = 32, tm = 4, tn = 4, slices = 1, depth = 16;
+  std::int64_t bm = 16, bn = 32, tm = 4, tn = 4, slices = 1, depth = 16, parts = 1;
 
   constexpr std::int64_t items_of_slice() const { return bm / tm * (bn / tn); }
   constexpr std::int64_t items() const { return items_of_slice() * slices; }
-  // Numbers of a stage of a slice: rows of A, each with four more so that they begin in different banks, and of B.
-  constexpr std::int64_t stage() const { return bm * (depth + 4) + depth * bn; }
+  // Can items be in fours of two by two, of which two have the same rows and two the same columns?
+  constexpr bool has_pairs() const { return bm / tm % 2 == 0 && bn / tn % 2 == 0; }
+  // Numbers of a stage of a slice, by k: of A, with four more so that they begin in different banks, and of B.
+  constexpr std::int64_t stage() const { return depth * (bm + 4 + bn); }
   // Numbers in local memory: two stages a slice, later the slices' sums.
   constexpr std::int64_t local() const { return std::max(2 * slices * stage(), slices * bm * bn); }
 
@@ -27,11 +30,13 @@ struct product_gpu {
   std::int64_t compute_units = 132;
   std::int64_t group_local = 12 << 10, unit_local = 56 << 10;  // floats of local memory a group may have, a unit has
   std::int64_t group_items = 512, unit_items = 2048, unit_registers = 64 << 10;
+  std::int64_t parts = 16;  // groups that may hand over sums to each other; 1 where what one writes others may not see
 };
 
-// M x K by K x N, `batch` of them.
+// M x K by K x N, `batch` of them. is_gathered: elements of B are read one by one, whatever N is.
 struct product_extents {
   std::int64_t m = 1, n = 1, k = 1, batch = 1;
+  bool is_gathered = false;
 };
 
 namespace detail {
@@ -68,48 +73,69 @@ inline constexpr double clocks_of_launch = 4800;
 
 // Clocks that a product takes with a tile. A group's stage takes its multiplications and loads, the longer the fewer
 // items there are to hide what the others wait for; or what comes from the second cache, which all units share; and a
-// barrier. Numbers are fitted to the tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl
-// --sweep, launches one behind the other): the tile chosen takes 1.03 of the time of the best on average.
+// barrier, which those of other groups overlap in part. What follows the product is a turn for every element of an
+// item. Numbers are fitted to the tiles of 20 products and 12 convolutions of one tap on an H100 (bench_opencl --sweep,
+// launches one behind the other): the tile chosen takes 1.04 of the time of the best on average, and 1.05 of eight
+// other products.
 constexpr double clocks_of_tile(const product_extents& x, const product_tile& t, const product_gpu& gpu) {
-  constexpr double lanes = 128, warp = 32, warps_for_half = 4.9, clocks_of_stage = 360, clocks_of_slices = 140;
-  constexpr double of_load = 20, of_sum = 12.4, bytes_a_clock = 25.4;
+  constexpr double lanes = 128, warp = 32, warps_for_half = 5.2, clocks_of_stage = 270, overlap_of_stages = 0.38;
+  constexpr double of_load = 20, bytes_a_clock = 17.25, clocks_of_turn = 89, of_slice = 4.5;
+  constexpr double clocks_of_fences = 1900, of_element = 94, of_part = 14;
   const auto real = [](std::int64_t n) { return static_cast<double>(n); };
-  const std::int64_t groups = divided_up(x.batch * divided_up(x.m, t.bm) * divided_up(x.n, t.bn), gpu.compute_units);
+  const std::int64_t groups =
+      divided_up(x.batch * divided_up(x.m, t.bm) * divided_up(x.n, t.bn) * t.parts, gpu.compute_units);
   const std::int64_t warps = divided_up(t.items(), static_cast<std::int64_t>(warp));
-  const std::int64_t registers = warps * 32 * (t.tm * t.tn * 5 / 4 + 128);
+  const std::int64_t items = t.items_of_slice(), columns = t.bn * t.depth / (x.n % 4 == 0 && !x.is_gathered ? 4 : 1);
+  const std::int64_t loads = divided_up(t.bm * t.depth / 4, items) + divided_up(columns, items);
+  const std::int64_t registers = warps * 32 * divided_up(t.tm * t.tn * 3 / 2 + 48 + 4 * loads, 8) * 8;
   const std::int64_t resident = std::max<std::int64_t>(
       1, std::min({groups, gpu.unit_local / t.local(), gpu.unit_items / t.items(), gpu.unit_registers / registers}));
-  const double share = t.tm * t.tn >= 64 ? 1.19 : t.tm * t.tn >= 32 ? 1.31 : 0.96;  // of the multiplications a clock
-  const double stages = real(divided_up(x.k, t.depth * t.slices));
-  const std::int64_t items = t.items_of_slice(), columns = x.n % 4 == 0 ? t.bn * t.depth / 4 : t.bn * t.depth;
-  const double loads = real(divided_up(t.bm * t.depth / 4, items) + divided_up(columns, items));
+  double share = t.tm * t.tn >= 64 ? 1.62 : t.tm * t.tn >= 32 ? 1.31 : 1.01;  // of the multiplications a clock
+  if (!t.has_pairs()) share /= 1.15;
+  const double stages = real(divided_up(x.k, t.depth * t.slices * t.parts));
   const double work =
-      (real(t.bm * t.bn * t.depth * t.slices) / share + of_load * real(t.items()) * loads) / lanes * stages;
+      (real(t.bm * t.bn * t.depth * t.slices) / share + of_load * real(t.items() * loads)) / lanes * stages;
   const double bytes = 4 * real((t.bm + t.bn) * t.depth * t.slices) * stages;
-  const double sums = of_sum * real(t.slices * t.bm * t.bn) / lanes;
-  return clocks_of_launch + in_batches(groups, resident, [&](double n) {
+  const double elements = real(t.bm * t.bn) / lanes;
+  const double written = t.parts > 1 ? of_element * elements : 0;  // for others
+  const double turn = clocks_of_turn + of_slice * real(t.slices);
+  const double added = t.parts > 1 ? clocks_of_fences + of_part * real(t.parts) * elements : 0;
+  return clocks_of_launch + added + in_batches(groups, resident, [&](double n) {
            const double hidden = n * real(warps) / (n * real(warps) + warps_for_half);
-           return together(n * work / hidden, n * bytes / bytes_a_clock) + clocks_of_stage * stages +
-                  (t.slices > 1 ? clocks_of_slices : 0) + n * sums;
+           return together(n * work / hidden, n * bytes / bytes_a_clock) +
+                  clocks_of_stage * stages / (1 + overlap_of_stages * (n - 1)) + n * written +
+                  turn * real(divided_up(t.bm * t.bn, t.items()));
          });
 }
 
 }  // namespace detail
 
 // Calls visit(tile) with the tiles that a group of the GPU has room for. depth: stages have this depth; 0: any of the
-// table.
+// table. Where tiles are fewer than compute units, also with so many groups a tile that a unit has one or two.
 constexpr void for_product_tiles(const product_extents& x, std::int64_t depth, const product_gpu& gpu, auto visit) {
-  constexpr product_tile shapes[] = {{64, 64, 8, 8}, {64, 96, 8, 4}, {64, 64, 8, 4}, {32, 64, 8, 4}, {32, 96, 8, 4},
-                                     {32, 32, 8, 4}, {32, 64, 4, 4}, {32, 56, 8, 4}, {32, 32, 4, 4}, {16, 64, 4, 4},
-                                     {16, 32, 4, 4}, {16, 28, 4, 4}, {16, 16, 4, 4}};
-  constexpr std::int64_t slices[] = {1, 2, 4, 8, 16}, depths[] = {32, 16, 8}, fewest_items = 64;
+  constexpr product_tile shapes[] = {{64, 128, 8, 8}, {64, 96, 8, 8}, {64, 64, 8, 8}, {64, 96, 8, 4}, {64, 64, 8, 4},
+                                     {40, 96, 8, 4},  {40, 64, 8, 4}, {32, 96, 8, 4}, {32, 64, 8, 4}, {32, 56, 8, 4},
+                                     {32, 32, 8, 4},  {32, 64, 4, 4}, {32, 32, 4, 4}, {16, 64, 4, 4}, {16, 32, 4, 4},
+                                     {16, 28, 4, 4},  {16, 16, 4, 4}};
+  constexpr std::int64_t slices[] = {1, 2, 4, 8, 16}, depths[] = {32, 16, 8}, fewest_items = 64, fewest_stages = 4;
+  const auto visit_parts = [&](product_tile t) {
+    visit(t);
+    const std::int64_t tiles = x.batch * detail::divided_up(x.m, t.bm) * detail::divided_up(x.n, t.bn);
+    const std::int64_t most = std::min(gpu.parts, x.k / (fewest_stages * t.depth * t.slices));
+    for (std::int64_t groups_of_unit : {1, 2}) {
+      const std::int64_t before = t.parts;
+      t.parts = std::max(before, std::min(groups_of_unit * gpu.compute_units / tiles, most));
+      if (t.parts > before) visit(t);
+    }
+  };
   for (product_tile t : shapes)
     for (std::int64_t s : slices) {
       t.slices = s;
       if (t.items() < fewest_items || t.items() > gpu.group_items) continue;
       for (std::int64_t d : depths) {
         t.depth = depth == 0 ? d : depth;
-        if (t.local() <= gpu.group_local && (t.depth * s <= x.k || t.items_of_slice() * s == fewest_items)) visit(t);
+        if (t.local() <= gpu.group_local && (t.depth * s <= x.k || t.items_of_slice() * s == fewest_items))
+          visit_parts(t);
         if (depth != 0) break;
       }
     }

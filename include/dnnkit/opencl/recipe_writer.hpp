@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A recipe as OpenCL C: what all families of kernels write. A kernel has for each operand of its step the buffer that
 // the operand lies in (b0, b1 ...) and the element of it where the operand begins (o0, o1 ...); p0, p1 ... point there.
-// Behind them come the step's extents (e0, e1 ...), which are not known before symbols have values.
+// Behind them come the step's extents (e0, e1 ...), which are not known before symbols have values, and, where
+// work-groups hand sums over to each other (work_size.hpp), `handed` and `arrived`, the counters.
 // Coordinates are variables whose names begin with one letter: c0, c1 ... are those of the iteration space.
 #pragma once
 
@@ -80,6 +81,7 @@ template <class Set> class recipe_writer {
     for (std::size_t i = 0; i < operands(); ++i)
       out << (i == 0 ? "" : ",") << "global " << type_of(i) << "*b" << i << ",uint o" << i;
     for (std::size_t i = 0; i < step_extents(); ++i) out << ",int e" << i;
+    if (work.counters != 0) out << ",volatile global float4*handed,volatile global int*arrived";
     out << "){\n";
     for (std::size_t i = 0; i < operands(); ++i)
       out << "global " << type_of(i) << "*p" << i << "=b" << i << "+o" << i << ";\n";

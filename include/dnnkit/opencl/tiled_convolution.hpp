@@ -34,6 +34,7 @@ template <class Set> struct convolution_shape {
         out(weight[0].value() / op.group) {
     extents = {.m = out, .n = 1, .k = in * over.taps(), .batch = input[0].value() * op.group};
     for (std::size_t i = 0; i < axes; ++i) extents.n *= w.space()[i + 2].value();
+    extents.is_gathered = !is_pointwise();
   }
 
   // May a tap lie outside of the input?

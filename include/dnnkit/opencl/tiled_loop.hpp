@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The kernel behind products and convolutions, C[m][n] = sum over k of A[m][k] B[k][n], with tiles in local memory and
-// registers: a group makes a tile of C (product_tile.hpp), an item tm rows of it, bm / tm apart, and tn columns in
-// fours. A stage is read into registers while the one before is multiplied, so there are two in local memory. Slices of
-// the group sum over parts of K; their sums are added in local memory, always in the same order, where the epilogue
-// reads each element once and stores neighbours side by side.
+// registers: a group makes a tile of C (product_tile.hpp), an item tm rows and tn columns of it, both in fours. A stage
+// is read into registers while the one before is multiplied, so there are two in local memory. Slices of the group sum
+// over parts of K; their sums are added in local memory, always in the same order, where the epilogue reads each
+// element once and stores neighbours side by side.
+//
+// Where several groups make a tile, each writes its sums to memory and then counts itself; the one that finds all
+// others counted adds them up, in the order of K whoever it is. What OpenCL 1.2 says of groups is less than that needs:
+// that what was written before a fence is seen by whoever sees a later atomic. Devices do that for volatile data, which
+// no first-level cache keeps, with the fence that dnnkit_publish (expression.hpp) is.
 #pragma once
 
 #include <cstdint>
@@ -36,20 +41,30 @@ template <class Set> class tiled_loop {
 
   // result(sum) writes what stores the element m, n of C.
   constexpr void write(const auto& a, const auto& b, auto result) {
-    steps_ = detail::divided_up(stages(), t_.slices);
+    steps_ = detail::divided_up(stages(), t_.slices * t_.parts);
     w_.out << "// " << w_.self.anchor.name << ' ' << x_.m << 'x' << x_.n << 'x' << depth_.count;
     if (x_.batch != 1) w_.out << ", " << x_.batch << " of them";
     w_.out << ": tiles of " << t_.bm << 'x' << t_.bn << ", " << t_.tm << 'x' << t_.tn << " an item, " << t_.slices
-           << (t_.slices == 1 ? " slice" : " slices") << " of K, stages of " << t_.depth << '\n';
+           << (t_.slices == 1 ? " slice" : " slices") << " of K, stages of " << t_.depth;
+    if (t_.parts != 1) w_.out << ", " << t_.parts << " groups a tile";
+    w_.out << '\n';
     w_.comment_nodes();
     w_.out << "__attribute__((reqd_work_group_size(" << t_.items() << ",1,1)))\n";
     const std::int64_t rows = detail::divided_up(x_.m, t_.bm), columns = detail::divided_up(x_.n, t_.bn);
-    w_.begin(rows * columns * x_.batch, t_.items());
+    tiles_ = rows * columns * x_.batch;
+    work_size work;
+    work.known = tiles_ * t_.parts;
+    work.group_size = t_.items();
+    if (t_.parts != 1) work.counters = tiles_, work.handed_numbers = work.known * t_.bm * t_.bn;
+    w_.begin(work);
     w_.out << "local float4 work[" << t_.local() / 4
            << "];\nconst int id=get_local_id(0),group=get_group_id(0),slice=id/" << t_.items_of_slice() << ",t=id%"
-           << t_.items_of_slice() << ";\nconst int n0=group%" << columns << '*' << t_.bn << ",m0=group/" << columns
-           << '%' << rows << '*' << t_.bm << ",z=group/" << columns * rows << ";\nconst int row=t/" << across()
-           << ",column=t%" << across() << ";\n";
+           << t_.items_of_slice() << ";\n";
+    if (t_.parts != 1) w_.out << "const int tile=group%" << tiles_ << ",share=group/" << tiles_ << ";\n";
+    const std::string_view tile = t_.parts != 1 ? "tile" : "group";
+    w_.out << "const int n0=" << tile << '%' << columns << '*' << t_.bn << ",m0=" << tile << '/' << columns << '%'
+           << rows << '*' << t_.bm << ",z=" << tile << '/' << columns * rows << ";\n";
+    place_items();
     a.begin();
     stages(a, b);
     sums(result);
@@ -58,6 +73,16 @@ template <class Set> class tiled_loop {
 
  private:
   constexpr std::int64_t across() const { return t_.bn / t_.tn; }
+  constexpr std::int64_t down() const { return t_.bm / t_.tm; }
+  constexpr std::int64_t pitch_of_a() const { return t_.bm + 4; }
+
+  // Which of the tile's items this is. Items with the same rows and items with the same columns are neighbours, or next
+  // to each other's: local memory then serves sixteen of them at once, not eight.
+  constexpr void place_items() {
+    w_.out << "const int row=t/";
+    if (t_.has_pairs()) w_.out << 2 * across() << "*2+t%2,column=t/4%" << across() / 2 << "*2+t/2%2;\n";
+    else w_.out << across() << ",column=t%" << across() << ";\n";
+  }
   constexpr std::int64_t stages() const {
     return depth_.channels != 0 ? detail::divided_up(depth_.count, depth_.channels * depth_.period)
                                 : detail::divided_up(depth_.count, t_.depth);
@@ -72,18 +97,18 @@ template <class Set> class tiled_loop {
     w_.out << "sums[i][j]=(float4)(0);\nfor(int s=0;s<=" << steps_ << ";++s){\n";
     registers("fa", a.walk, t_.bm * t_.depth, nt);
     registers("fb", b.walk, t_.bn * t_.depth, nt);
-    w_.out << "if(s<" << steps_
-           << "){  // the next stage into registers\nconst int stage=" << (t_.slices == 1 ? "" : "slice*");
-    if (t_.slices != 1) w_.out << steps_ << '+';
+    w_.out << "if(s<" << steps_ << "){  // the next stage into registers\nconst int stage=";
+    if (t_.parts != 1) w_.out << "share*" << t_.slices * steps_ << '+';
+    if (t_.slices != 1) w_.out << "slice*" << steps_ << '+';
     w_.out << "s;\n";
     fetch("fa", 'm', a, t_.bm, x_.m, nt);
     fetch("fb", 'n', b, t_.bn, x_.n, nt);
     w_.out << "}\nif(s>0){  // this stage is multiplied\n";
     multiply();
     w_.out << "}\nif(s<" << steps_ << "){\nlocal float*const la=(local float*)(mine+s%2*" << t_.stage() / 4
-           << "),*const lb=la+" << t_.bm * (t_.depth + 4) << ";\n";
-    put("fa", a.walk, t_.bm, nt, true);
-    put("fb", b.walk, t_.bn, nt, false);
+           << "),*const lb=la+" << t_.depth * pitch_of_a() << ";\n";
+    put("fa", "la", 'm', a.walk, t_.bm, pitch_of_a());
+    put("fb", "lb", 'n', b.walk, t_.bn, t_.bn);
     w_.out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
   }
 
@@ -128,7 +153,7 @@ template <class Set> class tiled_loop {
       is_conditional = true;
       return w_.out;
     };
-    const std::int64_t covered = steps_ * t_.slices;
+    const std::int64_t covered = steps_ * t_.slices * t_.parts;
     if (depth_.channels == 0) {
       if (covered * t_.depth > depth_.count) condition() << "k<" << depth_.count;
     } else {
@@ -151,42 +176,49 @@ template <class Set> class tiled_loop {
     w_.out << "}\n}\n";
   }
 
-  // From registers into local memory: A by rows, B by k.
-  constexpr void put(std::string_view name, staged_walk walk, std::int64_t lines, std::int64_t nt, bool is_a) {
-    begin_share(is_a ? 'm' : 'n', walk, lines, nt);
-    const std::int64_t pitch = is_a ? t_.depth + 4 : t_.bn;
-    const std::string_view place = is_a ? "la[lm*" : "lb[lk*", rest = is_a ? "+lk" : "+ln";
+  // From registers into local memory, by k: lines `pitch` apart.
+  constexpr void put(std::string_view name, std::string_view to, char line, staged_walk walk, std::int64_t lines,
+                     std::int64_t pitch) {
+    begin_share(line, walk, lines, t_.items_of_slice());
+    const auto place = [&](std::int64_t more) -> source_writer& {
+      w_.out << to << "[lk*" << pitch << "+l" << line;
+      if (more != 0) w_.out << '+' << more;
+      return w_.out << ']';
+    };
     if (!walk.by_four) {
-      w_.out << place << pitch << rest << "]=" << name << "[q];\n";
-    } else if (walk.along_k == is_a) {
-      w_.out << "*(local float4*)&" << place << pitch << rest << "]=" << name << "[q];\n";
+      place(0) << '=' << name << "[q];\n";
+    } else if (!walk.along_k) {
+      w_.out << "*(local float4*)&";
+      place(0) << '=' << name << "[q];\n";
     } else {
       for (int u = 0; u < 4; ++u)
-        w_.out << place << pitch << rest << '+' << u * pitch << "]=" << name << "[q]."
-               << "xyzw"[u] << ";\n";
+        place(u * pitch) << '=' << name << "[q]."
+                         << "xyzw"[u] << ";\n";
     }
     w_.out << "}\n}\n";
   }
 
   constexpr void multiply() {
-    const std::int64_t lda = t_.depth / 4 + 1;
-    w_.out << "local const float4*const la=mine+(s-1)%2*" << t_.stage() / 4 << "+row*" << lda
-           << ",*const lb=mine+(s-1)%2*" << t_.stage() / 4 << '+' << t_.bm * lda << "+column;\n";
-    w_.out << "dnnkit_multiply(" << t_.tm << ',' << t_.tn / 4 << ',' << t_.bm / t_.tm * lda << ',' << t_.bn / 4 << ','
-           << across() << ',' << t_.depth / 4 << ")\n";
+    const std::int64_t lda = pitch_of_a() / 4;
+    w_.out << "local const float4*const la=mine+(s-1)%2*" << t_.stage() / 4 << "+row,*const lb=mine+(s-1)%2*"
+           << t_.stage() / 4 << '+' << t_.depth * lda << "+column;\n";
+    w_.out << "dnnkit_multiply_stage(" << t_.tm / 4 << ',' << t_.tn / 4 << ',' << lda << ',' << t_.bn / 4 << ','
+           << down() << ',' << across() << ',' << t_.depth << ")\n";
   }
 
   constexpr void sums(auto result) {
     const std::int64_t tile = t_.bm * t_.bn;
-    w_.out << "// the slices' sums are added, and stored through what follows the product\n";
+    w_.out << "// the slices' sums are added"
+           << (t_.parts == 1 ? ", and stored through what follows the product\n" : "\n");
     unroll("i", t_.tm);
     unroll("j", t_.tn / 4);
     w_.out << "work[";
     if (t_.slices != 1) w_.out << "slice*" << tile / 4 << '+';
-    w_.out << "(row+i*" << t_.bm / t_.tm << ")*" << t_.bn / 4 << "+column+j*" << across()
-           << "]=sums[i][j];\nbarrier(CLK_LOCAL_MEM_FENCE);\nlocal const float*const all=(local const float*)work;\n";
-    w_.out << "for(int e=id;e<" << tile << ";e+=" << t_.items() << "){\nconst int m=m0+e/" << t_.bn << ",n=n0+e%"
-           << t_.bn << ";\n";
+    w_.out << "(row*4+i/4*" << down() * 4 << "+i%4)*" << t_.bn / 4 << "+column+j*" << across()
+           << "]=sums[i][j];\nbarrier(CLK_LOCAL_MEM_FENCE);\n";
+    if (t_.parts != 1) add_parts();
+    w_.out << "local const float*const all=(local const float*)work;\nfor(int e=id;e<" << tile << ";e+=" << t_.items()
+           << "){\nconst int m=m0+e/" << t_.bn << ",n=n0+e%" << t_.bn << ";\n";
     const bool cuts_m = x_.m % t_.bm != 0, cuts_n = x_.n % t_.bn != 0;
     if (cuts_m || cuts_n) {
       w_.out << "if(";
@@ -196,18 +228,47 @@ template <class Set> class tiled_loop {
     }
     w_.out << "{\n";
     const expression sum(w_.out, 't', w_.out.new_name());
-    w_.out << "const float " << sum << "=all[e]";
-    for (std::int64_t s = 1; s < t_.slices; ++s) w_.out << "+all[e+" << s * tile << ']';
+    w_.out << "const float " << sum << '=';
+    add_slices("all", t_.parts == 1 ? t_.slices : 1, tile);
     w_.out << ";\n";
     result(sum);
     w_.out << "}\n}\n";
+    if (t_.parts != 1) w_.out << "}\n";
+  }
+
+  // "all[e]+all[e+96]": the same element of all slices, or parts, `size` apart.
+  constexpr void add_slices(std::string_view from, std::int64_t count, std::int64_t size) {
+    w_.out << from << "[e]";
+    for (std::int64_t s = 1; s < count; ++s) w_.out << '+' << from << "[e+" << s * size << ']';
+  }
+
+  // The sums of this group go to the others. Leaves the sums of all in local memory, in the last group, for which what
+  // follows is; the condition stays open.
+  constexpr void add_parts() {
+    const std::int64_t fours = t_.bm * t_.bn / 4;
+    w_.out << "volatile global float4*const theirs=handed+tile*" << t_.parts * fours << ";\nfor(int e=id;e<" << fours
+           << ";e+=" << t_.items() << ")theirs[share*" << fours << "+e]=";
+    add_slices("work", t_.slices, fours);
+    w_.out << ";\n// the last group of the tile adds up the sums of all, and stores them through what follows the "
+              "product\nlocal int*const last=(local int*)work;\nmem_fence(CLK_GLOBAL_MEM_FENCE);\n"
+              "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nif(id==0){\ndnnkit_publish();\n*last=atomic_inc(&"
+              "arrived[tile])=="
+           << t_.parts - 1
+           << ";\nif(*last){\ndnnkit_publish();\narrived[tile]=0;\n}\n}\n"
+              "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nconst int is_last=*last;\n"
+              "barrier(CLK_LOCAL_MEM_FENCE);\nif(is_last){\nfor(int e=id;e<"
+           << fours << ";e+=" << t_.items() << "){\nfloat4 of[" << t_.parts << "];\n";
+    unroll("p", t_.parts);
+    w_.out << "of[p]=theirs[p*" << fours << "+e];\nfloat4 sum=of[0];\n";
+    unroll("p", t_.parts - 1);
+    w_.out << "sum+=of[p+1];\nwork[e]=sum;\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n";
   }
 
   recipe_writer<Set>& w_;
   product_extents x_;
   staged_depth depth_;
   product_tile t_;
-  std::int64_t steps_ = 1;
+  std::int64_t steps_ = 1, tiles_ = 1;
 };
 
 }  // namespace dnnkit::opencl

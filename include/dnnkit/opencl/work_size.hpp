@@ -21,6 +21,9 @@ struct work_size {
   std::array<std::uint16_t, max_rank> others{};  // which of the step's extents are factors, too
   std::size_t other_count = 0;
   std::int64_t per_group = 1, group_size = 1;
+  // Work-groups that sum over parts of the same elements hand their sums over in so many numbers, and each set of such
+  // groups has a counter, which is zero before and after. 0: none do.
+  std::int64_t handed_numbers = 0, counters = 0;
 
   // The elements of these extents that are `chosen`.
   static constexpr work_size of(std::span<const plan::local_extent> extents, auto chosen) {

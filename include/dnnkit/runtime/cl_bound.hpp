@@ -17,6 +17,7 @@
 #include "dnnkit/plan/possible_steps.hpp"
 #include "dnnkit/runtime/buffer_sizes.hpp"
 #include "dnnkit/runtime/cl_commands.hpp"
+#include "dnnkit/runtime/cl_handover.hpp"
 #include "dnnkit/runtime/cl_run.hpp"
 #include "dnnkit/runtime/cl_weights.hpp"
 
@@ -37,6 +38,7 @@ class cl_bound {
         table_(table),
         weights_(std::move(weights)),
         line_(std::make_shared<cl_line>(weights_->device())),
+        handover_(weights_->device(), line_->queue(), plan.steps, kernels),
         ports_(plan.inputs.size() + plan.results.size()),
         fetched_(plan.buffers.size()),
         conditions_(plan.buffers.size()) {
@@ -70,7 +72,7 @@ class cl_bound {
     if (!take_memory(bytes, static_cast<std::size_t>(placed.bytes), may_grow)) return false;
     is_bound_ = false;  // until all of the following has been done, which fails only where nothing else works either
     for (std::size_t i = 0; i < launches_.size(); ++i)
-      if (!idle[i]) launches_[i].set(operands_of(plan_.steps[i], placed), extents_of_step(extents, i));
+      if (!idle[i]) launches_[i].set(operands_of(plan_.steps[i], placed), extents_of_step(extents, i), handover_);
     refusals_ = possible.reasons();
     write_commands(possible, idle, bytes, placed);
     values_.assign(values.begin(), values.end());
@@ -262,6 +264,7 @@ class cl_bound {
   const symbol_table& table_;
   std::shared_ptr<const cl_weights> weights_;
   std::shared_ptr<cl_line> line_;
+  cl_handover handover_;
   std::vector<cl_launch> launches_;  // by step
   cl_room arena_;
   std::vector<cl_room> ports_;  // of the inputs in order, then of the outputs

@@ -12,6 +12,7 @@
 #include "dnnkit/opencl/kernels.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/runtime/cl_device.hpp"
+#include "dnnkit/runtime/cl_handover.hpp"
 
 namespace dnnkit::detail {
 
@@ -37,8 +38,8 @@ class cl_launch {
     if (most >= std::int64_t{1} << 31)
       throw error("kernels for OpenCL count with 32 bits", step_, "fewer than 2^31 elements", std::to_string(most));
   }
-  // Operands and extents of the step.
-  void set(std::span<const cl_operand> operands, std::span<const std::int64_t> extents) {
+  // Operands and extents of the step; and `handover`, of at least the kernels' needs.
+  void set(std::span<const cl_operand> operands, std::span<const std::int64_t> extents, const cl_handover& handover) {
     cl_uint i = 0;
     for (const cl_operand& o : operands) {
       cl_check(clSetKernelArg(kernel_.get(), i++, sizeof o.memory, &o.memory), "giving " + step_ + " a buffer");
@@ -48,6 +49,9 @@ class cl_launch {
       const auto extent = static_cast<cl_int>(e);
       cl_check(clSetKernelArg(kernel_.get(), i++, sizeof extent, &extent), "giving " + step_ + " an extent");
     }
+    if (work_.counters != 0)
+      for (const cl_mem memory : {handover.numbers(), handover.counters()})
+        cl_check(clSetKernelArg(kernel_.get(), i++, sizeof memory, &memory), "giving " + step_ + " a buffer");
     groups_ = static_cast<std::size_t>(work_.groups(extents));
   }
   // Starts it behind what is in the queue; a kernel without work is left out. With `event`, which is that of its end.

@@ -15,6 +15,7 @@
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/runtime/cl_cache.hpp"
 #include "dnnkit/runtime/cl_device.hpp"
+#include "dnnkit/runtime/cl_handover.hpp"
 #include "dnnkit/runtime/cl_launch.hpp"
 #include "dnnkit/runtime/cl_program.hpp"
 #include "dnnkit/runtime/stored_data.hpp"
@@ -33,7 +34,8 @@ class cl_weights {
     program_ = detail::cl_builder(device_, kernels).program(detail::cl_cache::of_environment());
     const auto queue = device_.make_queue();
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) fill(plan, b, file, queue.get());
-    for (const plan::step& s : plan.setup_steps) compute(plan, s, kernels[s.kernel], queue.get());
+    const detail::cl_handover handover(device_, queue.get(), plan.setup_steps, kernels);
+    for (const plan::step& s : plan.setup_steps) compute(plan, s, kernels[s.kernel], queue.get(), handover);
     detail::cl_check(clFinish(queue.get()), "computing what depends on weights");
     keep_what_steps_read(plan);
   }
@@ -67,14 +69,15 @@ class cl_weights {
         clEnqueueWriteBuffer(queue, data_[b].get(), CL_TRUE, 0, from.size(), from.data(), 0, nullptr, nullptr),
         "copying weights");
   }
-  void compute(const plan_view& plan, const plan::step& s, const opencl::kernel_text& text, cl_command_queue queue) {
+  void compute(const plan_view& plan, const plan::step& s, const opencl::kernel_text& text, cl_command_queue queue,
+               const detail::cl_handover& handover) {
     if (s.extents.count != 0)
       throw error("what is computed from weights has a symbolic shape", std::string(plan.text_of(s.name)));
     std::vector<detail::cl_operand> operands;
     for (std::int32_t b : plan.numbers_of(s.operands))
       operands.push_back({data_[static_cast<std::size_t>(b)].get(), 0});
     detail::cl_launch launch(program_.get(), plan, s, text);
-    launch.set(operands, {});
+    launch.set(operands, {}, handover);
     launch.start(queue);
   }
   void keep_what_steps_read(const plan_view& plan) {
