@@ -20,6 +20,7 @@
 #include "dnnkit/pass/pipeline.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 #include "tests/support/harness.hpp"
+#include "tests/support/random_graph.hpp"
 #include "tests/support/random_source.hpp"
 
 namespace dk = dnnkit;
@@ -279,6 +280,22 @@ TEST_CASE("the beam goes on where greed is stuck: two steps, of which the first 
   CHECK(work(stuck) == work(g));
   CHECK(work(found) < 0.62 * work(g));  // the matrix-vector products, from the right
   CHECK(dk::verify(found).str() == "");
+}
+
+TEST_CASE("sweeps that look where others have changed something leave nothing that a look everywhere finds") {
+  std::size_t rewritten = 0;
+  for (const std::uint64_t seed : harness::seeds(1, 1500)) {
+    dk::builder b;
+    random_graph(b, seed * 0x2545f4914f6cdd1du,
+                 {.least_operators = 8, .most_operators = 40, .symbols = seed % 2 == 1, .chains = true, .idioms = true})
+        .build();
+    const dk::graph g = dk::passes::expand_composites::run(b.value());
+    dk::graph once = greedy::run(g), twice = greedy::run(once), first = g;
+    const double left = work(once);
+    CHECK_MESSAGE(work(twice) == left, "DNNKIT_SEED=" << seed << "\n" << harness::describe(b.value()));
+    rewritten += left < work(first);
+  }
+  CHECK(rewritten > 0);
 }
 
 TEST_CASE("the beam finds the best brackets of four matrices, whatever brackets it begins with") {
