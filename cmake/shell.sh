@@ -4,6 +4,9 @@
 # What configuring and building everything needs.
 build_packages=(g++ cmake ninja-build doctest-dev libeigen3-dev libfmt-dev libpng-dev libcxxopts-dev ocl-icd-opencl-dev
                 pocl-opencl-icd)
+# What tests/format.sh and tests/cross/run.sh need besides.
+format_packages=(clang-format-14)
+cross_packages=(cmake ninja-build doctest-dev g++-aarch64-linux-gnu qemu-user)
 
 say() { printf '== %s\n' "$*"; }
 

@@ -34,7 +34,7 @@ target_compile_options(test_headers PRIVATE ${DNNKIT_WARNING_OPTIONS} $<$<BOOL:$
 
 # Users compile the library as their own, with warnings as errors, and see what only an optimising compiler warns of.
 add_test(NAME headers/warnings
-         COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O3 -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}/include -c
+         COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O3 -Wall -Wextra -Werror ${DNNKIT_ROOMY_OPTIONS} -I${PROJECT_SOURCE_DIR}/include -c
                  ${CMAKE_CURRENT_LIST_DIR}/fixtures/program.cpp -o ${CMAKE_CURRENT_BINARY_DIR}/headers/program.o)
 set_tests_properties(headers/warnings PROPERTIES LABELS headers TIMEOUT 300)
 
