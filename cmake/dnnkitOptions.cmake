@@ -27,7 +27,10 @@ if(dnnkit_kept LESS 1000000)
 elseif(dnnkit_kept GREATER 3000000)
   set(dnnkit_kept 3000000)
 endif()
-set(DNNKIT_ROOMY_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=${dnnkit_kept}>")
+set(DNNKIT_ROOMY_OPTIONS "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(DNNKIT_ROOMY_OPTIONS --param=ggc-min-heapsize=${dnnkit_kept})
+endif()
 
 # The places in sources that errors of models name, of programs that are installed: without the folder they were compiled in.
 set(DNNKIT_INSTALLED_OPTIONS -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)

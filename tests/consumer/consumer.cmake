@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Builds the consumer project in both ways in which a user gets dnnkit: consumer/find_package and consumer/fetch_content.
 # The first takes the generator of models that was installed; the second compiles it, which takes long.
-set(flags "")
+set(flags ${DNNKIT_ROOMY_OPTIONS})
 if(DNNKIT_NATIVE)
   string(APPEND flags " -march=native")
-endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  string(APPEND flags " --param=ggc-min-heapsize=${dnnkit_kept}")  # as DNNKIT_ROOMY_OPTIONS
 endif()
 foreach(way IN ITEMS find_package fetch_content)
   if(way STREQUAL find_package AND NOT TARGET dnnkit_tool)  # which is installed, too
