@@ -15,8 +15,22 @@ set(DNNKIT_WARNING_OPTIONS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werro
 list(APPEND DNNKIT_WARNING_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>")
 
 # Constant expressions leave much garbage behind, which g++ collects again and again unless it may keep a gigabyte: a tenth
-# of the time of a large unit. For units of which many are compiled, not for what is measured.
-set(DNNKIT_ROOMY_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>")
+# of the time of a large unit. Behind a collection g++ 12 is slow, too: it looks for holes among what is left. Units that take
+# more than two gigabytes, where the first collection is then, take a third less time without one. So it may keep more,
+# up to three gigabytes, where each processor's share of the memory is larger. For units of which many are compiled, not for
+# what is measured.
+cmake_host_system_information(RESULT dnnkit_memory QUERY TOTAL_PHYSICAL_MEMORY)  # in megabytes
+cmake_host_system_information(RESULT dnnkit_processors QUERY NUMBER_OF_LOGICAL_CORES)
+math(EXPR dnnkit_kept "${dnnkit_memory} * 400 / ${dnnkit_processors}")  # in kilobytes; a collection waits for twice as much
+if(dnnkit_kept LESS 1000000)
+  set(dnnkit_kept 1000000)
+elseif(dnnkit_kept GREATER 3000000)
+  set(dnnkit_kept 3000000)
+endif()
+set(DNNKIT_ROOMY_OPTIONS "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(DNNKIT_ROOMY_OPTIONS --param=ggc-min-heapsize=${dnnkit_kept})
+endif()
 
 # The places in sources that errors of models name, of programs that are installed: without the folder they were compiled in.
 set(DNNKIT_INSTALLED_OPTIONS -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)

@@ -4,6 +4,9 @@
 # What configuring and building everything needs.
 build_packages=(g++ cmake ninja-build doctest-dev libeigen3-dev libfmt-dev libpng-dev libcxxopts-dev ocl-icd-opencl-dev
                 pocl-opencl-icd)
+# What tests/format.sh and tests/cross/run.sh need besides.
+format_packages=(clang-format-14)
+cross_packages=(cmake ninja-build doctest-dev g++-aarch64-linux-gnu qemu-user)
 
 say() { printf '== %s\n' "$*"; }
 
@@ -34,13 +37,15 @@ jobs() {
   echo $((processors < by_memory ? processors : by_memory))
 }
 
-# build_preset PRESET [TARGET...]: configures build/PRESET and builds the targets, all of them by default.
+# build_preset PRESET [TARGET...]: configures build/PRESET, with what stands in the array configure_options, and builds the
+# targets, all of them by default.
+configure_options=()
 build_preset() {
   local preset=$1 target targets=()
   shift
   for target in "$@"; do targets+=(--target "$target"); done
   say "building preset $preset${*:+: $*}"
-  cmake --preset "$preset" --log-level=WARNING
+  cmake --preset "$preset" "${configure_options[@]}" --log-level=WARNING
   cmake --build --preset "$preset" --parallel "$(jobs)" "${targets[@]}"
 }
 

@@ -28,8 +28,6 @@ namespace dnnkit::tool {
 
 namespace {
 
-using path = std::filesystem::path;
-
 // Units that one object is made of: the program itself, which has no instruction set of its own, or the kernels of one.
 struct group_of_units {
   std::string isa;
@@ -52,7 +50,8 @@ std::string closed_kernels(const std::string& name, const std::string& isa) { re
 constexpr std::string_view name_of_program = "main";
 
 // Takes out what a build has written next to the program, and the folder where nobody else has put a file.
-void remove_sources(const path& folder, const std::string& name, const std::vector<group_of_units>& groups) {
+void remove_sources(const std::filesystem::path& folder, const std::string& name,
+                    const std::vector<group_of_units>& groups) {
   std::vector<std::string> files{name + ".hpp", "compiler.log"};
   for (const group_of_units& group : groups) {
     for (const std::string& unit : group.names)
@@ -66,9 +65,10 @@ void remove_sources(const path& folder, const std::string& name, const std::vect
 }
 
 // The sources of the program, and the names of its units.
-std::vector<group_of_units> write_sources(const dnnkit::graph& g, const path& file, const path& folder,
-                                          onnx::kernel_units units, const std::vector<std::string>& isas,
-                                          onnx::linked_data linked, const std::vector<onnx::feedback_names>& feedbacks,
+std::vector<group_of_units> write_sources(const dnnkit::graph& g, const std::filesystem::path& file,
+                                          const std::filesystem::path& folder, onnx::kernel_units units,
+                                          const std::vector<std::string>& isas, onnx::linked_data linked,
+                                          const std::vector<onnx::feedback_names>& feedbacks,
                                           const std::vector<std::string_view>& left_out) {
   const std::string name = onnx::model_name(file);
   std::filesystem::create_directories(folder);
@@ -95,8 +95,8 @@ std::vector<std::string> joined(std::vector<std::string> words, const std::vecto
 // The kernels of an instruction set as one object, of which nothing but the function that returns them can be seen
 // (cpu/kernel_version.hpp): first all units together, then without the names.
 std::array<command_line, 2> commands_to_close(const std::vector<std::string>& compiler,
-                                              const std::vector<std::string>& objects, const path& closed,
-                                              const path& log) {
+                                              const std::vector<std::string>& objects,
+                                              const std::filesystem::path& closed, const std::filesystem::path& log) {
   const char* given = std::getenv("OBJCOPY");
   const std::string open = closed.string() + ".open";
   return {command_line{
@@ -159,6 +159,7 @@ int build(int argc, char** argv) {
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
   if (!arguments->count("output")) throw error("is missing", "--output");
+  using path = std::filesystem::path;
   const path program = (*arguments)["output"].as<std::string>();
   if (!program.has_filename() || is_directory(program))
     throw error("is a folder", "--output", "a file", program.string());

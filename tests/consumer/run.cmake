@@ -18,10 +18,7 @@ endfunction()
 
 # configure(FOLDER OPTION...): the consumer project, for the processor that the tool was compiled for.
 set(consumer ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0)
-if(NATIVE)
-  list(APPEND consumer -DCMAKE_CXX_FLAGS=-march=native)
-endif()
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 "-DCMAKE_CXX_FLAGS=${FLAGS}")
 function(configure folder)
   step(${consumer} -B ${folder} ${ARGN})
 endfunction()

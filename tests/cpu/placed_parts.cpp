@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: no_sanitize
+// LABELS: no_sanitize alone
 // OPTIONS: -O1
 // Kernels that write parts of joined images where the whole has them, and kernels that read them there.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

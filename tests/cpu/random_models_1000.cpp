@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: sanitize
+// LABELS: sanitize alone
 // OPTIONS: -O1
 // Random models of the seeds from 1000 on: kernels of many operators against the reference evaluator.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -6,6 +6,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source cmake/shell.sh
 
-require_packages cmake ninja-build doctest-dev g++-aarch64-linux-gnu qemu-user
+require_packages "${cross_packages[@]}"
 build_preset aarch64 tests/all
 exec ctest --preset aarch64 --parallel "$(jobs)" --no-label-summary --no-tests=error "$@"

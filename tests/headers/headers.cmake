@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # Every header compiles by itself, without warnings.
 #
-# A header that some test includes before anything else is shown to do so by that test. Every other one gets a unit of its
-# own, and one unit includes all of them together, twice and without run-time type information. Nobody waits for these
-# units but who asks for the target test_headers.
+# A header that some test includes before anything else, in a unit of its own, is shown to do so by that test. Every other one
+# gets a unit of its own (all but a few where tests are grouped: groups.cmake), and one unit includes all of them together,
+# twice and without run-time type information. Nobody waits for these units but who asks for the target test_headers.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/dnnkit/*.hpp)
 # Those of one instruction set are compiled with its flags: by cpu/micro/isa, and for NEON by tests/cross/run.sh.
 list(FILTER headers EXCLUDE REGEX "cpu/micro/isa_(sse2|avx2|avx512|avx512_vnni|avx512_amx|neon)\\.hpp$")
 set(includes_of_all ${headers})
-foreach(source IN LISTS sources)  # those of tests/CMakeLists.txt
+foreach(source IN LISTS sources_alone)  # of tests/CMakeLists.txt
   file(STRINGS ${PROJECT_SOURCE_DIR}/tests/${source} includes REGEX "^#include")
   list(GET includes 0 first)
   if(first MATCHES "[<\"](dnnkit/.*)[>\"]")
@@ -34,7 +34,7 @@ target_compile_options(test_headers PRIVATE ${DNNKIT_WARNING_OPTIONS} $<$<BOOL:$
 
 # Users compile the library as their own, with warnings as errors, and see what only an optimising compiler warns of.
 add_test(NAME headers/warnings
-         COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O3 -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}/include -c
+         COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O3 -Wall -Wextra -Werror ${DNNKIT_ROOMY_OPTIONS} -I${PROJECT_SOURCE_DIR}/include -c
                  ${CMAKE_CURRENT_LIST_DIR}/fixtures/program.cpp -o ${CMAKE_CURRENT_BINARY_DIR}/headers/program.o)
 set_tests_properties(headers/warnings PROPERTIES LABELS headers TIMEOUT 300)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: no_sanitize
+// LABELS: no_sanitize alone
 // Test that a traced run allocates nothing; the sanitizers replace operator new themselves.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

@@ -21,6 +21,7 @@
 
 using namespace dnnkit;
 using namespace onnx_models;
+using onnx_models::graph_of;  // not the one of dnnkit/compile.hpp
 
 TEST_CASE("names of nodes and weights are kept, and the numbers are right") {
   graph_of g;

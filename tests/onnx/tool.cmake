@@ -7,4 +7,5 @@ if(TARGET dnnkit_tool)
   add_test(NAME onnx/operator_table COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/operator_table.sh $<TARGET_FILE:dnnkit_tool>)
   add_test(NAME onnx/kernel_counts COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/kernel_counts.sh $<TARGET_FILE:dnnkit_tool> ${PROJECT_SOURCE_DIR}/tests/zoo)
   set_tests_properties(onnx/tool onnx/operator_table onnx/kernel_counts PROPERTIES LABELS onnx TIMEOUT 600 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER};CMAKE=${CMAKE_COMMAND}")
+  set_tests_properties(onnx/tool PROPERTIES COST 1000)  # first: it takes longest
 endif()

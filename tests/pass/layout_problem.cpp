@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// OPTIONS: -O2
 // What is selected on random graphs of up to twelve values, against all orders that these values could have, copies in
 // a second order included, by the same costs: within one per cent of the least. How near the rules come that say in
 // larger graphs of which values costs are asked.

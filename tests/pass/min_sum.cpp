@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// OPTIONS: -O1
 // The least sum of functions of few variables, against every assignment there is.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/pass/min_sum.hpp"

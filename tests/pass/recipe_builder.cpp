@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: alone
 // Recipes of long chains: what the passes need of memory grows as the number of operators.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/pass/recipe_builder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: opencl no_sanitize
+// LABELS: opencl no_sanitize alone
 // A device that fails: too little memory, calls that are refused, a device that is lost. Each is an error, behind which
 // the session can be used or says that it cannot.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: opencl no_sanitize
+// LABELS: opencl no_sanitize alone
 // Programs are built once: sessions share them, and the cache on disk keeps them. A cache that is damaged is written
 // anew, and one that cannot be written is done without.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

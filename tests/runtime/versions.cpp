@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LABELS: no_sanitize
+// LABELS: no_sanitize alone
 // One program with kernels for several instruction sets: which one it runs with, and that its digits are read right
 // with it. versions.sh runs this program with each of them, and looks at its objects.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -8,6 +8,7 @@
 
 using namespace dnnkit;
 using namespace onnx_models;
+using onnx_models::graph_of;  // not the one of dnnkit/compile.hpp
 
 namespace {
 
