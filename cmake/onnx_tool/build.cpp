@@ -192,7 +192,9 @@ int build(int argc, char** argv) {
       write_sources(g, file, folder, units, isas, linked_data_of(*arguments), feedbacks, left_out);
 
   const path log = folder / "compiler.log";
-  const std::vector<std::string> compiler = compiler_and_options(log);
+  std::size_t units_in_all = 0;
+  for (const group_of_units& group : groups) units_in_all += group.names.size();
+  const std::vector<std::string> compiler = compiler_and_options(log, std::min(jobs, units_in_all));
   const std::string_view processor = isas.empty() ? " -march=native" : "";
   const std::string flags =
       arguments->count("flags") ? (*arguments)["flags"].as<std::string>() : fmt::format("-O3{}", processor);

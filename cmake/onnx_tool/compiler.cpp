@@ -6,7 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -14,6 +17,8 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "dnnkit/core/error.hpp"
 
@@ -97,8 +102,34 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+namespace {
+
+// In kilobytes, what this process and others can have: of the machine, and of the control group where there is one.
+std::uint64_t available_memory() {
+  std::uint64_t least = 0;
+  std::ifstream machine("/proc/meminfo");
+  for (std::string word; least == 0 && machine >> word;)
+    if (word == "MemAvailable:") machine >> least;
+  std::uint64_t limit = 0, used = 0;  // "max" where there is none, which is no number
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used)
+    least = std::min(least, (limit - std::min(used, limit)) / 1024);
+  return least;
+}
+
+// g++ collects garbage whenever twice as much lies there as it may keep, 128 megabytes by default; constant expressions
+// leave gigabytes of it. A network is compiled in a fifth less time without collections, and takes up to twice the
+// memory: two fifths of what is there for one of `jobs` compilers, two gigabytes at most. A power of two, so that the
+// command is the same as last time, which caches of compilations look at.
+std::string kept_garbage(std::size_t jobs) {
+  constexpr std::uint64_t least = 1 << 17, most = 1 << 21;
+  return fmt::format("--param=ggc-min-heapsize={}",
+                     std::bit_floor(std::clamp(available_memory() * 2 / 5 / jobs, least, most)));
+}
+
+}  // namespace
+
 // Room for constant expressions: cmake/dnnkitOptions.cmake.
-std::vector<std::string> compiler_and_options(const std::filesystem::path& log) {
+std::vector<std::string> compiler_and_options(const std::filesystem::path& log, std::size_t jobs) {
   const char* const variable = std::getenv("CXX");
   const std::string given = variable == nullptr ? "" : variable;
   std::error_code unknown;
@@ -119,7 +150,8 @@ std::vector<std::string> compiler_and_options(const std::filesystem::path& log) 
     options.insert(options.end(), {"-fconstexpr-steps=2147483647", "-fbracket-depth=4096"});
   else
     options.insert(options.end(), {"-fconstexpr-ops-limit=2147483647", "-fconstexpr-loop-limit=10000000",
-                                   "-fno-gnu-unique"});  // the names of such data cannot be hidden
+                                   "-fno-gnu-unique",  // the names of such data cannot be hidden
+                                   kept_garbage(jobs)});
   words.insert(words.end(), options.begin(), options.end());
   return words;
 }
