@@ -16,9 +16,9 @@ struct command_line {
   std::filesystem::path log;
 };
 
-// The compiler with the options that models need, of which `jobs` are to run at once: the one that the environment variable CXX names, else c++; words in
-// front of it are a launcher, as in "ccache g++", and options behind it are kept. `log` is for what it says of itself.
-// Raises dnnkit::error where it cannot be run.
+// The compiler with the options that models need, of which `jobs` are to run at once: the one that the environment
+// variable CXX names, else c++; words in front of it are a launcher, as in "ccache g++", and options behind it are
+// kept. `log` is for what it says of itself. Raises dnnkit::error where it cannot be run.
 std::vector<std::string> compiler_and_options(const std::filesystem::path& log, std::size_t jobs);
 
 // "-O3 -march=native" as words.

@@ -165,6 +165,25 @@ TEST_CASE("pools: largest and average, padding that counts and that does not, ro
   });
 }
 
+TEST_CASE("tensors one behind the other along any axis, computed ones and views among them") {
+  check(
+      [](dk::builder& g, random_source& r) {
+        const std::int64_t a = r.between(1, 5), b = r.between(1, 6), c = r.between(1, 4);
+        const tensor x = g.input("x", f32, {a, b, c}), y = g.input("y", f32, {b, a, c}), z = g.input("z", f32, {1, c});
+        const tensor turned = dk::transpose(y, {.perm = {1, 0, 2}});
+        for (const std::int64_t axis : {0, 1, -1}) {
+          const std::string number = std::to_string(axis + 1);
+          g.output("apart" + number, dk::relu(dk::concat({dk::exp(x), turned, x}, {.axis = axis})) * 2.0);
+          g.output("product" + number,
+                   dk::concat({dk::matmul(x, g.weight("w" + number, {c, c})), turned}, {.axis = axis}));
+        }
+        g.output("widened", dk::concat({x + z, dk::expand(z, {a, 2, c})}, {.axis = 1}));
+        g.output("weights", dk::matmul(x, dk::concat({g.weight("u", {c, 3}), g.weight("v", {c, 2})}, {.axis = 1})));
+        g.output("one", dk::concat({dk::tanh(x)}, {.axis = 1}));
+      },
+      6);
+}
+
 TEST_CASE("truth values are read, computed and stored") {
   check([](dk::builder& g, random_source& r) {
     const std::int64_t n = r.between(1, 9);

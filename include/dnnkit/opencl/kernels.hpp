@@ -14,6 +14,7 @@
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/opencl/attention.hpp"
 #include "dnnkit/opencl/choose_family.hpp"
+#include "dnnkit/opencl/concat.hpp"
 #include "dnnkit/opencl/convolution.hpp"
 #include "dnnkit/opencl/grouped_rows.hpp"
 #include "dnnkit/opencl/map.hpp"
@@ -57,6 +58,7 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
   else if (write_chosen_family(w, choose_family(w))) return w.draft;
   else if (anchor.id == id_of<op::conv>) write_convolution(w);
   else if (anchor.id == id_of<op::matmul>) write_product(w);
+  else if (anchor.id == id_of<op::concat>) write_concat(w);
   else if (anchor.id == id_of<op::max_pool>) write_pool<op::max_pool>(w);
   else if (anchor.id == id_of<op::average_pool>) write_pool<op::average_pool>(w);
   else if (!write_grouped_rows(w) && !write_rows(w)) w.fail(anchor.name, "there is no OpenCL kernel for this operator");

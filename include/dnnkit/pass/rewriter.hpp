@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rewriting a graph by rules, to a fixed point. A sweep finds where rules apply, takes of these places those that save
 // most, as long as they do not overlap, and builds the graph anew. (DNNFusion, section 3.4.2: greedily, by what is
-// saved.) Sweeps behind the first look where the one before has changed something. Where no place saves anything, a beam
-// search looks behind places that do not.
+// saved.) Sweeps behind the first look where the one before has changed something. Where no place saves anything, a
+// beam search looks behind places that do not.
 #pragma once
 
 #include <cstddef>
@@ -77,9 +77,9 @@ class rewriter {
     std::size_t which = 0;
     double debt = 0;
   };
-  // What a rewriting leaves of a graph: of nodes of the one before, their numbers now; of the one now, the nodes that came,
-  // from the first to the one behind the last of each place, values whose readers see something else, and nodes that
-  // were the root of a place.
+  // What a rewriting leaves of a graph: of nodes of the one before, their numbers now; of the one now, the nodes that
+  // came, from the first to the one behind the last of each place, values whose readers see something else, and nodes
+  // that were the root of a place.
   struct changes {
     struct range {
       std::size_t first = 0, last = 0;
