@@ -453,7 +453,7 @@ fi
 export DNNKIT_CACHE=$PWD/opencl_cache POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable
 unset DNNKIT_OPENCL_DEVICE
 for wrong in cuda opencl_small ""; do
-  says 2 "--target: is no target of programs,expected cpu or opencl,found $wrong" "$tool" build "$small" -o refused_target --target "$wrong"
+  says 2 "--target: is no target of programs,expected cpu or opencl${wrong:+,found $wrong}" "$tool" build "$small" -o refused_target --target "$wrong"
 done
 for option in --isa=avx2 --kernel-parts=2 --most-scalar=5; do
   says 2 "${option%=*}: is for the target cpu,found --target opencl" "$tool" build "$small" -o refused_target --target opencl $option
