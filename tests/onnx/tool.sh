@@ -458,7 +458,7 @@ done
 for option in --isa=avx2 --kernel-parts=2 --most-scalar=5; do
   says 2 "${option%=*}: is for the target cpu,found --target opencl" "$tool" build "$small" -o refused_target --target opencl $option
 done
-says 1 "the target opencl has no kernels for this model,Gather" env CXX=no-such-compiler "$tool" build "$encoder" -o refused_target --target opencl
+says 1 "the target opencl has no kernels for this model,LSTM of kernel 'lstm': there is no OpenCL kernel" env CXX=no-such-compiler "$tool" build "$2/../../examples/assets/speech.onnx" -o refused_target --target opencl
 [ ! -e refused_target.source ] || fail "sources were written of what is no program for OpenCL"
 says 0 "in 1 unit" "$tool" build "$small" -o on_device --target opencl --flags -O0 --keep-source
 grep -q "dk::compile<small, dk::targets::opencl>" on_device.source/main.cpp || fail "the program is not for OpenCL"
