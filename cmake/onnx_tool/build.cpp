@@ -17,12 +17,14 @@
 #include "cmake/onnx_tool/compiler.hpp"
 #include "cmake/onnx_tool/instruction_sets.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "cmake/onnx_tool/opencl_kernels.hpp"
 #include "cmake/onnx_tool/plan_options.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/kernel_parts.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/inspect/scalar_kernels.hpp"
 #include "dnnkit/onnx/generate_files.hpp"
+#include "dnnkit/source/layer_names.hpp"
 
 namespace dnnkit::tool {
 
@@ -68,12 +70,14 @@ void remove_sources(const std::filesystem::path& folder, const std::string& name
 std::vector<group_of_units> write_sources(const dnnkit::graph& g, const std::filesystem::path& file,
                                           const std::filesystem::path& folder, onnx::kernel_units units,
                                           const std::vector<std::string>& isas, onnx::linked_data linked,
+                                          onnx::program_target target,
                                           const std::vector<onnx::feedback_names>& feedbacks,
                                           const std::vector<std::string_view>& left_out) {
   const std::string name = onnx::model_name(file);
   std::filesystem::create_directories(folder);
   onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, units, isas, feedbacks, left_out));
-  onnx::write_if_changed(folder / fmt::format("{}.cpp", name_of_program), onnx::program_source(name, file, linked));
+  onnx::write_if_changed(folder / fmt::format("{}.cpp", name_of_program),
+                         onnx::program_source(name, file, linked, target));
   std::vector<group_of_units> groups{{{}, {std::string(name_of_program)}}};
   const auto write = [&](group_of_units& group, std::size_t first) {
     for (std::size_t part = first; part < units.parts; ++part) {
@@ -121,6 +125,29 @@ void name_scalar_kernels(const plan::plan_draft& plan, const cxxopts::ParseResul
   std::cerr << text;
 }
 
+// What --target says. Raises dnnkit::error for another word, and beside opencl for options that are about the
+// processor's kernels.
+onnx::program_target target_of(const cxxopts::ParseResult& arguments) {
+  const std::string name = arguments["target"].as<std::string>();
+  if (name == "cpu") return onnx::program_target::cpu;
+  if (name != "opencl") throw error("is no target of programs", "--target", "cpu or opencl", name);
+  for (const char* option : {"isa", "kernel-parts", "most-scalar"})
+    if (arguments.count(option) != 0)
+      throw error("is for the target cpu", fmt::format("--{}", option), {}, "--target opencl");
+  return onnx::program_target::opencl;
+}
+
+// Raises `refused` with all that no kernels for OpenCL can be made of, where there is anything.
+void refuse_for_opencl(const model& m, const std::vector<std::string_view>& left_out) {
+  constexpr std::size_t most = 10;
+  const std::vector<std::string> problems = problems_for_opencl(with_names_for_logs(m.imported.graph), left_out);
+  if (problems.empty()) return;
+  std::string all;
+  for (std::size_t i = 0; i < std::min(most, problems.size()); ++i) all += "\n  " + problems[i];
+  if (problems.size() > most) all += fmt::format("\n  and {} more", problems.size() - most);
+  throw refused(error("the target opencl has no kernels for this model:" + all, m.file->name()));
+}
+
 }  // namespace
 
 int build(int argc, char** argv) {
@@ -128,14 +155,17 @@ int build(int argc, char** argv) {
   cxxopts::Options options(
       "dnnkit build",
       "Compiles a model to a program that takes --input, --output, --dim, --weights, --threads, --time and --trace, "
-      "and "
-      "--help to explain them. The compiler is the one that the environment variable CXX names, else c++.");
+      "with --target opencl --device and --devices in place of --threads, and --help to explain them. The compiler is "
+      "the one that the environment variable CXX names, else c++.");
   options.add_options()("o,output", "the program", cxxopts::value<std::string>())(
+      "target", "what the program runs on: cpu; or opencl, a device that it chooses when it starts, linked with OpenCL",
+      cxxopts::value<std::string>()->default_value("cpu"))(
       "include", "folder of the library's headers, by default those beside this program",
       cxxopts::value<std::string>())(
       "flags", "flags for the compiler",
       cxxopts::value<std::string>()->default_value(
-          "-O3 -march=native, or -O3 with --isa, for kernels, and -O1 for a program around them that has none itself"))(
+          "-O3 -march=native, or -O3 with --isa, for kernels, and -O1 for a program around them that has none itself, "
+          "or whose kernels are OpenCL's"))(
       "isa",
       "instruction sets that the program has kernels for and chooses from when it starts: some of sse2, avx2, avx512, "
       "avx512_vnni, avx512_amx and neon, as in avx2,avx512; the environment variable DNNKIT_ISA of the program names "
@@ -163,6 +193,8 @@ int build(int argc, char** argv) {
   const path program = (*arguments)["output"].as<std::string>();
   if (!program.has_filename() || is_directory(program))
     throw error("is a folder", "--output", "a file", program.string());
+  const onnx::program_target target = target_of(*arguments);
+  const bool on_opencl = target == onnx::program_target::opencl;
   std::vector<std::string> isas;
   if (arguments->count("isa") != 0)
     for (const instruction_set& set : sets_named((*arguments)["isa"].as<std::string>())) isas.emplace_back(set.name);
@@ -183,23 +215,28 @@ int build(int argc, char** argv) {
         "the state has other extents behind each run, for which no program has memory; `dnnkit generate` writes the "
         "model, whose dnnkit::model_session has reserve()",
         fmt::format("--feedback {}={}", growing->output, growing->input));
-  const plan::plan_draft plan = logged_plan(m, {{}, left_out});
-  name_scalar_kernels(plan, *arguments);
-  const onnx::kernel_units units = parts > 0 ? onnx::kernel_units{parts} : units_that_pay(plan, jobs, isas.empty());
+  onnx::kernel_units units{std::max<std::size_t>(1, parts)};
+  if (on_opencl) {  // whose kernels are texts in the program's one unit
+    refuse_for_opencl(m, left_out);
+  } else {
+    const plan::plan_draft plan = logged_plan(m, {{}, left_out});
+    name_scalar_kernels(plan, *arguments);
+    if (parts == 0) units = units_that_pay(plan, jobs, isas.empty());
+  }
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
   const std::vector<group_of_units> groups =
-      write_sources(g, file, folder, units, isas, linked_data_of(*arguments), feedbacks, left_out);
+      write_sources(g, file, folder, units, isas, linked_data_of(*arguments), target, feedbacks, left_out);
 
   const path log = folder / "compiler.log";
   std::size_t units_in_all = 0;
   for (const group_of_units& group : groups) units_in_all += group.names.size();
   const std::vector<std::string> compiler = compiler_and_options(log, std::min(jobs, units_in_all));
-  const std::string_view processor = isas.empty() ? " -march=native" : "";
+  const std::string_view processor = isas.empty() && !on_opencl ? " -march=native" : "";
   const std::string flags =
       arguments->count("flags") ? (*arguments)["flags"].as<std::string>() : fmt::format("-O3{}", processor);
   const std::vector<std::string> words = joined(compiler, words_of(flags));
-  const bool kernels_apart = (units.parts > 1 && units.first > 0) || !isas.empty();
+  const bool kernels_apart = (units.parts > 1 && units.first > 0) || !isas.empty() || on_opencl;
   const std::vector<std::string> words_of_program =
       kernels_apart && !arguments->count("flags") ? joined(compiler, words_of(fmt::format("-O1{}", processor))) : words;
   std::vector<command_line> compilations;
@@ -223,6 +260,7 @@ int build(int argc, char** argv) {
     }
     link.words = joined(link.words, objects);
   }
+  if (on_opencl) link.words.emplace_back("-lOpenCL");
   link.words = joined(link.words, {"-o", absolute(program).string(), "-pthread"});
   std::cerr << fmt::format("compiling {} in {} unit{}, {} at once\n", printable(file.filename().string()),
                            compilations.size(), compilations.size() == 1 ? "" : "s",

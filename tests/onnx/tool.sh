@@ -449,6 +449,46 @@ if [ "$(uname -m)" = x86_64 ]; then
   says 2 "DNNKIT_ISA: is no instruction set that the program can run with,found neon" env DNNKIT_ISA=neon ./everywhere --input x=x.npy
 fi
 
+# Programs for OpenCL: the same results, on the device that they are told.
+export DNNKIT_CACHE=$PWD/opencl_cache POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable
+unset DNNKIT_OPENCL_DEVICE
+for wrong in cuda opencl_small ""; do
+  says 2 "--target: is no target of programs,expected cpu or opencl${wrong:+,found $wrong}" "$tool" build "$small" -o refused_target --target "$wrong"
+done
+for option in --isa=avx2 --kernel-parts=2 --most-scalar=5; do
+  says 2 "${option%=*}: is for the target cpu,found --target opencl" "$tool" build "$small" -o refused_target --target opencl $option
+done
+says 1 "the target opencl has no kernels for this model,LSTM of kernel 'lstm': there is no OpenCL kernel" env CXX=no-such-compiler "$tool" build "$2/../../examples/assets/speech.onnx" -o refused_target --target opencl
+[ ! -e refused_target.source ] || fail "sources were written of what is no program for OpenCL"
+says 0 "in 1 unit" "$tool" build "$small" -o on_device --target opencl --flags -O0 --keep-source
+grep -q "dk::compile<small, dk::targets::opencl>" on_device.source/main.cpp || fail "the program is not for OpenCL"
+says 0 "in 1 unit" "$tool" build "$sum" -o stateful_on_device --target opencl --flags -O0 --feedback total=before
+[ ! -e stateful_on_device.source ] || fail "build leaves what it has compiled: $(ls stateful_on_device.source)"
+says 0 "--device NAME|NUMBER,--devices,f32 [1, 2, 4, 4]" ./on_device --help
+! grep -q -- --threads said.txt || fail "a program for OpenCL offers threads: $(cat said.txt)"
+for option in $(grep -o -- "^  --[a-z]*" said.txt); do says 0 "$option" "$tool" build --help; done
+says 2 "--threads: is no option of this program" ./on_device --input x=x.npy --threads 2
+says 2 "--device: is no option of this program" ./program --device 0
+says 0 "0  " ./on_device --devices
+device=$(sed -n 's/^0  //p' said.txt)
+for choice in 0 "$device"; do
+  rm -rf by_device trace.json
+  says 0 "" ./on_device --input x=x.npy --output by_device --device "$choice" --time 3 --trace trace.json
+  grep -qE '^[0-9.]+$' said.txt || fail "the time is missing: $(cat said.txt)"
+  grep -q Conv trace.json || fail "the trace has no kernel: $(cat trace.json)"
+  holds by_device/y.npy $wanted
+done
+[ -n "$(ls opencl_cache)" ] || fail "the built kernels are not kept"
+says 2 "OpenCL: there is no such device,expected number 99,found 0 '${device%%,*}" ./on_device --input x=x.npy --device 99
+says 2 "expected one whose name holds 'no such device',found 0 '${device%%,*}" ./on_device --input x=x.npy --device "no such device"
+mkdir -p no_drivers
+for arguments in --devices "--input x=x.npy"; do
+  says 2 "OpenCL: there is no such device,expected any device,found none; a driver" env OCL_ICD_VENDORS="$PWD/no_drivers" ./on_device $arguments
+done
+says 0 "" ./stateful_on_device --input x=three.npy --output stateful_on_device_runs
+holds stateful_on_device_runs/y.npy -1 -10 -3 -30 -6 -60
+holds stateful_on_device_runs/total.npy 6 60
+
 # Kernels are compiled with -O3 by default, what stands around them with -O1, unless there are so many kernels that its
 # unit has some of them.
 rm -f compiled

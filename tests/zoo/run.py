@@ -98,13 +98,18 @@ def run(name, graph, work, tool, a):
     folder = work / name
     progress(f"{name}: weights")
     path = materialize(graph, folder)
-    program = folder / "program"
+    on_device = a.target != "cpu"
+    program = folder / (f"program_{a.target}" if on_device else "program")
     status, text, _, _ = call([tool, "check", path], 600)
     if status:
         yield {"name": name, "status": "unsupported", "reason": " | ".join(text.strip().splitlines()[:20])[:2000]}
         return
     progress(f"{name}: compiling")
-    done, text, compiled = compile_program(tool, path, program, a.reuse)
+    done, text, compiled = compile_program(tool, path, program, a.reuse, ["--target", a.target] if on_device else [])
+    _, refused, problems = text.partition("has no kernels for this model:")
+    if not done and refused:
+        yield {"name": name, "status": "unsupported", "reason": " | ".join(p.strip() for p in problems.strip().splitlines())}
+        return
     if not done:
         errors = re.findall(r"(?:error|fatal error): .*", text) or [last_line(text) or "stopped after 1200 s"]
         yield {"name": name, "status": "not compiled", "reason": errors[0][:600], **compiled}
@@ -124,6 +129,8 @@ def run(name, graph, work, tool, a):
             for x, value in values.items():
                 np.save(folder / file_name(x), value)
                 command += ["--input", f"{x}={folder / file_name(x)}"]
+            if a.device:
+                command += ["--device", a.device]
             output = folder / "outputs"
             status, text, _, _ = call([*command, "--output", output], 600)
             if status:
@@ -149,8 +156,12 @@ def main():
     parser.add_argument("--no-time", action="store_true", help="compare results only")
     parser.add_argument("--reuse", action="store_true", help="run the programs that were compiled before")
     parser.add_argument("--plan", action="store_true", help="read, check and plan only: no weights, no compiler")
+    parser.add_argument("--target", choices=["cpu", "opencl"], default="cpu", help="what the programs run on")
+    parser.add_argument("--device", help="for --target opencl: the device, by its number or a part of its name")
     parser.add_argument("names", nargs="*", help="graphs; all of the folder when none is named")
     a = parser.parse_args()
+    if a.device and a.target == "cpu":
+        parser.error("--device is for --target opencl")
     names = a.names or sorted(p.stem for p in a.graphs.glob("*.onnx"))
     failures = 0
     for name in names:

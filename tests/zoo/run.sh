@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Compiles the zoo's graphs, runs them and compares them with ONNX Runtime: one JSON object a line.
-#   bash tests/zoo/run.sh [--graphs DIR] [--no-time] [--reuse] [--plan] [NAME ...]
+# With --target opencl on a device, PoCL's say; what has no kernels there is `unsupported`.
+#   bash tests/zoo/run.sh [--graphs DIR] [--no-time] [--reuse] [--plan] [--target opencl [--device NAME]] [NAME ...]
 # Weights, programs and the Python packages go to build/zoo and build/venv. ZOO_TOOL names another tool than the one
 # built in build/release, ZOO_PYTHON a Python that has numpy, onnx and onnxruntime.
 set -euo pipefail

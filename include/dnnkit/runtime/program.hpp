@@ -54,8 +54,18 @@ inline constexpr std::string_view program_usage =
     "                          which all but letters, digits, . _ - ~ is %XX, or out_0.npy of the first where NAME\n"
     "                          is too long\n"
     "  --dim SYMBOL=NUMBER     the value of a symbol; what the inputs' shapes say need not be given\n"
-    "  --weights FILE          weights from another file than the one the program was made with\n"
-    "  --threads N             threads to run on, 1 by default\n"
+    "  --weights FILE          weights from another file than the one the program was made with\n";
+
+inline constexpr std::string_view program_usage_of_threads =
+    "  --threads N             threads to run on, 1 by default\n";
+
+// In its place, of a program whose target has devices.
+inline constexpr std::string_view program_usage_of_devices =
+    "  --device NAME|NUMBER    the device to run on: the first whose name holds NAME, or the one of that number; else\n"
+    "                          what the environment variable DNNKIT_OPENCL_DEVICE says, or the first GPU, or any\n"
+    "  --devices               print the devices there are, each with its number, and do nothing else\n";
+
+inline constexpr std::string_view program_usage_of_times =
     "  --time N                run N times more; the median in milliseconds is the last line\n"
     "  --trace FILE.json       run once more and write the time of every kernel that runs; ui.perfetto.dev shows it\n"
     "  --help                  this text\n";
@@ -66,12 +76,6 @@ inline constexpr std::string_view program_usage_of_states =
     "  files hold as many, and any other is the same in all runs. Outputs have that axis as well. A state begins\n"
     "  with zeros, or with what --input gives for it, and is written as it is behind the last run. --time and\n"
     "  --trace take all these runs for one.\n";
-
-// Of a program whose target has devices.
-inline constexpr std::string_view program_usage_of_devices =
-    "  --device NAME|NUMBER    the device to run on: the first whose name holds NAME, or the one of that number; else\n"
-    "                          what the environment variable DNNKIT_OPENCL_DEVICE says, or the first GPU, or any\n"
-    "  --devices               print the devices there are, each with its number, and do nothing else\n";
 
 inline constexpr std::array<std::string_view, 8> options_with_values{"--input",   "--output", "--dim",   "--weights",
                                                                      "--threads", "--time",   "--trace", "--device"};
@@ -93,7 +97,7 @@ inline std::int64_t number_argument(std::string_view option, std::string_view te
   return n;
 }
 
-// `has_devices`: the program's target has.
+// `has_devices`: the program's target has; they divide the work, whatever threads there are.
 inline program_arguments parse_program_arguments(std::span<char* const> words, bool has_devices = false) {
   program_arguments a;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -112,7 +116,7 @@ inline program_arguments parse_program_arguments(std::span<char* const> words, b
       option = option.substr(0, equals);
     }
     if (std::ranges::find(options_with_values, option) == options_with_values.end() ||
-        (option == "--device" && !has_devices))
+        option == (has_devices ? "--threads" : "--device"))
       throw error("is no option of this program; see --help", std::string(option));
     if (!given && i + 1 == words.size()) throw error("needs a value; see --help", std::string(option));
     const std::string_view value = given ? *given : words[++i];
@@ -422,12 +426,14 @@ template <class Net> int run_program(int argc, char** argv, const program_weight
       std::size_t number = 0;
       for (const std::string& name : backend<typename Net::target>::devices())
         std::cout << number++ << "  " << printable(name) << '\n';
+      if (number == 0) static_cast<void>(typename backend<typename Net::target>::device(""));  // says what is missing
       return 0;
     }
   if (arguments.help) {
     std::cout << "usage: " << argv[0] << " OPTION...\n"
-              << detail::program_usage << (has_devices ? detail::program_usage_of_devices : std::string_view())
-              << detail::network_program<Net>::usage()
+              << detail::program_usage
+              << (has_devices ? detail::program_usage_of_devices : detail::program_usage_of_threads)
+              << detail::program_usage_of_times << detail::network_program<Net>::usage()
               << (weights.path.empty() ? std::string("  weights are part of the program\n")
                                        : "  weights from " + weights.path + "\n")
               << "  " << Net::kernels << " kernels\n";

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What kernels for OpenCL cannot be made of, found out before a compiler runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cmake/onnx_tool/instruction_sets.hpp"
+#include "dnnkit/graph/graph.hpp"
+
+namespace dnnkit::tool {
+
+// Why dnnkit::compile<MODEL, targets::opencl> of a model with this graph, by all passes but those named in `left_out`,
+// would not do: a sentence a kernel; empty where it would.
+std::vector<std::string> problems_for_opencl(dnnkit::graph g, pass_names left_out);
+
+}  // namespace dnnkit::tool
