@@ -517,6 +517,12 @@ chmod +x "a folder/c++" launch stand_in
 says 0 "launched_program" env CXX=" $PWD/launch  $PWD/stand_in -DLAUNCHED" "$tool" build "$small" -o launched_program --flags -O0 -j 2
 [ "$(grep -c '^launched$' launches)" = "$(grep -c '^direct' launches)" ] || fail "the launcher was not used: $(cat launches)"
 [ "$(grep -c '^direct -DLAUNCHED .* -c ' launches)" -ge 1 ] || fail "the option behind the launcher was not used: $(cat launches)"
+grep -Eq '^direct .* --param=ggc-min-heapsize=[0-9]{6,7} .* -c ' launches || fail "g++ may not keep its garbage: $(cat launches)"
+rm launches
+sed 's/^echo "direct/echo clang; &/' stand_in >clang_stand_in
+chmod +x clang_stand_in
+says 0 "launched_program" env CXX="$PWD/clang_stand_in" "$tool" build "$small" -o launched_program --flags -O0
+! grep -q ggc-min-heapsize launches || fail "clang is given an option of g++: $(cat launches)"
 rm launches
 says 0 "direct_program" env CXX="$PWD/a folder/c++" "$tool" build "$small" -o direct_program --flags -O0 -j 2
 grep -q direct launches || fail "a compiler with spaces in its path was not used: $(cat launches)"

@@ -298,6 +298,20 @@ TEST_CASE("sweeps that look where others have changed something leave nothing th
   CHECK(rewritten > 0);
 }
 
+TEST_CASE("a place that gave way to another is looked for again, wherever that has changed something") {
+  using namespace dk::rewrite::names;
+  static constexpr auto two = dk::rewrite::rules_of(
+      dk::rewrite::law::identity, dk::rewrite::rule(dk::pow(b, dk::neg(dk::exp(a))) == b, dk::rewrite::exact),
+      dk::rewrite::rule(dk::log(dk::exp(a)) == a, dk::rewrite::approximates(2)));
+  static constexpr dk::rewrite::rule_list rules = two;
+  dk::builder g;
+  const dk::tensor inner = dk::exp(g.input("x", dk::f32, {8})), outer = dk::neg(inner);
+  g.output("dearer", dk::pow(dk::sin(g.input("y", dk::f32, {8})), outer));  // goes first, and leaves the Exp alone
+  g.output("kept", outer);
+  g.output("other", dk::log(inner));
+  CHECK((dk::passes::apply_rules<rules>::run(g.value()).nodes.size()) == 3);  // Exp, Neg, Sin
+}
+
 TEST_CASE("the beam finds the best brackets of four matrices, whatever brackets it begins with") {
   std::size_t better = 0;
   for (const std::uint64_t seed : harness::seeds(1, 60)) {
