@@ -42,6 +42,12 @@ struct fusion_group {
   vector<std::int32_t> tile = {};
 };
 
+constexpr bool contains(const fusion_group& group, node_id n) {
+  for (std::size_t k = 0; k < group.nodes.count; ++k)
+    if (group.nodes.items[k] == n) return true;
+  return false;
+}
+
 struct fusion_plan {
   vector<fusion_group> groups;  // in an order in which they can run
   // Asked by whoever makes one kernel of several groups; null where the user has no rules.

@@ -11,12 +11,6 @@
 
 namespace dnnkit::detail {
 
-constexpr bool contains(const fusion_group& group, node_id n) {
-  for (node_id m : group.nodes)
-    if (m == n) return true;
-  return false;
-}
-
 // The stored values that a group reads, each once; movement operators are looked through.
 constexpr void find_loads(const graph& g, const fusion_group& group, const vector<std::uint8_t>& stored,
                           vector<value_id>& loads) {

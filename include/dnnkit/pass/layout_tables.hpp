@@ -104,6 +104,8 @@ constexpr bool is_eliminated(const op_info& op) {
   const std::optional<layout_class> c = layout_class_of(op);
   return c && is_eliminated(*c);
 }
+// Is it movement that Table 5 eliminates, by a view of its input?
+constexpr bool is_a_view(const op_info& op) { return op.kind == form::movement && is_eliminated(op); }
 
 }  // namespace dnnkit::plan
 

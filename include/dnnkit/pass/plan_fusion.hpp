@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "dnnkit/core/sort.hpp"
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/pass/fusion_block.hpp"
 #include "dnnkit/pass/fusion_reason.hpp"
 #include "dnnkit/pass/fusion_rules.hpp"
 #include "dnnkit/pass/fusion_seeds.hpp"
+#include "dnnkit/pass/kernel_order.hpp"
 #include "dnnkit/pass/layout_tables.hpp"
 #include "dnnkit/pass/mapping_table.hpp"
 #include "dnnkit/pass/schedule.hpp"
@@ -42,7 +42,8 @@ template <class... Rules> struct plan_fusion {
       if (is_free(n) && is_anchor(n)) grow_from(n);
     store_movement();
     absorb_prologues();
-    return result();
+    return kernel_order(g_, blocks_, [this](node_id n) { note_edges_from(n, n, false, fusion_reason::kernels_wait); })
+        .run();
   }
 
   constexpr plan_fusion(graph& g, known_facts facts, decision_notes notes)
@@ -54,11 +55,7 @@ template <class... Rules> struct plan_fusion {
         notes_(notes) {}
 
   constexpr bool is_setup(node_id n) const { return setup_.items[g_.nodes.items[n].output] != 0; }
-  // Is it an operator that SmartMem's Table 5 eliminates, by a view of its input?
-  constexpr bool is_movement(node_id n) const {
-    const op_info& op = *g_.nodes.items[n].op;
-    return op.kind == form::movement && is_eliminated(op);
-  }
+  constexpr bool is_movement(node_id n) const { return is_a_view(*g_.nodes.items[n].op); }
   constexpr bool is_anchor(node_id n) const { return fusion_blocks::is_anchor(g_.nodes.items[n]); }
   constexpr bool is_free(node_id n) const { return alive_.items[n] != 0 && blocks_.group_of(n) == none; }
 
@@ -164,12 +161,6 @@ template <class... Rules> struct plan_fusion {
       const node_id source = source_of(v);
       if (source != none && is_free(source) && is_setup(source) == block.setup && !contains(block, source)) return true;
     }
-    return false;
-  }
-
-  static constexpr bool contains(const fusion_group& block, node_id n) {
-    for (std::size_t k = 0; k < block.nodes.count; ++k)
-      if (block.nodes.items[k] == n) return true;
     return false;
   }
 
@@ -444,81 +435,6 @@ template <class... Rules> struct plan_fusion {
         if (!contains(block, g_.at(v).producer) && g_.at(v).type.dims == whole) ++large;
       }
     return large <= 1;
-  }
-
-  // Kernels in a runnable order (that of their last nodes, corrected where kernels interleave).
-  constexpr fusion_plan result() {
-    fusion_plan plan;
-    vector<fusion_group> groups = blocks_.take();
-    plan.groups.reserve(groups.count);
-    vector<std::size_t> waiting;
-    for (std::size_t k = 0; k < groups.count; ++k)
-      if (!groups.items[k].nodes.empty()) waiting.push_back(k);
-    merge_sort(waiting, [&](std::size_t a, std::size_t b) {
-      return groups.items[a].nodes.back() < groups.items[b].nodes.back();
-    });
-    vector<std::uint8_t> ready(g_.values.size(), 0);
-    std::uint8_t* const is_ready = ready.items;
-    for (std::size_t v = 0; v < ready.count; ++v) is_ready[v] = g_.values.items[v].from != origin::node;
-    // Those that had to wait for one behind them stay at the front, in order.
-    std::size_t first = 0;
-    while (first < waiting.count) {
-      std::size_t next = first;
-      while (next < waiting.count && !can_run(groups.items[waiting.items[next]], is_ready)) ++next;
-      if (next == waiting.count) {
-        if (break_up(groups, waiting, first)) continue;
-        const node& n = g_.node_at(groups.items[waiting.items[first]].nodes.back());
-        g_.error << g_.label_of(n) << " waits for itself: the graph's nodes are in no order in which they can run";
-        return plan;
-      }
-      fusion_group& group = groups[waiting[next]];
-      for (std::size_t i = 0; i < group.outputs.count; ++i) is_ready[group.outputs.items[i]] = 1;
-      plan.groups.push_back(static_cast<fusion_group&&>(group));
-      for (; next > first; --next) waiting[next] = waiting[next - 1];
-      ++first;
-    }
-    return plan;
-  }
-
-  // Kernels waiting[first], ... wait for each other: one of them becomes a kernel for each of its nodes. What another
-  // kernel stores as well is left to that one. False when all are of one node, and it is the nodes that wait.
-  constexpr bool break_up(vector<fusion_group>& groups, vector<std::size_t>& waiting, std::size_t first) {
-    std::size_t next = first;
-    while (next < waiting.size() && groups[waiting[next]].nodes.size() == 1) ++next;
-    if (next == waiting.size()) return false;
-    const fusion_group broken = groups[waiting[next]];
-    for (std::size_t k = 0; k < broken.nodes.size(); ++k)
-      note_edges_from(broken.nodes[k], broken.nodes[k], false, fusion_reason::kernels_wait);
-    waiting.erase(waiting.begin() + next);
-    for (node_id n : broken.nodes) {
-      fusion_group single{{n}, {}, none, g_.nodes.items[n].op->properties.map, broken.setup};
-      const value_id v = g_.nodes.items[n].output;
-      bool stored = is_movement(n) && !blocks_.is_given_out(v);
-      for (std::size_t k = first; k < waiting.size(); ++k)
-        for (value_id o : groups[waiting[k]].outputs) stored = stored || o == v;
-      if (stored || blocks_.check(single) != fusion_reason::nothing) continue;
-      waiting.push_back(groups.size());
-      groups.push_back(static_cast<fusion_group&&>(single));
-    }
-    return true;
-  }
-
-  // Are all values that the kernel loads, and the conditions on which it runs, stored by then?
-  constexpr bool can_run(const fusion_group& group, const std::uint8_t* is_ready) const {
-    if (const guard_sets& guards = blocks_.guards(); !guards.empty() && !group.setup)
-      for (const branch& b : guards.set(guards.of_kernel(g_, group.nodes)))
-        if (is_ready[b.condition] == 0) return false;
-    for (std::size_t k = 0; k < group.nodes.count; ++k) {
-      const slice_of inputs = g_.nodes.items[group.nodes.items[k]].inputs;
-      for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)
-        for (value_id v = g_.operands.items[i]; v != none && is_ready[v] == 0;) {
-          const node_id p = g_.values.items[v].producer;
-          if (contains(group, p)) break;
-          if (!is_movement(p)) return false;
-          v = g_.input_of(g_.nodes.items[p], 0);
-        }
-    }
-    return true;
   }
 
   graph& g_;
