@@ -11,7 +11,7 @@ from explained import chosen, megabytes, table, tool
 
 # Passes that replace operators by others that compute the same numbers by a law of arithmetic.
 ALGEBRA = ["expand powers", "products of vectors", "share reductions", "apply rules", "share shifts",
-           "fold scales into products", "sum convolutions", "merge siblings"]
+           "fold normalizations into convolutions", "fold scales into products", "sum convolutions", "merge siblings"]
 MODELS = ["gpt2", "bert_base", "swin_t"]
 HEADING = ["model", "passes", "operators", "MFLOP", "kernels", "intermediates written, MB", "predicted, ms", "rules"]
 

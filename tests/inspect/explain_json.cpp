@@ -135,8 +135,8 @@ TEST_CASE("digits: a line for each kernel and decision, and the totals") {
   CHECK(has(conv1, "\"layout\": \"channels last, halo axis 2: 1+1 axis 3: 1+1\""));
   CHECK(has(conv1, "\"name\": \"x\", \"access\": \"read\""));
   CHECK(has(conv1, "\"type\": \"f32\", \"shape\": [1, 1, 8, 8], \"storage\": \"graph input\", \"offset\": null"));
-  CHECK(line_with(text, {"\"verdict\": \"folded\"", "\"operators\": \"Mul 'bn1'\"", "\"result\": \"Conv 'conv1'\""}) !=
-        "");
+  CHECK(line_with(text, {"\"verdict\": \"folded\"", "\"operators\": \"BatchNormalization 'bn1'\"",
+                         "\"result\": \"Conv 'conv1'\""}) != "");
   CHECK(line_with(text, {"\"pass\": \"plan fusion\"", "\"verdict\": \"not fused\"",
                          "\"reason\": \"one anchor a kernel\"", "\"meaning\": \"an anchor is"}) != "");
   CHECK(line_with(text, {"\"pass\": \"select layouts\"", "\"verdict\": \"halo\"", "\"value\": \"MaxPool\""}) != "");

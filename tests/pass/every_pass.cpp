@@ -40,6 +40,7 @@ constexpr expectation expectations[] = {
     {"propagate values", licence::exact, 100},
     {"byte functions", licence::rounds, 150},
     {"quantised products", licence::rounds, 100},
+    {"fold normalizations into convolutions", licence::rounds, 150},
     {"expand composites", licence::exact, 4},
     {"expand powers", licence::rounds, 100},
     {"products of vectors", licence::rounds, 150},

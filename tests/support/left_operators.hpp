@@ -12,11 +12,12 @@
 
 namespace harness {
 
-// The operators that a run of the graph computes behind Pass, but for movement, by name: those that depend on weights
-// alone are computed before. What is wrong where the graph is then not legal, or computes something else.
-template <class Pass> std::string left_operators(const dnnkit::graph& model, std::uint64_t seed = 1) {
+// The operators that a run of the graph computes behind First and Pass, but for movement, by name: those that depend on
+// weights alone are computed before. What is wrong where the graph is then not legal, or computes something else.
+template <class Pass, class First = dnnkit::passes::expand_composites>
+std::string left_operators(const dnnkit::graph& model, std::uint64_t seed = 1) {
   if (!model.error.empty()) return model.error.str();
-  const dnnkit::graph g = dnnkit::passes::expand_composites::run(model), after = Pass::run(g);
+  const dnnkit::graph g = First::run(model), after = Pass::run(g);
   if (const dnnkit::text wrong = dnnkit::verify(after); !wrong.view().empty()) return wrong.str();
   const test_data data = random_data(g, seed);
   const auto expected = reference(g, data), found = reference(after, data);
@@ -35,10 +36,10 @@ template <class Pass> std::string left_operators(const dnnkit::graph& model, std
   }
   return operators;
 }
-template <class Pass> std::string left_operators(auto build) {
+template <class Pass, class First = dnnkit::passes::expand_composites> std::string left_operators(auto build) {
   dnnkit::builder b;
   build(b);
-  return left_operators<Pass>(b.value());
+  return left_operators<Pass, First>(b.value());
 }
 
 }  // namespace harness

@@ -29,6 +29,8 @@ inline constexpr operator_parts dear_operators[] = {
     {.id = id_of<op::reciprocal>, .simple = 0, .divisions = 1},
     {.id = id_of<op::softsign>, .simple = 2, .divisions = 1},
     {.id = id_of<op::sqrt>, .simple = 0, .roots = 1},
+    {.id = id_of<op::normalizing_scale>, .simple = 1, .divisions = 1, .roots = 1},
+    {.id = id_of<op::normalizing_shift>, .simple = 2},
     {.id = id_of<op::exp>, .simple = 0, .exponentials = 1},
     {.id = id_of<op::log>, .simple = 0, .logarithms = 1},
     {.id = id_of<op::elu>, .simple = 3, .exponentials = 1},

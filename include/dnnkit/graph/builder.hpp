@@ -82,13 +82,17 @@ constexpr slice_of layer_of(const graph& g, const node& n) {
 
 class builder {
  public:
-  // Room for a graph of a thousand nodes: what has to grow is moved element by element.
+  // Room for a graph of many nodes, in the compiler, where room costs nothing: what has to grow is moved element by
+  // element.
   constexpr builder() {
-    graph_.nodes.reserve(1 << 10);
-    graph_.values.reserve(1 << 11);
-    graph_.operands.reserve(1 << 12);
-    graph_.attributes.reserve(1 << 12);
-    graph_.characters.reserve(1 << 15);
+    constexpr std::size_t many = std::size_t{1} << 14, few = std::size_t{1} << 10;
+    const std::size_t nodes = std::is_constant_evaluated() ? many : few;
+    graph_.nodes.reserve(nodes);
+    graph_.values.reserve(2 * nodes);
+    graph_.operands.reserve(4 * nodes);
+    graph_.attributes.reserve(4 * nodes);
+    graph_.constants.reserve(nodes);
+    graph_.characters.reserve(32 * nodes);
   }
   builder(const builder&) = delete;
   builder& operator=(const builder&) = delete;

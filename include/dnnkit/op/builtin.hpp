@@ -161,6 +161,8 @@ inline constexpr auto builtin_ops = op_set<
     op::instance_normalization,
     op::group_normalization,
     op::batch_normalization,
+    op::normalizing_scale,
+    op::normalizing_shift,
     op::tan,
     op::asin,
     op::acos,

@@ -208,6 +208,32 @@ struct group_normalization {
   }
 };
 
+// What a BatchNormalization multiplies each channel by.
+struct normalizing_scale {
+  float epsilon = 1e-5f;
+
+  static constexpr std::string_view name = "NormalizingScale";
+  static constexpr std::string_view operands = "scale, variance";
+  static constexpr form kind = form::elementwise;
+  static constexpr traits properties{};
+  static constexpr void attributes(auto& self, auto&& visit) { visit("epsilon", self.epsilon); }
+
+  template <class T> constexpr T apply(T scale, T variance) const {
+    using std::sqrt;
+    return scale / sqrt(variance + T(epsilon));
+  }
+};
+
+// And what it adds then, `factor` being that.
+struct normalizing_shift {
+  static constexpr std::string_view name = "NormalizingShift";
+  static constexpr std::string_view operands = "bias, mean, factor";
+  static constexpr form kind = form::elementwise;
+  static constexpr traits properties{};
+
+  template <class T> static constexpr T apply(T bias, T mean, T factor) { return bias - mean * factor; }
+};
+
 // X [N, C, ...], scale, bias, mean, variance, each [C]; in its inference form
 struct batch_normalization {
   float epsilon = 1e-5f;
@@ -221,11 +247,13 @@ struct batch_normalization {
   static constexpr void attributes(auto& self, auto&& visit) { visit("epsilon", self.epsilon); }
   constexpr void infer(inference& c) const { detail::infer_channel_normalization(c, 2); }
   // x * s + (bias - mean * s) with s = scale / sqrt(variance + epsilon): what does not depend on x is computed once,
-  // when the session is made.
+  // when the session is made, in two operators, since networks have many of these.
   template <class T> constexpr T expand(const vector<T>& in) const {
-    const T factor = in[1] / dnnkit::sqrt(in[4] + static_cast<double>(epsilon));
-    const T shift = in[2] - in[3] * factor;
-    return in[0] * detail::along_channels(factor, in[0]) + detail::along_channels(shift, in[0]);
+    const T s = factor(in), shift = in[0].owner().apply(normalizing_shift{}, {in[2], in[3], s});
+    return in[0] * detail::along_channels(s, in[0]) + detail::along_channels(shift, in[0]);
+  }
+  template <class T> constexpr T factor(const vector<T>& in) const {
+    return in[0].owner().apply(normalizing_scale{epsilon}, {in[1], in[4]});
   }
 };
 

@@ -33,9 +33,20 @@ struct movement {
 enum class operator_id : std::uint64_t { none };
 
 namespace detail {
+// A function's name as the compiler spells it, of which the type's is the part that differs.
+struct spelling {
+  const char* chars;
+  std::size_t length;
+};
+template <class T> constexpr spelling spelt() { return {__PRETTY_FUNCTION__, sizeof __PRETTY_FUNCTION__ - 1}; }
+inline constexpr std::size_t where_types_begin =
+    std::string_view(spelt<void>().chars, spelt<void>().length).find("void");
+
 template <class Op> constexpr operator_id hash_of_name() {
+  constexpr spelling name = spelt<Op>();
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (char c : std::string_view(__PRETTY_FUNCTION__)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  for (std::size_t i = where_types_begin; i < name.length; ++i)
+    hash = (hash ^ static_cast<unsigned char>(name.chars[i])) * 0x100000001b3;
   return operator_id{hash};
 }
 }  // namespace detail

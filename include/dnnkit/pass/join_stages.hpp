@@ -151,16 +151,48 @@ class stage_joining {
   }
 
   constexpr void consider(const chain& c) {
-    vector<operator_tag> anchors;
-    for (std::size_t k : c) anchors.push_back(*g_.node_at(groups_.items[k].anchor).op);
+    const std::size_t known = wishes_of(c);
     considered_chain best;
-    for (const kernel_family& f : families_) {
-      const tile_wish wish = f.joins({anchors.items, anchors.count}, facts_);
-      if (wish.positions == 0 || (!wish.keeps && is_kept(groups_.items[c.items[0]].outputs.items[0]))) continue;
-      joint made = made_of(c, wish, f);
+    for (std::size_t i = 0; i < wishes_.items[known].wishes.count; ++i) {
+      const kernel_family& f = *wishes_.items[known].wishes.items[i].family;
+      const tile_wish wish = wishes_.items[known].wishes.items[i].tile;
+      if (!wish.keeps && is_kept(handed_by(c.items[0]))) continue;
+      const objection against = objection_to(c, wish);
+      if (!against.refused.empty() && !s_.logged) continue;
+      joint made = made_of(c, wish, f, against);
       if (best.groups.empty() || made.gain() > best.made.gain()) best = {c, static_cast<joint&&>(made), false};
     }
     if (!best.groups.empty()) considered_.push_back(static_cast<considered_chain&&>(best));
+  }
+  // Which families would join stages of these anchors, and by what tiles: the same of all chains of them.
+  struct family_wish {
+    const kernel_family* family;
+    tile_wish tile;
+  };
+  struct known_wishes {
+    vector<const op_info*> anchors;
+    vector<family_wish> wishes;
+  };
+  constexpr const op_info& anchor_of(std::size_t group) const { return *g_.node_at(groups_.items[group].anchor).op; }
+  // A position in wishes_.
+  constexpr std::size_t wishes_of(const chain& c) {
+    for (std::size_t k = 0; k < wishes_.count; ++k) {
+      const vector<const op_info*>& anchors = wishes_.items[k].anchors;
+      std::size_t same = 0;
+      while (same < c.count && same < anchors.count && anchors.items[same]->id == anchor_of(c.items[same]).id) ++same;
+      if (same == c.count && same == anchors.count) return k;
+    }
+    known_wishes found;
+    vector<operator_tag> tags;
+    for (std::size_t k : c) {
+      found.anchors.push_back(&anchor_of(k));
+      tags.push_back(anchor_of(k));
+    }
+    for (const kernel_family& f : families_)
+      if (const tile_wish wish = f.joins({tags.items, tags.count}, facts_); wish.positions != 0)
+        found.wishes.push_back({&f, wish});
+    wishes_.push_back(static_cast<known_wishes&&>(found));
+    return wishes_.count - 1;
   }
   // Those that gain most first; of equal gains the first, which has the fewest stages.
   constexpr void take_best() {
@@ -214,18 +246,37 @@ class stage_joining {
     }
     return j;
   }
-  constexpr joint made_of(const chain& c, const tile_wish& wish, const kernel_family& family) {
-    joint j = stages_of(c);
-    for (value_id v : j.between) {
-      if (bytes_of(v) < wish.least_bytes) j.refused = "what the one hands to the other stays in the cache as a whole";
-      if (bytes_of(v) > wish.most_bytes) j.refused = "what the one hands to the other is too much for the first cache";
-    }
-    if (j.keeps() && !can_run_with_first(c)) j.refused = "the second reads what is computed only behind the first";
-    if (wish.one_tile && shares_weights(c)) j.refused = "weights that other kernels read, too, would be packed twice";
+  struct objection {
+    std::string_view refused, rule;  // as a joint has them
+  };
+  // What speaks against a chain before it is tried.
+  constexpr objection objection_to(const chain& c, const tile_wish& wish) const {
     if (users_)
-      for (std::size_t i = 0; i + 1 < c.count && j.rule.empty(); ++i)
-        j.rule = rule_against(groups_.items[c.items[i]], groups_.items[c.items[i + 1]], j.between.items[i]);
-    if (!j.rule.empty()) j.refused = words_of(fusion_reason::rule).name;
+      for (std::size_t i = 0; i + 1 < c.count; ++i)
+        if (const std::string_view rule =
+                rule_against(groups_.items[c.items[i]], groups_.items[c.items[i + 1]], handed_by(c.items[i]));
+            !rule.empty())
+          return {words_of(fusion_reason::rule).name, rule};
+    if (wish.one_tile && shares_weights(c)) return {packed_twice, {}};
+    if (is_kept(handed_by(c.items[0])) && !can_run_with_first(c)) return {not_there_yet, {}};
+    for (std::size_t i = c.count - 1; i-- > 0;) {
+      const double bytes = bytes_of(handed_by(c.items[i]));
+      if (bytes > wish.most_bytes) return {too_large, {}};
+      if (bytes < wish.least_bytes) return {small_enough, {}};
+    }
+    return {};
+  }
+  static constexpr std::string_view small_enough = "what the one hands to the other stays in the cache as a whole",
+                                    too_large = "what the one hands to the other is too much for the first cache",
+                                    not_there_yet = "the second reads what is computed only behind the first",
+                                    packed_twice = "weights that other kernels read, too, would be packed twice";
+  constexpr value_id handed_by(std::size_t group) const { return groups_.items[group].outputs.items[0]; }
+
+  constexpr joint made_of(const chain& c, const tile_wish& wish, const kernel_family& family,
+                          const objection& against) {
+    joint j = stages_of(c);
+    j.refused = against.refused;
+    j.rule = against.rule;
     if (!j.refused.empty()) return j;
     const std::size_t k = known_equal(family, j.stages);
     if (k == known_.count) known_.push_back(tried_out(c, j, wish, family));
@@ -461,6 +512,7 @@ class stage_joining {
   structural_equality equality_;
   layout_costs singles_;
   plan_draft trial_;
+  vector<known_wishes> wishes_;
   vector<known_joint> known_;
   vector<considered_chain> considered_, joins_;
 };

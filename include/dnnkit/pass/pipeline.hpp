@@ -28,6 +28,7 @@
 #include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/expand_powers.hpp"
+#include "dnnkit/pass/fold_normalizations.hpp"
 #include "dnnkit/pass/fold_scales.hpp"
 #include "dnnkit/pass/join_recurrent_outputs.hpp"
 #include "dnnkit/pass/join_stages.hpp"
@@ -288,6 +289,7 @@ using pipeline_with_rules =
     pipeline<passes::propagate_values,              // while what is left out has not been expanded
              passes::byte_functions,                // while quantisations can be told from arithmetic
              passes::quantised_products,            // for the same reason, and they see bytes that were moved as such
+             passes::fold_normalizations,           // while they are one operator
              passes::expand_composites,             // later passes see simple operators only
              passes::expand_powers,                 // which composites may have
              passes::products_of_vectors,           // which composites and quantised products may be

@@ -202,7 +202,8 @@ template <class... Rules> struct plan_fusion {
     fused f{upwards ? producer.op->properties.map : block.type, verdict::fuse};
     const node_id source = upwards || block.anchor == none ? chain.front() : block.anchor;
     const value_id result = upwards ? block.outputs[0] : reader.output;
-    edge_profile profile(g_, blocks_.users(), facts_, source, chain, reader, result, f.type, second);
+    const known_facts facts = block.setup ? known_facts{} : facts_;  // what runs once costs nothing to speak of
+    edge_profile profile(g_, blocks_.users(), facts, source, chain, reader, result, f.type, second);
     const fusion_edge edge{g_, blocks_.users(), producer, reader, input, &profile};
     for (std::size_t k = 1; k <= chain.count; ++k) {
       const mapping next = k < chain.count ? g_.nodes.items[chain.items[k]].op->properties.map : second;

@@ -130,8 +130,6 @@ class rewriter {
   static constexpr vector<rule_place> find_places(const graph_facts& facts, graph& g, const vector<rules_at>& rules,
                                                   looked_at where, vector<sideways>& others) {
     vector<rule_place> places;
-    vector<std::uint64_t> below;
-    if (where.marks == nullptr) below = bits_below(g);
     matcher m(facts);
     for (std::size_t k = 0; k < g.nodes.count; ++k) {
       const node n = g.nodes.items[k];
@@ -141,45 +139,27 @@ class rewriter {
       while (list < rules.count && rules.items[list].op->id != n.op->id) ++list;
       if (list == rules.count) continue;
       const dtype type = g.at(n.output).type.type;
-      const std::uint64_t near = bits_near(g, n), deep = below.empty() ? ~std::uint64_t{} : below.items[k];
+      const std::uint64_t near = bits_near(facts, n);
       rule_place best;
       for (const rule* r : rules.items[list].rules)
-        if ((r->near & ~near) == 0 && (r->operators & ~deep) == 0 && has_laws(*r, type))
-          try_rule(m, facts, g, *r, n, where, best, others);
+        if ((r->near & ~near) == 0 && has_laws(*r, type)) try_rule(m, facts, g, *r, n, where, best, others);
       if (best.saving() > 0) places.push_back(static_cast<rule_place&&>(best));
     }
     return places;
   }
-  static constexpr int pattern_depth = 7;
-  // The operators of a node and of what computes its operands; a chain is one.
-  static constexpr std::uint64_t bits_near(const graph& g, const node& n) {
+  // The operators of a node and of what computes its operands; a chain, as matchers see it, is one.
+  static constexpr std::uint64_t bits_near(const graph_facts& facts, const node& n) {
+    const graph& g = facts.g;
     std::uint64_t bits = bit_of(*n.op);
     const bool is_chain = dnnkit::has(n.op->properties.laws, algebra::associative);
     for (std::uint32_t i = n.inputs.first; i < n.inputs.first + n.inputs.count; ++i)
       if (const value_id v = g.operands.items[i]; v != none)
         if (const node_id p = g.values.items[v].producer; p != none) {
           const node& inner = g.nodes.items[p];
-          bits |= is_chain && inner.op->id == n.op->id ? bits_near(g, inner) : bit_of(*inner.op);
+          const bool goes_on = is_chain && inner.op->id == n.op->id && facts.has_one_reader(v);
+          bits |= goes_on ? bits_near(facts, inner) : bit_of(*inner.op);
         }
     return bits;
-  }
-  // The operators of each node and of what it is computed of, as far as a pattern goes; a chain is one level.
-  static constexpr vector<std::uint64_t> bits_below(const graph& g) {
-    vector<std::uint64_t> bits(g.nodes.count, 0);
-    for (std::size_t k = 0; k < g.nodes.count; ++k) bits.items[k] = bit_of(*g.nodes.items[k].op);
-    for (int level = 1; level < pattern_depth; ++level) {
-      for (std::size_t k = g.nodes.count; k-- > 0;) add_bits_of_inputs(g, bits, k, false);
-      for (std::size_t k = 0; k < g.nodes.count; ++k) add_bits_of_inputs(g, bits, k, true);
-    }
-    return bits;
-  }
-  static constexpr void add_bits_of_inputs(const graph& g, vector<std::uint64_t>& bits, std::size_t k, bool of_chain) {
-    const node& n = g.nodes.items[k];
-    if (of_chain && !dnnkit::has(n.op->properties.laws, algebra::associative)) return;
-    for (std::uint32_t i = n.inputs.first; i < n.inputs.first + n.inputs.count; ++i)
-      if (const value_id v = g.operands.items[i]; v != none)
-        if (const node_id p = g.values.items[v].producer; p != none)
-          if (!of_chain || g.nodes.items[p].op->id == n.op->id) bits.items[k] |= bits.items[p];
   }
 
   static constexpr void try_rule(matcher& m, const graph_facts& facts, graph& g, const rule& r, const node& n,
@@ -348,7 +328,7 @@ class rewriter {
   // Where rules may apply that did not before, of the nodes' marks: `changed` are those that are new, and those that
   // read what a new one reads, or what has lost a reader; any place that was not there before has one of them.
   // `near`: computed of these, within the depth of a pattern, so that such a place may have its root there.
-  static constexpr std::uint8_t near = 1, changed = 2;
+  static constexpr std::uint8_t near = 1, changed = 2, pattern_depth = 7;
   static constexpr vector<std::uint8_t> nodes_near(const graph_facts& facts, const changes& since) {
     const graph& g = facts.g;
     vector<std::uint8_t> levels(g.values.count, 0), marks(g.nodes.count, 0);  // of values: levels that are left

@@ -59,12 +59,16 @@ struct weighted_product {
   // f(x, weight) + bias := (f(x, weight) + bias) adjusted by t
   constexpr void adjust_columns(adjustment how, tensor t) {
     if (!is_scale(how)) return add_to_bias(how, t);
+    scale_weight(how, t);
+    if (bias.present()) bias = adjusted(how, bias, t);
+  }
+  // weight := weight adjusted by t, along columns
+  constexpr void scale_weight(adjustment how, tensor t) {
     if (convolves && t.rank() != 0) {
       shape along = shape::filled(weight.dims().size(), 1);
       along[0] = t.size(0);
       weight = adjusted(how, weight, reshaped(t, along));
     } else weight = adjusted(how, weight, t);
-    if (bias.present()) bias = adjusted(how, bias, t);
   }
   // f(x, weight) := f(x adjusted by t, weight), x being what it was before
   constexpr void adjust_rows(adjustment how, tensor t) {

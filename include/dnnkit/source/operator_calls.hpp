@@ -43,8 +43,8 @@ template <class Op> inline constexpr operator_call call_of{};
 #define DNNKIT_APPLIED(F) \
   F(batch_normalization_training) F(bits_of_real) F(real_of_bits) F(blackman_window) F(hamming_window) \
   F(hann_window) F(conv_integer) F(dims) F(dynamic_quantize_lstm) F(gru) F(lstm) F(rnn) F(matmul_integer) \
-  F(mel_weight_matrix) F(qlinear_conv) F(qlinear_matmul) F(random_normal) F(random_uniform) \
-  F(repeated_border) F(root_mean_square) F(standardize) F(tf_idf_vectorizer)
+  F(mel_weight_matrix) F(normalizing_scale) F(normalizing_shift) F(qlinear_conv) F(qlinear_matmul) \
+  F(random_normal) F(random_uniform) F(repeated_border) F(root_mean_square) F(standardize) F(tf_idf_vectorizer)
 #define DNNKIT_CALL(name)                                                                            \
   static_assert(std::same_as<std::remove_cv_t<decltype(dnnkit::name)>, function<op::name>>);         \
   template <> inline constexpr operator_call call_of<op::name>{operator_call::kind::function, #name};

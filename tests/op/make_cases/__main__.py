@@ -23,6 +23,7 @@ import later_opsets
 import corners
 import quantised_layers
 import half_scales
+import own_normalization
 from cases import engines, files, save
 
 FOLDER = pathlib.Path(__file__).parent.parent / "cases"
