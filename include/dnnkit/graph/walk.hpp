@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Facts read off a graph in one walk: who uses a value, what is alive, what depends on weights and constants only.
+// The walks read numbers one by one: a copy of a pair of them, out of a list, takes GCC longer.
 #pragma once
 
 #include <concepts>
@@ -27,15 +28,15 @@ class value_users {
     const value_id* const operands = g.operands.items;
     std::uint32_t* const begins = begins_.items;
     for (std::size_t k = 0; k < g.nodes.count; ++k) {
-      const slice_of inputs = nodes[k].inputs;
-      for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)
+      const std::uint32_t end = nodes[k].inputs.first + nodes[k].inputs.count;
+      for (std::uint32_t i = nodes[k].inputs.first; i < end; ++i)
         if (const value_id v = operands[i]; v != none) ++begins[v];
     }
     std::uint32_t sum = 0;  // begins[v]: where the users of v end, until they are put down, the last first
     for (std::size_t v = 0; v < begins_.count; ++v) begins[v] = sum += begins[v];
     for (std::size_t k = g.nodes.count; k-- > 0;) {
-      const slice_of inputs = nodes[k].inputs;
-      for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)
+      const std::uint32_t end = nodes[k].inputs.first + nodes[k].inputs.count;
+      for (std::uint32_t i = nodes[k].inputs.first; i < end; ++i)
         if (const value_id v = operands[i]; v != none) nodes_.items[--begins[v]] = static_cast<node_id>(k);
     }
   }
@@ -76,14 +77,15 @@ constexpr bool is_same_value(const graph& g, value_id a, value_id b) {
 constexpr vector<std::uint8_t> live_nodes(const graph& g) {
   vector<std::uint8_t> alive(g.nodes.size(), 0);
   std::uint8_t* const is_alive = alive.items;
+  const node* const nodes = g.nodes.items;
   const value* const values = g.values.items;
   const value_id* const operands = g.operands.items;
   for (value_id o : g.outputs)
     if (const node_id p = values[o].producer; p != none) is_alive[p] = 1;
   for (std::size_t k = g.nodes.count; k-- > 0;) {
     if (is_alive[k] == 0) continue;
-    const slice_of inputs = g.nodes.items[k].inputs;
-    for (std::uint32_t i = inputs.first; i < inputs.first + inputs.count; ++i)
+    const std::uint32_t end = nodes[k].inputs.first + nodes[k].inputs.count;
+    for (std::uint32_t i = nodes[k].inputs.first; i < end; ++i)
       if (const value_id v = operands[i]; v != none)
         if (const node_id p = values[v].producer; p != none) is_alive[p] = 1;
   }
@@ -99,16 +101,17 @@ template <class Allowed> constexpr vector<std::uint8_t> fixed_values(const graph
   const node* const nodes = g.nodes.items;
   const value_id* const operands = g.operands.items;
   const bool has_symbols = !g.symbols.symbols.empty();
-  const auto is_given = [&](value_id v) {
-    return v == none || (is_fixed[v] != 0 && (!has_symbols || is_known(values[v].type.dims)));
-  };
+  const auto is_given = [&](value_id v) { return v == none || (is_fixed[v] != 0 && is_known(values[v].type.dims)); };
   for (std::size_t v = 0; v < g.values.count; ++v)
     if (const origin from = values[v].from; from == origin::weight || from == origin::constant) is_fixed[v] = 1;
   for (std::size_t k = 0; k < g.nodes.count; ++k) {
-    const slice_of inputs = nodes[k].inputs;
-    std::uint32_t i = inputs.first;
-    while (i < inputs.first + inputs.count && is_given(operands[i])) ++i;
-    if (i != inputs.first + inputs.count || !allowed(nodes[k].output)) continue;
+    const std::uint32_t end = nodes[k].inputs.first + nodes[k].inputs.count;
+    std::uint32_t i = nodes[k].inputs.first;
+    if (has_symbols)
+      while (i < end && is_given(operands[i])) ++i;
+    else
+      while (i < end && (operands[i] == none || is_fixed[operands[i]] != 0)) ++i;
+    if (i != end || !allowed(nodes[k].output)) continue;
     if (has_symbols && !nodes[k].op->symbolic_codes(g.attributes_of(nodes[k])).empty()) continue;
     is_fixed[nodes[k].output] = 1;
   }

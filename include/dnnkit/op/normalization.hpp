@@ -249,11 +249,12 @@ struct batch_normalization {
   // x * s + (bias - mean * s) with s = scale / sqrt(variance + epsilon): what does not depend on x is computed once,
   // when the session is made, in two operators, since networks have many of these.
   template <class T> constexpr T expand(const vector<T>& in) const {
-    const T s = factor(in), shift = in[0].owner().apply(normalizing_shift{}, {in[2], in[3], s});
+    const T s = factor(in[0].owner(), in), shift = in[0].owner().apply(normalizing_shift{}, {in[2], in[3], s});
     return in[0] * detail::along_channels(s, in[0]) + detail::along_channels(shift, in[0]);
   }
-  template <class T> constexpr T factor(const vector<T>& in) const {
-    return in[0].owner().apply(normalizing_scale{epsilon}, {in[1], in[4]});
+  // Of x it takes nothing.
+  template <class T> constexpr T factor(auto& owner, const vector<T>& in) const {
+    return owner.apply(normalizing_scale{epsilon}, {in[1], in[4]});
   }
 };
 

@@ -6,13 +6,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "dnnkit/graph/rebuild.hpp"
+#include "dnnkit/graph/walk.hpp"
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/op/normalization.hpp"
 #include "dnnkit/pass/decision_log.hpp"
-#include "dnnkit/pass/rebuilt_facts.hpp"
 #include "dnnkit/pass/weighted_product.hpp"
 
 namespace dnnkit {
@@ -23,50 +24,57 @@ class normalization_folding {
  public:
   static constexpr std::string_view name = "fold normalizations into convolutions";
 
-  constexpr normalization_folding(const graph& g, decision_notes notes) : g_(g), notes_(notes), facts_(g) {}
+  constexpr normalization_folding(const graph& g, decision_notes notes)
+      : g_(g), notes_(notes), setup_(setup_values(g)), stays_(live_nodes(g)), users_(g) {
+    for (std::size_t k = 0; k < g.nodes.count; ++k)
+      if (stays_.items[k] != 0 && g.is<op::batch_normalization>(g.nodes.items[k]))
+        if (const node_id convolution = convolution_before(g.nodes.items[k]); convolution != none)
+          stays_.items[convolution] = 0;
+  }
 
-  // The rule for rebuild().
-  constexpr tensor replaced(builder& b, const node& n, const rebuilt_inputs& inputs) {
-    facts_.note_readers(n, inputs);
-    if (!g_.is<op::batch_normalization>(n) || !has_known_parameters(b.value(), inputs)) return {};
-    const node_id k = convolution_before(b.value(), inputs.id(0));
-    if (k == none) return {};
+  // The nodes that rebuild() is to ask about, and its rule.
+  constexpr const vector<std::uint8_t>& stays() const { return stays_; }
+  constexpr tensor replaced(builder& b, const node& n, const rebuilt_inputs& inputs) const {
+    if (!g_.is<op::batch_normalization>(n)) return {};
+    const node_id before = g_.at(g_.input_of(n, 0)).producer;
+    if (before == none || stays_.items[before] != 0) return {};
+    const node& convolution = g_.node_at(before);
     const vector<tensor> in = inputs.list();
-    const tensor factor = g_.as<op::batch_normalization>(n).factor(in);
-    graph& now = b.value();
-    const node before = now.node_at(k);
-    const builder::name_scope scope(b, before.name);
-    weighted_product whole(b, now, before, [&](std::size_t i) { return tensor{&b, now.input_of(before, i)}; });
+    const tensor factor = g_.as<op::batch_normalization>(n).factor(b, in);
+    const builder::name_scope scope(b, convolution.name);
+    weighted_product whole(b, g_, convolution,
+                           [&](std::size_t i) { return inputs.image_of(g_.input_of(convolution, i)); });
     const tensor mean = whole.bias.present() ? in[3] - whole.bias : in[3];  // as the convolution has no bias
     whole.bias = b.apply(op::normalizing_shift{}, {in[2], mean, factor});
     whole.scale_weight(adjustment::times, factor);
     const tensor y = whole.result();
     if (notes_.wanted())
       notes_.add({name, "folded", "its numbers are known before the run, and go into the weights and the bias"}, g_, n,
-                 now, now.node_at(now.at(y.id()).producer));
+                 b.value(), b.value().node_at(b.value().at(y.id()).producer));
     return y;
   }
 
  private:
-  constexpr bool has_known_parameters(const graph& now, const rebuilt_inputs& inputs) {
-    for (std::size_t i = 1; i < inputs.size(); ++i)
-      if (!facts_.is_setup(now, inputs.id(i))) return false;
-    return true;
-  }
-  // The convolution by weights that computes y for one reader; none where there is no such.
-  constexpr node_id convolution_before(const graph& now, value_id y) {
-    const node_id k = now.at(y).producer;
-    const dtype type = now.at(y).type.type;
-    if (k == none || !facts_.has_one_reader(y) || (type != f32 && type != f64)) return none;
-    const node& n = now.node_at(k);
-    if (!now.is<op::conv>(n) || facts_.is_setup(now, now.input_of(n, 0))) return none;
-    const value_id bias = now.input_of(n, 2);
-    return facts_.is_setup(now, now.input_of(n, 1)) && (bias == none || facts_.is_setup(now, bias)) ? k : none;
+  constexpr bool is_setup(value_id v) const { return setup_.items[v] != 0; }
+  // The convolution by weights that computes what n normalises by numbers known before the run, for n alone; none where
+  // there is no such.
+  constexpr node_id convolution_before(const node& n) const {
+    for (std::size_t i = 1; i < n.inputs.count; ++i)
+      if (!is_setup(g_.input_of(n, i))) return none;
+    const value_id y = g_.input_of(n, 0);
+    const node_id k = g_.at(y).producer;
+    const dtype type = g_.at(y).type.type;
+    if (k == none || users_[y].size() != 1 || is_output(g_, y) || (type != f32 && type != f64)) return none;
+    const node& convolution = g_.node_at(k);
+    if (!g_.is<op::conv>(convolution) || is_setup(g_.input_of(convolution, 0))) return none;
+    const value_id bias = g_.input_of(convolution, 2);
+    return is_setup(g_.input_of(convolution, 1)) && (bias == none || is_setup(bias)) ? k : none;
   }
 
   const graph& g_;
   decision_notes notes_;
-  rebuilt_facts facts_;
+  vector<std::uint8_t> setup_, stays_;  // of values; of nodes, the convolutions that are taken in being none of them
+  value_users users_;
 };
 
 }  // namespace detail
@@ -78,9 +86,11 @@ struct fold_normalizations {
 
   static constexpr graph run(graph g, decision_notes notes = {}) {
     if (!has_operator<op::batch_normalization>(g) || !has_operator<op::conv>(g)) return g;
-    detail::normalization_folding folding(g, notes);
+    const detail::normalization_folding folding(g, notes);
     return rebuild(
-        g, [&](builder& b, const node& n, const rebuilt_inputs& inputs) { return folding.replaced(b, n, inputs); });
+        g, folding.stays(),
+        [&](builder& b, const node& n, const rebuilt_inputs& inputs) { return folding.replaced(b, n, inputs); },
+        [](const node&, const graph&, std::size_t) {});
   }
 };
 

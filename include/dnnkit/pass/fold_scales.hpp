@@ -34,6 +34,18 @@ class scale_folding {
 
   constexpr scale_folding(const graph& g, decision_notes notes) : g_(g), notes_(notes), facts_(g) {}
 
+  // Does the graph do anything with numbers known before the run to a value that is not? Convolutional networks whose
+  // normalisations are gone (pass/fold_normalizations.hpp) often do not, and need not be built anew.
+  static constexpr bool may_fold(const graph& g) {
+    const vector<std::uint8_t> setup = setup_values(g);
+    for (std::size_t k = 0; k < g.nodes.count; ++k) {
+      const node& n = g.nodes.items[k];
+      if (n.inputs.count != 2 || setup.items[n.output] != 0 || kind_of(n) == adjustment::none) continue;
+      if (setup.items[g.input_of(n, 0)] != 0 || setup.items[g.input_of(n, 1)] != 0) return true;
+    }
+    return false;
+  }
+
   // The rule for rebuild().
   constexpr tensor replaced(builder& b, const node& n, const rebuilt_inputs& inputs) {
     facts_.note_readers(n, inputs);
@@ -71,12 +83,14 @@ class scale_folding {
   static constexpr bool is_real(dtype type) { return type == f32 || type == f64; }
 
   // --- what operators of the new graph are
+  static constexpr adjustment kind_of(const node& n) {
+    if (n.op->id == id_of<op::mul>) return adjustment::times;
+    if (n.op->id == id_of<op::div>) return adjustment::over;
+    if (n.op->id == id_of<op::add>) return adjustment::plus;
+    return n.op->id == id_of<op::sub> ? adjustment::minus : adjustment::none;
+  }
   constexpr found adjustment_in(const graph& now, const node& n, auto input) {
-    adjustment how = adjustment::none;
-    if (n.op->id == id_of<op::mul>) how = adjustment::times;
-    else if (n.op->id == id_of<op::div>) how = adjustment::over;
-    else if (n.op->id == id_of<op::add>) how = adjustment::plus;
-    else if (n.op->id == id_of<op::sub>) how = adjustment::minus;
+    const adjustment how = kind_of(n);
     if (how == adjustment::none || n.inputs.count != 2) return {};
     const bool commutes = how == adjustment::times || how == adjustment::plus;
     for (std::size_t side = 0; side < (commutes ? 2u : 1u); ++side) {
@@ -383,6 +397,7 @@ struct fold_scales {
 
   static constexpr graph run(graph g, decision_notes notes = {}) {
     if (!has_operator<op::conv>(g) && !has_operator<op::matmul>(g)) return g;
+    if (!detail::scale_folding::may_fold(g)) return g;
     detail::scale_folding folding(g, notes);
     return rebuild(
         g, [&](builder& b, const node& n, const rebuilt_inputs& inputs) { return folding.replaced(b, n, inputs); });

@@ -36,9 +36,9 @@ using converter = void (*)(node_context&);
 namespace detail {
 
 // Operators of dnnkit's own, which ONNX does not have.
-inline constexpr std::array<std::string_view, 9> not_of_onnx{
-    "Standardize", "RootMeanSquare", "NormalizingScale", "NormalizingShift", "Dims",
-    "If",          "Inverse",        "AssumeShape",      "RepeatedBorder"};
+inline constexpr std::array<std::string_view, 9> not_of_onnx{"Standardize",      "RootMeanSquare", "NormalizingScale",
+                                                             "NormalizingShift", "Dims",           "If",
+                                                             "Inverse",          "AssumeShape",    "RepeatedBorder"};
 
 template <class Op> void add_converter(std::map<std::string_view, converter>& table) {
   for (std::string_view name : not_of_onnx)
