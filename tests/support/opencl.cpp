@@ -87,11 +87,11 @@ std::vector<std::byte> bytes_of(const dk::host_tensor& t) {
   });
   return bytes;
 }
-// A tensor of f32 or bool.
+// Of another type than those of 16 bits.
 dk::host_tensor tensor_of(const std::vector<std::byte>& bytes, const dk::host_tensor& like) {
   dk::host_tensor t(like.type, like.dims);
   with_type(t.type, [&]<class T>(T) {
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bool>)
+    if constexpr (std::is_arithmetic_v<T>)
       for (std::size_t i = 0; i < t.count(); ++i) {
         T x{};
         std::memcpy(&x, bytes.data() + i * sizeof(T), sizeof(T));

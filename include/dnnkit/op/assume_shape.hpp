@@ -39,7 +39,7 @@ struct assume_shape {
   }
   static constexpr bool forward(const movement& m, view& v) { return resized(v, m.in, m.out); }
   static constexpr bool backward(const movement& m, view& v) { return resized(v, m.out, m.in); }
-  static constexpr auto at(const auto&, const coordinates& o, auto x) { return x(o); }
+  static constexpr auto at(const auto&, const auto& o, auto x) { return x(o); }
 
  private:
   static constexpr bool resized(view& v, const shape& from, const shape& to) {

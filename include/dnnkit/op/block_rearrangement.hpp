@@ -72,11 +72,12 @@ struct depth_to_space {
     const shape interleaved = detail::permuted(blocks(m.in, m.out), interleave());
     return detail::through_blocks(m.algebra, v, interleaved, detail::inverse_of(interleave()), m.in);
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
-    const std::int64_t by = o[2] % blocksize, bx = o[3] % blocksize;
-    const std::int64_t channel = mode == depth_to_space_mode::dcr ? (by * blocksize + bx) * c.out(1) + o[1]
-                                                                  : (o[1] * blocksize + by) * blocksize + bx;
-    return x(coordinates{o[0], channel, o[2] / blocksize, o[3] / blocksize});
+  constexpr auto at(const auto& c, const auto& o, auto x) const {
+    using number = coordinate_of<decltype(o)>;
+    const number size = blocksize, by = o[2] % size, bx = o[3] % size;
+    const number channel =
+        mode == depth_to_space_mode::dcr ? (by * size + bx) * c.out(1) + o[1] : (o[1] * size + by) * size + bx;
+    return x(std::remove_cvref_t<decltype(o)>{o[0], channel, o[2] / size, o[3] / size});
   }
 };
 
@@ -110,11 +111,12 @@ struct space_to_depth {
     const depth_to_space inverse{blocksize, mode};
     return detail::through_blocks(m.algebra, v, inverse.blocks(m.out, m.in), inverse.interleave(), m.in);
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
-    const std::int64_t depth = c.in(0, 1), places = blocksize * blocksize;
+  constexpr auto at(const auto& c, const auto& o, auto x) const {
+    using number = coordinate_of<decltype(o)>;
+    const number size = blocksize, depth = c.in(0, 1), places = size * size;
     const bool outer = mode == depth_to_space_mode::dcr;
-    const std::int64_t block = outer ? o[1] / depth : o[1] % places, channel = outer ? o[1] % depth : o[1] / places;
-    return x(coordinates{o[0], channel, o[2] * blocksize + block / blocksize, o[3] * blocksize + block % blocksize});
+    const number block = outer ? o[1] / depth : o[1] % places, channel = outer ? o[1] % depth : o[1] / places;
+    return x(std::remove_cvref_t<decltype(o)>{o[0], channel, o[2] * size + block / size, o[3] * size + block % size});
   }
 };
 

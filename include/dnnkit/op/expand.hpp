@@ -33,7 +33,7 @@ struct expand {
     if (c.broadcast(s, dims)) c.out(c.type(0), s);
   }
   static constexpr bool forward(const movement& m, view& v) { return m.algebra.expand(v, m.out); }
-  static constexpr auto at(const auto& c, const coordinates& o, auto x) { return x(broadcast_coordinates(c, 0, o)); }
+  static constexpr auto at(const auto& c, const auto& o, auto x) { return x(broadcast_coordinates(c, 0, o)); }
 };
 
 // Axis d repeats[d] times, the whole of it each time.
@@ -55,8 +55,8 @@ struct tile {
     c.out(c.type(0), s);
   }
   constexpr bool forward(const movement& m, view& v) const { return m.algebra.tile(v, repeats); }
-  static constexpr auto at(const auto& c, const coordinates& o, auto x) {
-    coordinates i{};
+  static constexpr auto at(const auto& c, const auto& o, auto x) {
+    std::remove_cvref_t<decltype(o)> i{};
     for (std::size_t d = 0; d < c.rank(0); ++d) i[d] = o[d] % c.in(0, d);
     return x(i);
   }

@@ -22,10 +22,10 @@ inline constexpr traits reorganize_as_told{.map = mapping::reorganize, .dynamic 
 inline constexpr traits shuffle{.map = mapping::shuffle};
 
 // at() of every operator that keeps the row-major order of the elements
-template <class C, class X> constexpr auto reorganized(const C& c, const coordinates& o, X x) {
-  const std::int64_t n = linear_index(
+template <class C, class Coordinates, class X> constexpr auto reorganized(const C& c, const Coordinates& o, X x) {
+  const auto n = linear_index(
       o, [&](std::size_t d) { return c.out(d); }, c.out_rank());
-  return x(coordinates_of(
+  return x(coordinates_of<Coordinates>(
       n, [&](std::size_t d) { return c.in(0, d); }, c.rank(0)));
 }
 
@@ -112,7 +112,7 @@ struct reshape {
   }
   static constexpr bool forward(const movement& m, view& v) { return m.algebra.reshape(v, m.out); }
   static constexpr bool backward(const movement& m, view& v) { return m.algebra.reshape(v, m.in); }
-  static constexpr auto at(const auto& c, const coordinates& o, auto x) { return detail::reorganized(c, o, x); }
+  static constexpr auto at(const auto& c, const auto& o, auto x) { return detail::reorganized(c, o, x); }
 };
 
 struct flatten {
@@ -134,7 +134,7 @@ struct flatten {
   }
   static constexpr bool forward(const movement& m, view& v) { return m.algebra.reshape(v, m.out); }
   static constexpr bool backward(const movement& m, view& v) { return m.algebra.reshape(v, m.in); }
-  static constexpr auto at(const auto& c, const coordinates& o, auto x) { return detail::reorganized(c, o, x); }
+  static constexpr auto at(const auto& c, const auto& o, auto x) { return detail::reorganized(c, o, x); }
 };
 
 // Without the given axes, which have extent 1; an empty list means all axes that are known to.
@@ -162,7 +162,7 @@ struct squeeze {
   }
   static constexpr bool forward(const movement& m, view& v) { return m.algebra.reshape(v, m.out); }
   static constexpr bool backward(const movement& m, view& v) { return m.algebra.reshape(v, m.in); }
-  static constexpr auto at(const auto& c, const coordinates& o, auto x) { return detail::reorganized(c, o, x); }
+  static constexpr auto at(const auto& c, const auto& o, auto x) { return detail::reorganized(c, o, x); }
 };
 
 // With axes of extent 1 put in, at the given positions in the output.
@@ -190,7 +190,7 @@ struct unsqueeze {
   }
   static constexpr bool forward(const movement& m, view& v) { return m.algebra.reshape(v, m.out); }
   static constexpr bool backward(const movement& m, view& v) { return m.algebra.reshape(v, m.in); }
-  static constexpr auto at(const auto& c, const coordinates& o, auto x) { return detail::reorganized(c, o, x); }
+  static constexpr auto at(const auto& c, const auto& o, auto x) { return detail::reorganized(c, o, x); }
 };
 
 struct identity {
@@ -200,7 +200,7 @@ struct identity {
   static constexpr void infer(inference& c) { c.out(c.type(0), c.in(0)); }
   static constexpr bool forward(const movement&, view&) { return true; }
   static constexpr bool backward(const movement&, view&) { return true; }
-  static constexpr auto at(const auto&, const coordinates& o, auto x) { return x(o); }
+  static constexpr auto at(const auto&, const auto& o, auto x) { return x(o); }
 };
 
 // Output axis i is input axis perm[i]; an empty perm reverses the axes.
@@ -236,9 +236,9 @@ struct transpose {
   constexpr bool backward(const movement& m, view& v) const {
     return m.algebra.transpose(v, detail::inverse_of(order(m.in.size())));
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
+  constexpr auto at(const auto& c, const auto& o, auto x) const {
     const int_list p = order(c.rank(0));
-    coordinates i{};
+    std::remove_cvref_t<decltype(o)> i{};
     for (std::size_t d = 0; d < p.size(); ++d) i[static_cast<std::size_t>(p[d])] = o[d];
     return x(i);
   }

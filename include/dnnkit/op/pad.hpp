@@ -65,10 +65,10 @@ struct pad {
     return f;
   }
   // The coordinate that mirroring about 0 and n - 1 takes p to.
-  static constexpr std::int64_t reflected(std::int64_t p, std::int64_t n) {
-    if (n == 1) return 0;
-    const std::int64_t period = 2 * (n - 1), r = (p % period + period) % period;
-    return r < n ? r : period - r;
+  template <class Number> static constexpr Number reflected(Number p, Number n) {
+    const Number period = select(n == Number(1), Number(1), Number(2) * (n - Number(1)));
+    const Number r = (p % period + period) % period;
+    return select(r < n, r, period - r);
   }
   // The elements that are left of the input along an axis, `count` of them from `first` on, lie in the output from
   // `begin` on.
@@ -96,9 +96,9 @@ struct pad {
     return x(i);
   }
   // The position among n that p, outside of them, repeats.
-  static constexpr std::int64_t repeated(pad_mode mode, std::int64_t p, std::int64_t n) {
+  template <class Number> static constexpr Number repeated(pad_mode mode, Number p, Number n) {
     if (mode == pad_mode::wrap) return (p % n + n) % n;
-    return mode == pad_mode::reflect ? reflected(p, n) : p < 0 ? 0 : n - 1;
+    return mode == pad_mode::reflect ? reflected(p, n) : select(p < Number(0), Number(0), n - Number(1));
   }
   static constexpr dim flops(const inference&) { return 0; }
 };
@@ -134,11 +134,14 @@ struct repeated_border {
       if (n != 0) return false;
     return true;
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
-    coordinates i{};
+  constexpr auto at(const auto& c, const auto& o, auto x) const {
+    using number = coordinate_of<decltype(o)>;
+    std::remove_cvref_t<decltype(o)> i{};
     for (std::size_t d = 0; d < c.rank(0); ++d) {
-      const std::int64_t n = c.in(0, d), p = o[d] - pads[d];
-      i[d] = p >= 0 && p < n ? p : pad::repeated(mode, p, n);
+      const number n = c.in(0, d), p = o[d] - number(pads[d]);
+      if constexpr (std::is_integral_v<number>) i[d] = p >= 0 && p < n ? p : pad::repeated(mode, p, n);
+      else if (const std::size_t rank = c.rank(0); pads[d] == 0 && pads[d + rank] == 0) i[d] = p;
+      else i[d] = select(p < number(0), pad::repeated(mode, p, n), select(p < n, p, pad::repeated(mode, p, n)));
     }
     return x(i);
   }

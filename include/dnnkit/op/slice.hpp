@@ -93,15 +93,16 @@ struct slice {
     }
     return true;
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
-    coordinates i = o;
+  constexpr auto at(const auto& c, const auto& o, auto x) const {
+    using number = coordinate_of<decltype(o)>;
+    auto i = o;
     for (std::size_t k = 0; k < starts.size(); ++k) {
       const std::size_t d = axis(k, c.rank(0));
-      const std::int64_t n = c.in(0, d), step = steps.empty() ? 1 : steps[k];
-      std::int64_t start = starts[k] < 0 ? starts[k] + n : starts[k];
-      const std::int64_t last = step > 0 ? n : n - 1;
-      start = start < 0 ? 0 : start > last ? last : start;
-      i[d] = start + (o[d] == 0 ? 0 : o[d] * step);
+      const std::int64_t step = steps.empty() ? 1 : steps[k];
+      const number n = c.in(0, d), last = step > 0 ? n : n - number(1);
+      const number asked = starts[k] < 0 ? n + number(starts[k]) : number(starts[k]);
+      const number start = select(asked < number(0), number(0), select(last < asked, last, asked));
+      i[d] = start + o[d] * number(step);
     }
     return x(i);
   }
@@ -153,9 +154,10 @@ struct split {
   constexpr bool forward(const movement& m, view& v) const {
     return m.algebra.slice(v, along(m.in.size()), begin, size, 1);
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
-    coordinates i = o;
-    i[along(c.rank(0))] += c.value(begin);
+  constexpr auto at(const auto& c, const auto& o, auto x) const {
+    auto i = o;
+    const std::size_t d = along(c.rank(0));
+    i[d] = i[d] + c.value(begin);
     return x(i);
   }
 };

@@ -16,7 +16,7 @@ template <class Set> constexpr void write_concat(recipe_writer<Set>& w) {
   w.begin_elements();
   for (std::size_t d = 0; d < w.space().size(); ++d) w.out << (d == 0 ? "int x" : ",x") << d << "=c" << d;
   w.out << ";  // coordinates of an input\n";
-  const expression part = w.variable(expression(0));
+  const expression part = w.variable(expression(0), computed_as(w.self.anchor_type));
   const std::size_t last = w.self.anchor_inputs.count - 1;
   for (std::size_t i = 0; i <= last; ++i) {
     const local_extent extent = w.input_shape(i)[joined];

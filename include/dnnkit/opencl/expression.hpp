@@ -12,8 +12,12 @@
 
 namespace dnnkit::opencl {
 
-// What comparisons give are truth values, 0 or 1.
-enum class element_kind : std::uint8_t { real, truth };
+// What comparisons give are truth values, 0 or 1. Integers are computed with 64 bits, whatever they are stored in.
+enum class element_kind : std::uint8_t { real, truth, integer };
+constexpr std::string_view type_of(element_kind kind) {
+  constexpr std::string_view types[] = {"float", "int", "long"};
+  return types[static_cast<std::size_t>(kind)];
+}
 
 // A variable of the kernel, or a literal.
 class expression {
@@ -50,24 +54,28 @@ class expression {
   friend constexpr expression operator^(const expression& a, const expression& b) { return compared("^", a, b); }
   friend constexpr expression operator~(const expression& a) { return statement(element_kind::truth, a.out_, "!", a); }
   friend constexpr expression operator-(const expression& a) {
-    return a.out_ == nullptr ? expression(-a.literal_) : statement(element_kind::real, a.out_, "-", a);
+    return a.out_ == nullptr ? expression(-a.literal_) : statement(kind_of_sum(a, a), a.out_, "-", a);
   }
 
   // A new variable with the value of what the parts spell; `out` is that of an operand.
   template <class... Parts>
   static constexpr expression statement(element_kind kind, source_writer* out, const Parts&... parts) {
     const expression result(*out, 't', out->new_name(), kind);
-    *out << (kind == element_kind::real ? "const float " : "const int ") << result << '=';
+    *out << "const " << type_of(kind) << ' ' << result << '=';
     (*out << ... << parts) << ";\n";
     return result;
   }
 
  private:
+  static constexpr element_kind kind_of_sum(const expression& a, const expression& b) {
+    const bool is_integer = a.kind_ == element_kind::integer && b.kind_ == element_kind::integer;
+    return is_integer ? element_kind::integer : element_kind::real;
+  }
   static constexpr source_writer* writer_of(const expression& a, const expression& b) {
     return a.out_ != nullptr ? a.out_ : b.out_;
   }
   static constexpr expression binary(std::string_view symbol, const expression& a, const expression& b) {
-    if (source_writer* const out = writer_of(a, b)) return statement(element_kind::real, out, a, symbol, b);
+    if (source_writer* const out = writer_of(a, b)) return statement(kind_of_sum(a, b), out, a, symbol, b);
     return expression(symbol == "+"   ? a.literal_ + b.literal_
                       : symbol == "-" ? a.literal_ - b.literal_
                       : symbol == "*" ? a.literal_ * b.literal_

@@ -16,6 +16,7 @@
 #include "dnnkit/opencl/choose_family.hpp"
 #include "dnnkit/opencl/concat.hpp"
 #include "dnnkit/opencl/convolution.hpp"
+#include "dnnkit/opencl/gather.hpp"
 #include "dnnkit/opencl/grouped_rows.hpp"
 #include "dnnkit/opencl/map.hpp"
 #include "dnnkit/opencl/pool.hpp"
@@ -53,12 +54,13 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
     w.fail(anchor.name, problem);
   else if (w.self.earlier.count != 0) write_attention(w);
   else if (anchor.id == operator_id::none) write_map(w);
+  else if (anchor.id == id_of<op::gather>) write_gather(w);
+  else if (anchor.id == id_of<op::concat>) write_concat(w);
   else if (w.self.anchor_type != dtype::f32)
     w.fail(anchor.name, "kernels for OpenCL compute with f32, not with ", name(w.self.anchor_type));
   else if (write_chosen_family(w, choose_family(w))) return w.draft;
   else if (anchor.id == id_of<op::conv>) write_convolution(w);
   else if (anchor.id == id_of<op::matmul>) write_product(w);
-  else if (anchor.id == id_of<op::concat>) write_concat(w);
   else if (anchor.id == id_of<op::max_pool>) write_pool<op::max_pool>(w);
   else if (anchor.id == id_of<op::average_pool>) write_pool<op::average_pool>(w);
   else if (!write_grouped_rows(w) && !write_rows(w)) w.fail(anchor.name, "there is no OpenCL kernel for this operator");

@@ -16,6 +16,7 @@
 
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/opencl/index.hpp"
 #include "dnnkit/opencl/operators.hpp"
 #include "dnnkit/opencl/work_size.hpp"
 #include "dnnkit/operator/access.hpp"
@@ -32,6 +33,36 @@ struct kernel_draft {
 // A number, or the argument that the kernel gets for it: "8", "e0".
 constexpr source_writer& operator<<(source_writer& out, local_extent e) {
   return e.is_known() ? out << e.value() : out << 'e' << e.of_step();
+}
+
+// What an element of a buffer is called; empty for types that kernels do not load and store.
+constexpr std::string_view stored_as(dtype type) {
+  switch (type) {
+    case dtype::f32:
+      return "float";
+    case dtype::boolean:
+    case dtype::u8:
+      return "uchar";
+    case dtype::i8:
+      return "char";
+    case dtype::i16:
+      return "short";
+    case dtype::u16:
+      return "ushort";
+    case dtype::i32:
+      return "int";
+    case dtype::u32:
+      return "uint";
+    case dtype::i64:
+      return "long";
+    default:
+      return {};
+  }
+}
+// What it is computed with.
+constexpr element_kind computed_as(dtype type) {
+  if (type == dtype::boolean) return element_kind::truth;
+  return is_integral(type) ? element_kind::integer : element_kind::real;
 }
 
 template <class Set> class recipe_writer {
@@ -121,13 +152,19 @@ template <class Set> class recipe_writer {
     coordinates(prefix, extents, [](std::size_t) { return true; });
   }
 
-  // "p2[8+c0/4*32+c0%4]": the element of an operand at coordinates PREFIX0 ... of a view
-  constexpr void element(std::uint16_t operand, slice_of axes, local_extent offset, char prefix) {
+  // Coordinates PREFIX0 ...
+  constexpr indices named(char prefix) const {
+    indices c;
+    for (std::size_t d = 0; d < max_rank; ++d) c[d] = index(out, prefix, static_cast<int>(d));
+    return c;
+  }
+  // "p2[8+c0/4*32+c0%4]": the element of an operand at these coordinates of a view
+  constexpr void element(std::uint16_t operand, slice_of axes, local_extent offset, const indices& at) {
     out << 'p' << operand << '[' << offset;
     const auto list = plan.axes_of(axes);
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list[i].stride == 0) continue;
-      out << '+' << prefix << list[i].of;
+      out << '+' << at[static_cast<std::size_t>(list[i].of)];
       // Of the dimension, one of this axis spans all that is inside of it.
       for (std::size_t j = i + 1; j < list.size() && list[j].of == list[i].of; ++j)
         if (!(list[j].size == 1)) out << '/' << list[j].size;
@@ -137,10 +174,14 @@ template <class Set> class recipe_writer {
     out << ']';
   }
 
+  constexpr void element(std::uint16_t operand, slice_of axes, local_extent offset, char prefix) {
+    element(operand, axes, offset, named(prefix));
+  }
+
   // A variable that statements may change: "float a3=<value>;"
-  constexpr expression variable(const expression& value) {
-    const expression x(out, 'a', out.new_name());
-    out << "float " << x << '=' << value << ";\n";
+  constexpr expression variable(const expression& value, element_kind kind = element_kind::real) {
+    const expression x(out, 'a', out.new_name(), kind);
+    out << opencl::type_of(kind) << ' ' << x << '=' << value << ";\n";
     return x;
   }
   constexpr void assign(const expression& variable, const expression& value) {
@@ -170,7 +211,7 @@ template <class Set> class recipe_writer {
       for (const recipe_output& o : plan.template part<recipe_output>(plan.outputs, stage.outputs))
         if (o.operand == operand) type = o.type;
     }
-    return type == dtype::boolean ? "uchar" : "float";
+    return stored_as(type);
   }
   // The first step that the kernel is for, if there is one. (g++ compares no address in a plan that is a constant with
   // null under its sanitizers.)
@@ -187,6 +228,13 @@ template <class Set> class recipe_writer {
   }
 
   std::size_t number_;
+};
+
+// Does a movement operator say by its at() where elements come from, whatever stands for numbers?
+template <class Op, class Extents>
+concept moves_indices = Op::kind == form::movement&& requires(const Op& op, const Extents& c, const indices& o,
+                                                              int (*x)(const indices&)) {
+  op.at(c, o, x);
 };
 
 // The tree of a recipe at one place of the kernel, where coordinates PREFIX0 ... are known: each load and each node is
@@ -237,44 +285,90 @@ template <class Set> class tree_writer {
     return r.from == source::anchor ? w_.self.anchor.name : "a copy";
   }
   constexpr void check_type(dtype type, std::string_view op, std::string_view does) {
-    if (type == dtype::f32 || type == dtype::boolean) return;
+    if (!stored_as(type).empty()) return;
     text problem;
-    problem << does << " " << name(type) << ", and kernels for OpenCL load and store f32 and bool only";
+    problem << does << " " << name(type)
+            << ", and kernels for OpenCL load and store f32, bool, i8 to i64 and u8 to u32";
     w_.fail(op, problem.view());
   }
 
   constexpr expression loaded(const recipe_load& l, std::string_view reader) {
     if (l.reach.count != 0) return anchor_;
     check_type(l.type, reader, "reads");
+    indices at = w_.named(prefix_);
     for (const movement_step& m : w_.plan.template part<movement_step>(w_.plan.movement, l.movement))
-      w_.fail(m.op.id == operator_id::none ? reader : m.op.name,
-              "no strided view says where its elements come from, and kernels for OpenCL need one");
-    const element_kind kind = l.type == dtype::boolean ? element_kind::truth : element_kind::real;
+      if (!go_back(m, at))
+        w_.fail(m.op.id == operator_id::none ? reader : m.op.name,
+                "no strided view says where its elements come from, and kernels for OpenCL need one");
+    const element_kind kind = computed_as(l.type);
     const expression x(w_.out, 't', w_.out.new_name(), kind);
-    w_.out << (kind == element_kind::real ? "const float " : "const int ") << x << '=';
-    w_.element(l.operand, l.axes, l.offset, prefix_);
-    w_.out << (kind == element_kind::real ? ";\n" : "!=0;\n");
+    w_.out << "const " << type_of(kind) << ' ' << x << '=';
+    w_.element(l.operand, l.axes, l.offset, at);
+    w_.out << (kind == element_kind::truth ? "!=0;\n" : ";\n");
     return x;
   }
+  // Coordinates behind movement become those in front of it; false when there is no text for that.
+  constexpr bool go_back(const movement_step& m, indices& at) {
+    const movement_extents context{w_, m.in_shape, m.out_shape};
+    if (m.op.id == operator_id::none) {
+      at = broadcast_coordinates(context, 0, at);
+      return true;
+    }
+    return visit_operator<is_index_map>(Set{}, m.op.id, w_.plan.attributes.data() + m.attributes.first,
+                                        [&](const auto& op) {
+                                          const indices behind = at;
+                                          op.at(context, behind, [&](const indices& in) { return at = in, 0; });
+                                        });
+  }
+  // What movement operators are told of extents.
+  struct movement_extents {
+    recipe_writer<Set>& w;
+    local_shape from, to;
+    using real = float;
+    constexpr std::size_t rank(std::size_t) const { return from.count; }
+    constexpr std::size_t out_rank() const { return to.count; }
+    constexpr index in(std::size_t, std::size_t d) const { return {w.out, w.plan.local_extents[from.first + d]}; }
+    constexpr index out(std::size_t d) const { return {w.out, w.plan.local_extents[to.first + d]}; }
+    constexpr index value(dim attribute) const { return {w.out, local_extent::from_attribute(attribute)}; }
+  };
+  template <class Op> struct is_index_map { static constexpr bool value = moves_indices<Op, movement_extents>; };
+
   constexpr expression literal(const recipe_constant& c, std::string_view reader) {
-    const bool truth = c.type == dtype::boolean;
+    const element_kind kind = computed_as(c.type);
     check_type(c.type, reader, "reads");
-    const float value = truth ? static_cast<float>(c.code) : static_cast<float>(std::bit_cast<double>(c.code));
-    return expression::statement(truth ? element_kind::truth : element_kind::real, &w_.out, expression(value));
+    if (kind != element_kind::real) return expression::statement(kind, &w_.out, spelt(c.code));
+    return expression::statement(kind, &w_.out, expression(static_cast<float>(std::bit_cast<double>(c.code))));
   }
   constexpr expression computed(const recipe_node& n) {
     check_type(n.type, n.op.name, "computes");
     vector<expression> x;
-    for (operand_ref in : w_.plan.refs_of(n.inputs)) x.push_back((*this)(in, n.op.name));
+    bool has_integers = computed_as(n.type) == element_kind::integer;
+    for (operand_ref in : w_.plan.refs_of(n.inputs)) {
+      x.push_back((*this)(in, n.op.name));
+      has_integers = has_integers || x.back().kind() == element_kind::integer;
+    }
     expression result;
     if (!w_.draft.error.empty()) return result;
-    if (!apply(Set{}, n.op.id, w_.plan.attributes.data() + n.attributes.first, {x.data(), x.size()}, result))
+    if (has_integers && !is_text_for_integers(n.op.id))
+      w_.fail(n.op.name, "there is no OpenCL kernel for this operator with integers");
+    else if (!apply(Set{}, n.op.id, w_.plan.attributes.data() + n.attributes.first, {x.data(), x.size()}, result))
       w_.fail(n.op.name, "there is no OpenCL kernel for this operator");
-    return converted(result, n.type == dtype::boolean ? element_kind::truth : element_kind::real);
+    return w_.draft.error.empty() ? converted(result, n.type) : result;
   }
-  constexpr expression converted(const expression& x, element_kind kind) {
-    if (x.kind() == kind || x.out() == nullptr) return x;
-    return kind == element_kind::real ? expression::statement(kind, x.out(), "(float)", x) : x != expression(0);
+  // As an element of that type: integers of fewer than 64 bits keep the lowest.
+  constexpr expression converted(const expression& x, dtype type) {
+    const element_kind kind = computed_as(type);
+    if (x.out() == nullptr) return x;
+    if (kind == element_kind::truth) return x.kind() == kind ? x : x != expression(0);
+    if (kind == element_kind::real) return x.kind() == kind ? x : expression::statement(kind, x.out(), "(float)", x);
+    const std::string_view conversion = x.kind() == element_kind::real ? "convert_long_sat" : "";
+    if (type == dtype::i64 && x.kind() == kind) return x;
+    return expression::statement(kind, x.out(), '(', stored_as(type), ')', conversion, '(', x, ')');
+  }
+  // The least number has no literal of its own in C.
+  static constexpr text spelt(std::int64_t code) {
+    constexpr std::int64_t least = -9223372036854775807 - 1;
+    return code == least ? text("(-9223372036854775807L-1)") : text() << code << "L";
   }
 
   recipe_writer<Set>& w_;

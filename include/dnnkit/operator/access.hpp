@@ -12,8 +12,11 @@
 
 namespace dnnkit {
 
-// Logical coordinates of one element; entries past the rank are zero.
+// Logical coordinates of one element; entries past the rank are zero. What movement operators do to them they do to any
+// list of what may stand for numbers (opencl/index.hpp).
 using coordinates = std::array<std::int64_t, max_rank>;
+template <class Coordinates> using coordinate_of = typename std::remove_cvref_t<Coordinates>::value_type;
+constexpr std::int64_t select(bool condition, std::int64_t a, std::int64_t b) { return condition ? a : b; }
 
 // Stands for an optional input that was left out.
 struct absent {};
@@ -100,10 +103,12 @@ template <class Extents> constexpr bool next(coordinates& c, const Extents& e, s
 }
 
 // Coordinates in an input of shape in(i) broadcast to the output coordinates o.
-template <class C> constexpr coordinates broadcast_coordinates(const C& c, std::size_t i, const coordinates& o) {
-  coordinates r{};
+template <class C, class Coordinates>
+constexpr Coordinates broadcast_coordinates(const C& c, std::size_t i, const Coordinates& o) {
+  using number = coordinate_of<Coordinates>;
+  Coordinates r{};
   const std::size_t rank = c.rank(i), lead = c.out_rank() - rank;
-  for (std::size_t d = 0; d < rank; ++d) r[d] = c.in(i, d) == 1 ? 0 : o[d + lead];
+  for (std::size_t d = 0; d < rank; ++d) r[d] = select(c.in(i, d) == number(1), number(0), o[d + lead]);
   return r;
 }
 
@@ -122,16 +127,18 @@ template <class C> constexpr std::int64_t position_in(const C& c, std::int64_t i
   return p < 0 ? p + n : p;
 }
 
-constexpr std::int64_t linear_index(const coordinates& c, const auto& extent_at, std::size_t rank) {
-  std::int64_t n = 0;
+template <class Coordinates>
+constexpr auto linear_index(const Coordinates& c, const auto& extent_at, std::size_t rank) {
+  coordinate_of<Coordinates> n = 0;
   for (std::size_t d = 0; d < rank; ++d) n = n * extent_at(d) + c[d];
   return n;
 }
-constexpr coordinates coordinates_of(std::int64_t n, const auto& extent_at, std::size_t rank) {
-  coordinates c{};
+template <class Coordinates = coordinates>
+constexpr Coordinates coordinates_of(coordinate_of<Coordinates> n, const auto& extent_at, std::size_t rank) {
+  Coordinates c{};
   for (std::size_t d = rank; d-- > 0;) {
     c[d] = n % extent_at(d);
-    n /= extent_at(d);
+    n = n / extent_at(d);
   }
   return c;
 }
