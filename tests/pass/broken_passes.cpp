@@ -131,10 +131,10 @@ template <class Pipeline> std::string first_difference(std::uint64_t seed) {
   return harness::error_of_plan(b.value(), s.plan, seed);
 }
 
-// Does one of 100 random graphs show that Broken in the place of Pass is wrong?
+// Does one of 500 random graphs show that Broken in the place of Pass is wrong?
 template <class Pass, class Broken> bool is_caught() {
   using all = dk::default_pipeline;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed)
+  for (std::uint64_t seed = 1; seed <= 500; ++seed)
     if (first_difference<dk::replaced<all, Pass, Broken>>(seed) != "") {
       CHECK(first_difference<all>(seed) == "");
       return true;
@@ -151,6 +151,7 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
   CHECK(is_caught<expand_composites, wrong_sign<expand_composites>>());
   CHECK(is_caught<default_rules, wrong_sign<default_rules>>());
   CHECK(is_caught<lower_transposed_convolution, wrong_sign<lower_transposed_convolution>>());
+  CHECK(is_caught<fold_normalizations, wrong_sign<fold_normalizations>>());
   CHECK(is_caught<fold_scales, wrong_sign<fold_scales>>());
   CHECK(is_caught<separate_outputs, wrong_sign<separate_outputs>>());
 
