@@ -82,11 +82,13 @@ constexpr slice_of layer_of(const graph& g, const node& n) {
 
 class builder {
  public:
-  // Room for a graph of many nodes, in the compiler, where room costs nothing: what has to grow is moved element by
-  // element.
+  // Room for a graph of a thousand nodes, and of many where g++ evaluates, which takes no time for room: what has to grow
+  // is moved element by element.
   constexpr builder() {
-    constexpr std::size_t many = std::size_t{1} << 14, few = std::size_t{1} << 10;
-    const std::size_t nodes = std::is_constant_evaluated() ? many : few;
+    std::size_t nodes = std::size_t{1} << 10;
+#ifndef __clang__
+    if (std::is_constant_evaluated()) nodes = std::size_t{1} << 14;
+#endif
     graph_.nodes.reserve(nodes);
     graph_.values.reserve(2 * nodes);
     graph_.operands.reserve(4 * nodes);
