@@ -82,8 +82,8 @@ constexpr slice_of layer_of(const graph& g, const node& n) {
 
 class builder {
  public:
-  // Room for a graph of a thousand nodes, and of many where g++ evaluates, which takes no time for room: what has to grow
-  // is moved element by element.
+  // Room for a graph of a thousand nodes, and of many where g++ evaluates, which takes no time for room: what has to
+  // grow is moved element by element.
   constexpr builder() {
     std::size_t nodes = std::size_t{1} << 10;
 #ifndef __clang__
