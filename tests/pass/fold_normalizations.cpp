@@ -35,7 +35,8 @@ struct residual {
   static constexpr void build(dk::builder& g) {
     const tensor x = g.input("x", dk::f32, {1, 8, 12, 12});
     const auto conv3 = [&](tensor t, const char* name, const char* norm) {
-      const tensor y = dk::conv(t, g.weight(name, {8, 8, 3, 3}), {.pads = {1, 1, 1, 1}});
+      const tensor bias = name[0] == 'a' ? g.weight("bias", {8}) : tensor{};
+      const tensor y = dk::conv(t, g.weight(name, {8, 8, 3, 3}), bias, {.pads = {1, 1, 1, 1}});
       return dk::batch_normalization(y, g.batch_norm(norm, 8));
     };
     g.output("y", dk::relu(conv3(dk::relu(conv3(x, "a", "na")), "b", "nb") + x));

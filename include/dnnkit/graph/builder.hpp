@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <source_location>
 #include <string_view>
+#include <type_traits>
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/core/vector.hpp"

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "dnnkit/op/movement.hpp"
 #include "dnnkit/operator/access.hpp"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <source_location>
 #include <string_view>
+#include <type_traits>
 
 #include "dnnkit/operator/access.hpp"
 #include "dnnkit/operator/function.hpp"

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <source_location>
 #include <string_view>
+#include <type_traits>
 
 #include "dnnkit/operator/access.hpp"
 #include "dnnkit/operator/function.hpp"

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "dnnkit/operator/access.hpp"
 #include "dnnkit/operator/function.hpp"

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "dnnkit/operator/scalar.hpp"
 #include "dnnkit/tensor/shape.hpp"
 
 namespace dnnkit {
@@ -16,7 +17,6 @@ namespace dnnkit {
 // list of what may stand for numbers (opencl/index.hpp).
 using coordinates = std::array<std::int64_t, max_rank>;
 template <class Coordinates> using coordinate_of = typename std::remove_cvref_t<Coordinates>::value_type;
-constexpr std::int64_t select(bool condition, std::int64_t a, std::int64_t b) { return condition ? a : b; }
 
 // Stands for an optional input that was left out.
 struct absent {};

@@ -2,7 +2,7 @@
 // Pass: a BatchNormalization of what a convolution computes for it alone goes into the weights and the bias of the
 // convolution, which are known before the run. Takes any graph; guarantees nothing: what it leaves, others turn into
 // scales and shifts (pass/expand_composites.hpp) and fold as such, at several times the work (pass/fold_scales.hpp), to
-// the same graph. Rounds: weights are scaled before they are multiplied.
+// the same kernels of a run. Rounds: weights are scaled before they are multiplied.
 #pragma once
 
 #include <cstddef>
