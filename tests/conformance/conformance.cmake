@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The program `conformance`, and a CTest for each executor where ONNX's test data is installed (Debian: libonnx-testdata).
 dnnkit_program(conformance conformance/conformance.cpp)
-target_link_libraries(conformance PRIVATE dnnkit_onnx cxxopts::cxxopts)
+target_link_libraries(conformance PRIVATE dnnkit_onnx cxxopts::cxxopts test_opencl)
 target_compile_options(conformance PRIVATE $<$<CONFIG:Release>:-Og>)
 target_compile_definitions(conformance PRIVATE DNNKIT_CONFORMANCE_STATUS="${CMAKE_CURRENT_LIST_DIR}/status.txt")
 

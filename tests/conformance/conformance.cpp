@@ -16,6 +16,7 @@
 #include "dnnkit/reference/plan_executor.hpp"
 #include "tests/conformance/status.hpp"
 #include "tests/conformance/test_case.hpp"
+#include "tests/support/opencl.hpp"
 
 namespace {
 
@@ -60,8 +61,9 @@ std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, const s
   }
   const dk::weight_source weights = dk::onnx::weights_of(f, imported);
   const std::vector<dk::host_tensor> outputs =
-      executor == "plan" ? dk::execute(dk::plan::view_of(dk::cpu::planned(imported.graph)), inputs, weights)
-                         : dk::evaluate(imported.graph, inputs, weights);
+      executor == "plan"     ? dk::execute(dk::plan::view_of(dk::cpu::planned(imported.graph)), inputs, weights)
+      : executor == "opencl" ? harness::opencl_outputs(imported.graph, inputs, weights)
+                             : dk::evaluate(imported.graph, inputs, weights);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (i >= outputs.size()) return "output " + std::to_string(i) + " is missing";
     if (std::string d = dk::conformance::difference(expected[i], outputs[i]); !d.empty())
@@ -73,7 +75,8 @@ std::string run_set(dk::onnx::file& f, const std::filesystem::path& set, const s
 result run(const test_case& t, const dk::conformance::status_file& status, const std::string& executor) {
   try {
     dk::onnx::file f(t.folder / "model.onnx");
-    if (const std::string reason = status.reason_to_skip(f.model()); !reason.empty()) return {verdict::skipped, reason};
+    if (const std::string reason = status.reason_to_skip(f.model(), executor); !reason.empty())
+      return {verdict::skipped, reason};
     const auto sets = dk::conformance::data_sets(t);
     if (sets.empty()) return {verdict::failed, "no data set"};
     for (const auto& set : sets)
@@ -93,8 +96,8 @@ std::string quoted(const std::string& s) {
 
 int run_all(const cxxopts::ParseResult& arguments) {
   const std::string executor = arguments["executor"].as<std::string>();
-  if (executor != "reference" && executor != "passes" && executor != "plan")
-    throw dk::error("no such executor", "--executor", "reference, passes or plan", executor);
+  if (executor != "reference" && executor != "passes" && executor != "plan" && executor != "opencl")
+    throw dk::error("no such executor", "--executor", "reference, passes, plan or opencl", executor);
   const dk::conformance::status_file status(arguments["status"].as<std::string>());
   const std::regex only(arguments["only"].as<std::string>());
   std::map<std::string, result> results;
@@ -138,7 +141,8 @@ int main(int argc, char** argv) {
   cxxopts::Options options("conformance", "Runs ONNX's backend tests.");
   options.add_options()("data", "folder with tests, at any depth below it", cxxopts::value<std::string>())(
       "executor",
-      "reference: the graph as imported; passes: after all rewriting passes; plan: the plan, in its buffers",
+      "reference: the graph as imported; passes: after all rewriting passes; plan: the plan, in its buffers; opencl: "
+      "its kernels on an OpenCL device",
       cxxopts::value<std::string>()->default_value("reference"))("only", "tests whose names match",
                                                                  cxxopts::value<std::string>()->default_value(""))(
       "json", "file for one JSON object a test", cxxopts::value<std::string>())(

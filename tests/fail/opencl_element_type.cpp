@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A network for OpenCL with elements that its kernels do not compute with.
-// EXPECT: Add of kernel 'total': writes f16, and kernels for OpenCL load and store f32, bool, i8 to i64 and u8 to u32
+// EXPECT: Add of kernel 'total': writes f64, and kernels for OpenCL load and store f32, f16, bf16, bool, i8 to i64
 #include <dnnkit/opencl/kernels.hpp>
 
 namespace dk = dnnkit;
@@ -8,7 +8,7 @@ namespace dk = dnnkit;
 #ifdef PASSING_TWIN
 constexpr dk::dtype type = dk::f32;
 #else
-constexpr dk::dtype type = dk::f16;
+constexpr dk::dtype type = dk::f64;
 #endif
 
 struct model {

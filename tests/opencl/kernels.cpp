@@ -118,6 +118,8 @@ TEST_CASE("integers: sums and products that wrap around, comparisons, choices, c
       g.output("sum_" + of, dk::neg(a + b) * a - b);
       g.output("choice_" + of, dk::where(dk::less(a, b), a, b + g.scalar(3, type)));
       g.output("number_" + of, dk::cast(dk::where(dk::equal(a, b), a, a * b), {.to = f32}));
+      g.output("quotient_" + of, a / dk::where(dk::less(b, a), b, g.scalar(0, type)));
+      g.output("bounds_" + of, dk::max(dk::min(dk::abs(a), b), dk::sign(a)));
     }
     g.output("whole", dk::cast(x * 1e3, {.to = dk::i64}));
     g.output("truth", dk::cast(dk::greater(dk::cast(x * 3.0, {.to = dk::i32}), g.scalar(0, dk::i32)), {.to = dk::i64}));
@@ -338,15 +340,34 @@ TEST_CASE("random graphs, of those that have kernels") {
 }
 
 TEST_CASE("what has no kernel is refused with the operator, the kernel and the type") {
-  CHECK(refusal([](dk::builder& g) { g.output("y", g.input("x", dk::i64, {3}) / g.input("z", dk::i64, {3})); }) ==
-        "Div: there is no OpenCL kernel for this operator with integers");
-  CHECK(refusal([](dk::builder& g) { g.output("y", dk::neg(g.input("x", dk::f16, {3}))); }) ==
-        "Neg: writes f16, and kernels for OpenCL load and store f32, bool, i8 to i64 and u8 to u32");
-  CHECK(refusal([](dk::builder& g) { g.output("y", dk::cast(g.input("x", dk::f64, {3}), {.to = f32})); }) ==
-        "Cast: reads f64, and kernels for OpenCL load and store f32, bool, i8 to i64 and u8 to u32");
   CHECK(refusal([](dk::builder& g) {
-          g.output("y", dk::matmul(g.input("x", dk::i64, {3, 3}), g.input("z", dk::i64, {3, 3})));
-        }) == "MatMul: kernels for OpenCL compute with f32, not with i64");
+          g.output("y", dk::pow(g.input("x", dk::i64, {3}), g.input("z", dk::i64, {3})));
+        }) == "Pow: there is no OpenCL kernel for this operator with integers");
+  CHECK(refusal([](dk::builder& g) { g.output("y", dk::neg(g.input("x", dk::f64, {3}))); }) ==
+        "Neg: writes f64, and kernels for OpenCL load and store f32, f16, bf16, bool, i8 to i64 and u8 to u32");
+  CHECK(refusal([](dk::builder& g) { g.output("y", dk::cast(g.input("x", dk::f64, {3}), {.to = f32})); }) ==
+        "Cast: reads f64, and kernels for OpenCL load and store f32, f16, bf16, bool, i8 to i64 and u8 to u32");
+  CHECK(refusal([](dk::builder& g) {
+          g.output("y", dk::max_pool(g.input("x", dk::i8, {1, 1, 3, 3}), {.kernel_shape = {2, 2}}));
+        }) == "MaxPool: this operator's kernel for OpenCL computes with floats, not with i8");
   CHECK(refusal([](dk::builder& g) { g.output("y", dk::cum_sum(g.input("x", f32, {3}))); }) ==
         "CumSum: there is no OpenCL kernel for this operator");
+}
+
+TEST_CASE("numbers of 16 bits: stored so, computed with as 32") {
+  check([](dk::builder& g, random_source& r) {
+    const std::int64_t n = r.between(1, 9), m = 8 * r.between(1, 9);
+    for (const dk::dtype type : {dk::f16, dk::bf16}) {
+      const std::string of(dk::name(type));
+      const tensor x = g.input("x_" + of, type, {n, m}), w = g.weight("w_" + of, {m, 40}, type);
+      g.output("map_" + of, dk::gelu(x * 3.0) - dk::transpose(x, {.perm = {0, 1}}));
+      g.output("product_" + of, dk::relu(dk::matmul(x, w)));
+      g.output("softmax_" + of, dk::softmax(x));
+      g.output("sum_" + of, dk::reduce_mean(x, {.axes = {1}}));
+      g.output("image_" + of, dk::conv(dk::reshape(x, {1, n, 8, m / 8}), g.weight("k_" + of, {16, n, 3, 3}, type),
+                                       {.pads = {1, 1, 1, 1}}));
+      g.output("cast_" + of, dk::cast(dk::cast(g.input("y_" + of, f32, {m}) * 70.0, {.to = type}), {.to = f32}));
+      g.output("small_" + of, dk::cast(dk::cast(g.input("z_" + of, f32, {m}) * 1e-5, {.to = type}), {.to = f32}));
+    }
+  });
 }

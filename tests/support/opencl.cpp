@@ -9,12 +9,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "dnnkit/opencl/kernels.hpp"
 #include "dnnkit/plan/verify_plan.hpp"
+#include "dnnkit/reference/element_codec.hpp"
 #include "dnnkit/runtime/cl_execution.hpp"
 #include "dnnkit/weights/safetensors.hpp"
 #include "tests/support/harness.hpp"
@@ -87,16 +89,15 @@ std::vector<std::byte> bytes_of(const dk::host_tensor& t) {
   });
   return bytes;
 }
-// Of another type than those of 16 bits.
 dk::host_tensor tensor_of(const std::vector<std::byte>& bytes, const dk::host_tensor& like) {
   dk::host_tensor t(like.type, like.dims);
   with_type(t.type, [&]<class T>(T) {
-    if constexpr (std::is_arithmetic_v<T>)
-      for (std::size_t i = 0; i < t.count(); ++i) {
-        T x{};
-        std::memcpy(&x, bytes.data() + i * sizeof(T), sizeof(T));
-        t.set(i, x);
-      }
+    for (std::size_t i = 0; i < t.count(); ++i) {
+      std::conditional_t<std::is_arithmetic_v<T>, T, std::uint16_t> x{};
+      std::memcpy(&x, bytes.data() + i * sizeof(x), sizeof(x));
+      if constexpr (std::is_arithmetic_v<T>) t.set(i, x);
+      else t.set(i, t.type == dk::f16 ? dk::detail::half_to_double(x) : dk::detail::bfloat_to_double(x));
+    }
   });
   return t;
 }
@@ -150,6 +151,33 @@ std::string error_of(const opencl_network& network, const dk::graph& g, std::uin
 }
 
 }  // namespace
+
+std::vector<dk::host_tensor> opencl_outputs(const dk::graph& g, const std::vector<dk::host_tensor>& inputs,
+                                            const dk::weight_source& weights) {
+  const opencl_network network(g);
+  if (!network.refusal().empty()) throw std::runtime_error(network.refusal());
+  weight_map named;
+  for (const dk::value& v : g.values)
+    if (v.from == dk::origin::weight) named.emplace(g.text_of(v.name), weights(g.text_of(v.name)));
+  const std::vector<std::byte> file = safetensors_bytes(named);
+  dk::cl_execution e(network.plan(), network.texts(),
+                     std::make_shared<const dk::cl_weights>(network.plan(), network.texts(),
+                                                            dk::safetensors::from_memory(file, "weights")));
+  std::vector<std::vector<std::byte>> in, out;
+  std::vector<std::byte*> from, to;
+  std::vector<dk::host_tensor> outputs;
+  for (const dk::host_tensor& t : inputs) from.push_back(in.emplace_back(bytes_of(t)).data());
+  for (dk::value_id v : g.outputs) {
+    std::vector<std::int64_t> dims;
+    for (dk::dim d : g.at(v).type.dims) dims.push_back(d.value());
+    outputs.emplace_back(g.at(v).type.type, dims);
+    to.push_back(out.emplace_back(outputs.back().count() * dk::size_of(outputs.back().type)).data());
+  }
+  dk::no_observer nobody;
+  e.run(from.data(), to.data(), dk::serial, nobody);
+  for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k] = tensor_of(out[k], outputs[k]);
+  return outputs;
+}
 
 std::string opencl_refusal(const dk::graph& g) { return opencl_network(g).refusal(); }
 

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/opencl/attention_tile.hpp"
 #include "dnnkit/opencl/product_tile.hpp"
+#include "dnnkit/reference/evaluator.hpp"
 
 namespace harness {
 
@@ -22,5 +24,9 @@ std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed);
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::attention_tile& tile);
 // The same with all products and convolutions that are in tiles in this tile; convolutions have stages as they choose.
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::product_tile& tile);
+
+// The outputs of a graph that has kernels and no symbols, computed on the device.
+std::vector<dnnkit::host_tensor> opencl_outputs(const dnnkit::graph& g, const std::vector<dnnkit::host_tensor>& inputs,
+                                                const dnnkit::weight_source& weights);
 
 }  // namespace harness

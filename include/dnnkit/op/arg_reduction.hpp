@@ -60,20 +60,25 @@ template <class Order> struct arg_reduce {
     row.add(position(c.rank(0)));
     return detail::row_reads(c, row);
   }
-  constexpr std::int64_t at(const auto& c, const coordinates& o, auto x) const {
+  template <class O> constexpr coordinate_of<O> at(const auto& c, const O& o, auto x) const {
+    using number = coordinate_of<O>;
     const std::size_t rank = c.rank(0), along = position(rank);
-    if (c.in(0, along) == 0) return 0;
-    coordinates i{};
-    for (std::size_t d = 0; d < rank; ++d) i[d] = d == along ? 0 : o[keepdims || d < along ? d : d - 1];
-    auto best = x(i);
-    std::int64_t where = 0;
-    for (std::int64_t k = 1; k < c.in(0, along); ++k) {
-      i[along] = k;
-      const auto v = x(i);
-      if (!Order::better(v, best) && !(select_last_index && v == best)) continue;
-      best = v;
-      where = k;
-    }
+    O i{};
+    for (std::size_t d = 0; d < rank; ++d)
+      if (d != along) i[d] = o[keepdims || d < along ? d : d - 1];
+    auto where = variable(c, number(0));
+    when(c, c.in(0, along) != number(0), [&] {
+      auto best = variable(c, x(i));
+      for_each(c, c.in(0, along) - number(1), [&](const number& k) {
+        i[along] = k + number(1);
+        const auto v = x(i);
+        const auto is_taken = select_last_index ? either(Order::better(v, best), v == best) : Order::better(v, best);
+        when(c, is_taken, [&] {
+          assign(c, best, v);
+          assign(c, where, k + number(1));
+        });
+      });
+    });
     return where;
   }
   constexpr dim flops(const inference& c) const { return c.count(0); }

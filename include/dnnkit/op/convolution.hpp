@@ -76,30 +76,26 @@ struct conv {
     for (std::size_t d = 0; d + 2 < c.rank(0); ++d) f.axes[d + 2] = w.reach_along(d);
     return f;
   }
-  template <class C, class X, class W, class B = absent>
-  constexpr auto at(const C& c, const coordinates& o, X x, W weight, B bias = {}) const {
-    const std::size_t axes = c.rank(0) - 2;
-    const window w = over([&](std::size_t i) { return c.in(1, i); }, axes);
-    const std::int64_t depth = c.in(1, 1), first = o[1] / (c.out(1) / group) * depth;
+  template <class C, class O, class X, class W, class B = absent>
+  constexpr auto at(const C& c, const O& o, X x, W weight, B bias = {}) const {
+    using number = coordinate_of<O>;
     using sum_type = sum_of<C, decltype(x(o))>;
-    sum_type sum = 0;
-    if constexpr (is_present<B>) sum = static_cast<sum_type>(bias(coordinates{o[1]}));
-    coordinates k{};
-    do {
-      coordinates i{o[0]}, j{o[1]};
-      bool inside = true;
-      for (std::size_t d = 0; d < axes; ++d) {
-        j[d + 2] = k[d];
-        i[d + 2] = w.position(d, o[d + 2], k[d]);
-        inside = inside && i[d + 2] >= 0 && i[d + 2] < c.in(0, d + 2);
-      }
-      if (!inside) continue;
-      for (std::int64_t ch = 0; ch < depth; ++ch) {
-        i[1] = first + ch;
-        j[1] = ch;
-        sum = plus_product(sum, static_cast<sum_type>(x(i)), static_cast<sum_type>(weight(j)));
-      }
-    } while (next(k, w.kernel_shape, axes));
+    const std::size_t axes = c.rank(0) - 2;
+    const window w = over([&](std::size_t i) { return known_number(c.in(1, i)); }, axes);
+    const number depth = c.in(1, 1), first = o[1] / (c.out(1) / number(group)) * depth;
+    auto sum = variable(c, [&] {
+      if constexpr (is_present<B>) return static_cast<sum_type>(bias(O{o[1]}));
+      else return output_element<sum_type>(c, 0);
+    }());
+    detail::visit_taps(c, w, o, [&](O i, const O& k) {
+      O j{o[1]};
+      for (std::size_t d = 0; d < axes; ++d) j[d + 2] = k[d];
+      for_each(c, depth, [&](const number& n) {
+        i[1] = first + n;
+        j[1] = n;
+        assign(c, sum, plus_product(sum, static_cast<sum_type>(x(i)), static_cast<sum_type>(weight(j))));
+      });
+    });
     return sum;
   }
   constexpr dim flops(const inference& c) const {

@@ -30,7 +30,16 @@ struct dims {
       if (!c.require(!d.is_unknown(), "a value is not known")) return;
     c.out(i64, {static_cast<std::int64_t>(values.size())});
   }
-  constexpr auto at(const auto& c, const coordinates& o) const { return c.value(values[o[0]]); }
+  template <class O> constexpr auto at(const auto& c, const O& o) const {
+    using number = coordinate_of<O>;
+    if constexpr (std::integral<number>) return c.value(values[o[0]]);
+    else {
+      number n = c.value(values[0]);
+      for (std::size_t i = 1; i < values.size(); ++i)
+        n = select(o[0] == number(static_cast<std::int64_t>(i)), c.value(values[i]), n);
+      return n;
+    }
+  }
   static constexpr dim flops(const inference&) { return 0; }
 };
 
@@ -58,8 +67,16 @@ struct shape_of {
   static constexpr footprint reads(const inference& c, std::size_t) {
     return footprint::all(c.rank(0), needs::nothing);
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto) const {
-    return c.in(0, first(c.rank(0)) + static_cast<std::size_t>(o[0]));
+  template <class O> constexpr auto at(const auto& c, const O& o, auto) const {
+    using number = coordinate_of<O>;
+    const std::size_t from = first(c.rank(0));
+    if constexpr (std::integral<number>) return c.in(0, from + static_cast<std::size_t>(o[0]));
+    else {
+      number n = c.in(0, from);
+      for (std::size_t i = 1; i < count(c.rank(0)); ++i)
+        n = select(o[0] == number(static_cast<std::int64_t>(i)), c.in(0, from + i), n);
+      return n;
+    }
   }
   static constexpr dim flops(const inference&) { return 0; }
 

@@ -55,12 +55,12 @@ struct gather {
       else f.axes.push_back(needs::same(d < chosen ? d : d + width - 1));
     return f;
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto data, auto indices) const {
+  template <class O> constexpr auto at(const auto& c, const O& o, auto data, auto indices) const {
     const std::size_t rank = c.rank(0), chosen = along(rank), width = c.rank(1);
-    coordinates i{}, j{};
+    O i{}, j{};
     for (std::size_t d = 0; d < width; ++d) j[d] = o[chosen + d];
     for (std::size_t d = 0; d < rank; ++d) i[d] = o[d <= chosen ? d : d + width - 1];
-    i[chosen] = position_in(c, static_cast<std::int64_t>(indices(j)), c.in(0, chosen));
+    i[chosen] = position_in(c, indices(j), c.in(0, chosen));
     return data(i);
   }
   static constexpr dim flops(const inference&) { return 0; }

@@ -23,9 +23,10 @@ constexpr bool check_indices_fit(inference& c, std::size_t along) {
   return true;
 }
 // Where in data the element of indices at o points to: extents that are symbols may not fit after all.
-template <class C> constexpr coordinates position_of(const C& c, coordinates o, std::size_t along, std::int64_t index) {
-  o[along] = index;
-  for (std::size_t d = 0; d < c.rank(0); ++d) o[d] = position_in(c, o[d], c.in(0, d));
+template <class C, class O> constexpr O position_of(const C& c, O o, std::size_t along, auto index) {
+  for (std::size_t d = 0; d < c.rank(0); ++d)
+    if (d == along) o[d] = position_in(c, index, c.in(0, d));
+    else if (!is_certain(c.in(1, d) <= c.in(0, d))) o[d] = position_in(c, o[d], c.in(0, d));
   return o;
 }
 
@@ -57,8 +58,8 @@ struct gather_elements {
     return input == 1 ? footprint::same(rank)
                       : footprint::same_except(rank, axis_position(axis, rank), needs::one_chosen);
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto data, auto indices) const {
-    return data(detail::position_of(c, o, axis_position(axis, c.rank(0)), static_cast<std::int64_t>(indices(o))));
+  template <class O> constexpr auto at(const auto& c, const O& o, auto data, auto indices) const {
+    return data(detail::position_of(c, o, axis_position(axis, c.rank(0)), indices(o)));
   }
   static constexpr dim flops(const inference&) { return 0; }
 };
@@ -99,19 +100,18 @@ struct gather_nd {
       f.axes.push_back(d < batch ? needs::same(d) : d < fixed ? needs::one_chosen : needs::same(outer + d - fixed));
     return f;
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto data, auto indices) const {
-    const auto batch = static_cast<std::size_t>(batch_dims);
-    const std::size_t outer = c.rank(1) - 1;
-    const std::int64_t tuple = c.in(1, outer);
-    coordinates i{}, j{};
+  template <class O> constexpr auto at(const auto& c, const O& o, auto data, auto indices) const {
+    using number = coordinate_of<O>;
+    const std::size_t outer = c.rank(1) - 1, batch = static_cast<std::size_t>(batch_dims),
+                      fixed = c.rank(0) + outer - c.out_rank();
+    O i{}, j{};
     for (std::size_t d = 0; d < outer; ++d) j[d] = o[d];
     for (std::size_t d = 0; d < batch; ++d) i[d] = o[d];
-    std::size_t next = batch;
-    for (std::int64_t k = 0; k < tuple; ++k, ++next) {
-      j[outer] = k;
-      i[next] = position_in(c, static_cast<std::int64_t>(indices(j)), c.in(0, next));
+    for (std::size_t d = batch; d < fixed; ++d) {
+      j[outer] = number(static_cast<std::int64_t>(d - batch));
+      i[d] = position_in(c, indices(j), c.in(0, d));
     }
-    for (std::size_t d = outer; next < c.rank(0); ++next, ++d) i[next] = o[d];
+    for (std::size_t d = fixed; d < c.rank(0); ++d) i[d] = o[outer + d - fixed];
     return data(i);
   }
   static constexpr dim flops(const inference&) { return 0; }
@@ -147,12 +147,12 @@ struct reverse_sequence {
     const auto time = static_cast<std::size_t>(time_axis), batch = static_cast<std::size_t>(batch_axis);
     return input == 1 ? footprint{needs::same(batch)} : footprint::same_except(c.rank(0), time, needs::one_chosen);
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto data, auto lengths) const {
+  template <class O> constexpr auto at(const auto& c, const O& o, auto data, auto lengths) const {
+    using number = coordinate_of<O>;
     const auto time = static_cast<std::size_t>(time_axis), batch = static_cast<std::size_t>(batch_axis);
-    const auto given = static_cast<std::int64_t>(lengths(coordinates{o[batch]}));
-    const std::int64_t length = within(c, given, 0, c.in(0, time), "sequence length");
-    coordinates i = o;
-    if (o[time] < length) i[time] = length - 1 - o[time];
+    const number length = within(c, lengths(O{o[batch]}), number(0), c.in(0, time), "sequence length");
+    O i = o;
+    i[time] = select(o[time] < length, length - number(1) - o[time], o[time]);
     return data(i);
   }
   static constexpr dim flops(const inference&) { return 0; }

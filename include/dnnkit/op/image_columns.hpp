@@ -62,26 +62,21 @@ struct col2im {
   constexpr footprint reads(const inference&, std::size_t) const {
     return {needs::same(0), needs::grouped(1, 1, over().taps()), needs::some_chosen};
   }
-  template <class C> constexpr auto at(const C&, const coordinates& o, auto x) const {
+  template <class C, class O> constexpr auto at(const C& c, const O& o, auto x) const {
+    using number = coordinate_of<O>;
     using sum_type = sum_of<C, decltype(x(o))>;
     const window w = over();
-    const std::size_t axes = image_shape.size();
-    sum_type sum = 0;
-    coordinates k{};
-    std::int64_t tap = 0;
-    do {
-      std::int64_t number = 0;
-      bool inside = true;
-      for (std::size_t d = 0; d < axes; ++d) {
-        const std::int64_t distance = o[d + 2] + w.pad_begin(d) - k[d] * w.dilation(d);
-        inside = inside && distance >= 0 && distance % w.stride(d) == 0 && distance / w.stride(d) < windows(d);
-        number = number * windows(d) + distance / w.stride(d);
+    const auto count = [this](std::size_t axis) { return number(windows(axis)); };
+    auto sum = variable(c, output_element<sum_type>(c, 0));
+    detail::visit_sources(c, w, count, o, [&](const O& i, const O& k) {
+      number tap(0), place(0);
+      for (std::size_t d = 0; d < image_shape.size(); ++d) {
+        tap = tap * number(w.kernel(d)) + k[d];
+        place = place * count(d) + i[d + 2];
       }
-      if (inside)
-        sum =
-            plus_product(sum, static_cast<sum_type>(x(coordinates{o[0], o[1] * w.taps() + tap, number})), sum_type(1));
-      ++tap;
-    } while (next(k, block_shape, axes));
+      const O from{o[0], o[1] * number(w.taps()) + tap, place};
+      assign(c, sum, plus_product(sum, static_cast<sum_type>(x(from)), output_element<sum_type>(c, 1)));
+    });
     return sum;
   }
 };
@@ -120,15 +115,19 @@ struct affine_grid {
   constexpr footprint reads(const inference& c, std::size_t) const {
     return {needs::same(0), needs::same(c.outputs()[0].dims.size() - 1), needs::whole};
   }
-  template <class C> constexpr auto at(const C& c, const coordinates& o, auto theta) const {
+  template <class C, class O> constexpr auto at(const C& c, const O& o, auto theta) const {
+    using number = coordinate_of<O>;
     using real = typename C::real;
     const std::size_t axes = c.out_rank() - 2;
-    const std::int64_t row = o[axes + 1];
-    real sum = static_cast<real>(theta(coordinates{o[0], row, static_cast<std::int64_t>(axes)}));
+    const auto of_map = [&](std::size_t column) {
+      return static_cast<real>(theta(O{o[0], o[axes + 1], number(static_cast<std::int64_t>(column))}));
+    };
+    real sum = of_map(axes);
     for (std::size_t k = 0; k < axes; ++k) {  // x is the last spatial axis
-      const auto n = static_cast<real>(c.out(axes - k)), i = static_cast<real>(o[axes - k]);
-      const real place = align_corners ? (n > 1 ? 2 * i / (n - 1) - 1 : real(0)) : (2 * i + 1) / n - 1;
-      sum += static_cast<real>(theta(coordinates{o[0], row, static_cast<std::int64_t>(k)})) * place;
+      const real n(as_real(c.out(axes - k))), i(as_real(o[axes - k])), one(1), two(2);
+      const real steps = select(n > one, n - one, one);
+      const real place = align_corners ? select(n > one, two * i / steps - one, real(0)) : (two * i + one) / n - one;
+      sum = sum + of_map(k) * place;
     }
     return sum;
   }

@@ -42,18 +42,21 @@ struct lrn {
   constexpr footprint reads(const inference& c, std::size_t) const {
     return footprint::same_except(c.rank(0), 1, needs::window(1, 1, size, 1, (size - 1) / 2));
   }
-  template <class C> auto at(const C& c, const coordinates& o, auto x) const {
+  template <class C, class O> auto at(const C& c, const O& o, auto x) const {
+    using number = coordinate_of<O>;
     using real = typename C::real;
     using std::pow;
-    real sum = 0;
-    coordinates i = o;
-    const std::int64_t last = std::min(o[1] + size / 2, c.in(0, 1) - 1);
-    for (i[1] = std::max<std::int64_t>(o[1] - (size - 1) / 2, 0); i[1] <= last; ++i[1]) {
-      const auto v = static_cast<real>(x(i));
-      sum += v * v;
-    }
-    const real scale = static_cast<real>(bias) + static_cast<real>(alpha) / static_cast<real>(size) * sum;
-    return static_cast<real>(x(o)) / pow(scale, static_cast<real>(beta));
+    auto sum = variable(c, real(0));
+    for_each(c, number(size), [&](const number& k) {
+      O i = o;
+      i[1] = o[1] + k - number((size - 1) / 2);
+      when(c, both(i[1] >= number(0), i[1] < c.in(0, 1)), [&] {
+        const auto v = static_cast<real>(x(i));
+        assign(c, sum, static_cast<real>(sum + v * v));
+      });
+    });
+    const real scale = real(bias) + real(alpha / static_cast<float>(size)) * sum;
+    return static_cast<real>(x(o)) / pow(scale, real(beta));
   }
   constexpr dim flops(const inference& c) const {
     return c.count(0) * (c.number(c.table().min(c.in(0)[1], dim(size))) * 2 + 8);

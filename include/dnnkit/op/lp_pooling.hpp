@@ -43,15 +43,16 @@ struct lp_pool {
     if (c.require(p > 0, "p must be positive")) detail::infer_pool(c, over(), ceil_mode);
   }
   constexpr footprint reads(const inference& c, std::size_t) const { return detail::pool_reads(c, over()); }
-  template <class C> auto at(const C& c, const coordinates& o, auto x) const {
+  template <class C, class O> auto at(const C& c, const O& o, auto x) const {
     using real = typename C::real;
     using std::abs;
     using std::pow;
-    real sum = 0;
-    const auto exponent = static_cast<real>(p);
-    detail::for_each_tap(c, over(), o,
-                         [&](const coordinates& i) { sum += pow(abs(static_cast<real>(x(i))), exponent); });
-    return pow(sum, 1 / exponent);
+    auto sum = variable(c, real(0));
+    const real exponent(static_cast<float>(p));
+    detail::visit_taps(c, over(), o, [&](const O& i, const O&) {
+      assign(c, sum, static_cast<real>(sum + pow(abs(static_cast<real>(x(i))), exponent)));
+    });
+    return pow(sum, real(1) / exponent);
   }
   constexpr dim flops(const inference& c) const {
     return extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * over().taps() * 4;
@@ -113,21 +114,23 @@ struct max_pool_indices {
     else c.out(i64, values.outputs()[0].dims);
   }
   constexpr footprint reads(const inference& c, std::size_t) const { return detail::pool_reads(c, over()); }
-  constexpr std::int64_t at(const auto& c, const coordinates& o, auto x) const {
-    coordinates best{};
-    bool found = false;
-    detail::for_each_tap(c, over(), o, [&](const coordinates& i) {
-      if (found && !(x(i) > x(best))) return;
-      best = i;
-      found = true;
+  template <class O> constexpr coordinate_of<O> at(const auto& c, const O& o, auto x) const {
+    using number = coordinate_of<O>;
+    auto best = variable(c, x(O{o[0], o[1]}));
+    auto where = variable(c, number(-1));  // none yet
+    detail::visit_taps(c, over(), o, [&](const O& i, const O&) {
+      const auto v = x(i);
+      when(c, either(where<number(0), v> best), [&] {
+        assign(c, best, v);
+        number n = i[0] * c.in(0, 1) + i[1];
+        for (std::size_t k = 2; k < c.rank(0); ++k) {
+          const std::size_t d = storage_order == 0 ? k : c.rank(0) + 1 - k;
+          n = n * c.in(0, d) + i[d];
+        }
+        assign(c, where, n);
+      });
     });
-    const std::size_t rank = c.rank(0);
-    std::int64_t n = best[0] * c.in(0, 1) + best[1];
-    for (std::size_t k = 2; k < rank; ++k) {
-      const std::size_t d = storage_order == 0 ? k : rank + 1 - k;
-      n = n * c.in(0, d) + best[d];
-    }
-    return n;
+    return select(where < number(0), number(0), where);
   }
 };
 

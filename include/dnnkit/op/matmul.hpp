@@ -50,21 +50,22 @@ struct matmul {
     if (input == 1 && rb > 1) f.axes[rb - 1] = needs::same(out - 1);
     return f;
   }
-  template <class C> constexpr auto at(const C& c, const coordinates& o, auto a, auto b) const {
+  template <class C, class O> constexpr auto at(const C& c, const O& o, auto a, auto b) const {
+    using number = coordinate_of<O>;
     const std::size_t ra = c.rank(0), rb = c.rank(1);
     const std::size_t batch = c.out_rank() - (ra > 1 ? 1 : 0) - (rb > 1 ? 1 : 0);
-    coordinates i{}, j{};
-    for (std::size_t d = 0; d + 2 < ra; ++d) i[d] = c.in(0, d) == 1 ? 0 : o[d + batch + 2 - ra];
-    for (std::size_t d = 0; d + 2 < rb; ++d) j[d] = c.in(1, d) == 1 ? 0 : o[d + batch + 2 - rb];
+    O i{}, j{};
+    for (std::size_t d = 0; d + 2 < ra; ++d) i[d] = select(c.in(0, d) == number(1), number(0), o[d + batch + 2 - ra]);
+    for (std::size_t d = 0; d + 2 < rb; ++d) j[d] = select(c.in(1, d) == number(1), number(0), o[d + batch + 2 - rb]);
     if (ra > 1) i[ra - 2] = o[batch];
     if (rb > 1) j[rb - 1] = o[c.out_rank() - 1];
     using sum_type = sum_of<C, decltype(a(i))>;
-    sum_type sum = 0;
-    for (std::int64_t k = 0; k < c.in(0, ra - 1); ++k) {
+    auto sum = variable(c, output_element<sum_type>(c, 0));
+    for_each(c, c.in(0, ra - 1), [&](const number& k) {
       i[ra - 1] = k;
       j[rb > 1 ? rb - 2 : 0] = k;
-      sum = plus_product(sum, static_cast<sum_type>(a(i)), static_cast<sum_type>(b(j)));
-    }
+      assign(c, sum, plus_product(sum, static_cast<sum_type>(a(i)), static_cast<sum_type>(b(j))));
+    });
     return sum;
   }
   constexpr dim flops(const inference& c) const {

@@ -73,28 +73,43 @@ struct pad {
   }
   // The elements that are left of the input along an axis, `count` of them from `first` on, lie in the output from
   // `begin` on.
-  struct part {
-    std::int64_t first = 0, count = 0, begin = 0;
+  template <class N> struct part {
+    std::int64_t first = 0;
+    N count = 0;
+    std::int64_t begin = 0;
   };
-  constexpr part left(const auto& c, std::size_t d) const {
+  template <class C> constexpr auto left(const C& c, std::size_t d) const {
+    using number = std::remove_cvref_t<decltype(c.in(0, d))>;
     const std::int64_t before = pads[d], behind = pads[d + c.rank(0)];
     const std::int64_t first = mode == pad_mode::constant || before > 0 ? 0 : -before;
-    return {first, c.in(0, d) - first + (mode == pad_mode::constant || behind > 0 ? 0 : behind), before + first};
+    const std::int64_t less = mode == pad_mode::constant || behind > 0 ? first : first - behind;
+    return part<number>{first, c.in(0, d) - number(less), before + first};
   }
-  template <class V = absent> constexpr auto at(const auto& c, const coordinates& o, auto x, V given = {}) const {
+  template <class O, class V = absent> constexpr auto at(const auto& c, const O& o, auto x, V given = {}) const {
     using T = decltype(x(o));
-    coordinates i{};
+    using number = coordinate_of<O>;
+    O i{};
+    auto is_read = number(0) == number(0);  // else the element is padding
     for (std::size_t d = 0; d < c.rank(0); ++d) {
-      const auto [first, n, begin] = left(c, d);
-      const std::int64_t p = o[d] - begin;
-      const bool inside = p >= 0 && p < n;
-      if (!inside && (mode == pad_mode::constant || n < 1)) {
-        if constexpr (is_present<V>) return spread<T>(given(coordinates{}));
-        else return spread<T>(value);
+      const part<number> rest = left(c, d);
+      const number p = o[d] - number(rest.begin);
+      const auto is_inside = both(p >= number(0), p < rest.count);
+      i[d] = p + number(rest.first);
+      if (mode == pad_mode::constant) {
+        is_read = both(is_read, is_inside);
+        continue;
       }
-      i[d] = first + (inside ? p : repeated(mode, p, n));
+      is_read = both(is_read, rest.count > number(0));
+      i[d] = variable(c, i[d]);
+      when(c, both(is_read, negation(is_inside)),
+           [&] { assign(c, i[d], repeated(mode, p, rest.count) + number(rest.first)); });
     }
-    return x(i);
+    auto y = variable(c, [&] {
+      if constexpr (is_present<V>) return spread<T>(given(O{}));
+      else return output_element<T>(c, value);
+    }());
+    when(c, is_read, [&] { assign(c, y, x(i)); });
+    return y;
   }
   // The position among n that p, outside of them, repeats.
   template <class Number> static constexpr Number repeated(pad_mode mode, Number p, Number n) {

@@ -110,16 +110,27 @@ template <class T> constexpr T centred(T x, T zero_point, std::int64_t axis) {
   const T wide = dnnkit::cast(x, {.to = i32});
   return zero_point.present() ? wide - dnnkit::cast(along_axis(zero_point, x, axis), {.to = i32}) : wide;
 }
+// Of bytes with 32 bits, of more with 64: differences do not overflow.
+template <class T> constexpr auto widened(T x) {
+  if constexpr (!std::integral<T>) return x;
+  else return static_cast<std::conditional_t<(sizeof(T) < sizeof(std::int64_t)), std::int32_t, std::int64_t>>(x);
+}
 // The same of an element at a time: x(coordinates), less the zero point (input `number`) of position i of `axis`.
 template <class C, class X, class Z>
 constexpr auto centred_elements(const C& c, X x, Z zero_point, std::size_t number, std::size_t axis) {
-  using wide = std::conditional_t<(sizeof(x(coordinates{})) < sizeof(std::int64_t)), std::int32_t, std::int64_t>;
-  bool one = true;
-  if constexpr (is_present<Z>) one = input_count(c, number) == 1;
-  return [x, zero_point, one, axis](const coordinates& i) {
-    auto n = static_cast<wide>(x(i));
-    if constexpr (is_present<Z>) n -= static_cast<wide>(zero_point(one ? coordinates{} : coordinates{i[axis]}));
-    return n;
+  const auto count = [&] {
+    if constexpr (is_present<Z>) return input_count(c, number);
+    else return absent{};
+  }();
+  return [x, zero_point, count, axis]<class O>(const O& i) {
+    using position = coordinate_of<O>;
+    const auto n = widened(x(i));
+    if constexpr (is_present<Z>) {
+      const position of_axis = select(count == position(1), position(0), i[axis]);
+      return n - widened(zero_point(O{of_axis}));
+    } else {
+      return n;
+    }
   };
 }
 template <class T> constexpr T input_or_none(const vector<T>& in, std::size_t i) { return i < in.size() ? in[i] : T{}; }
@@ -284,7 +295,7 @@ struct matmul_integer {
     return detail::reads_parameter(c, input, rank - behind);
   }
   template <class C, class A, class B, class Za = absent, class Zb = absent>
-  constexpr auto at(const C& c, const coordinates& o, A a, B b, Za a_zero = {}, Zb b_zero = {}) const {
+  constexpr auto at(const C& c, const auto& o, A a, B b, Za a_zero = {}, Zb b_zero = {}) const {
     return matmul{}.at(c, o, detail::centred_elements(c, a, a_zero, 2, c.rank(0) < 2 ? 0 : c.rank(0) - 2),
                        detail::centred_elements(c, b, b_zero, 3, c.rank(1) - 1));
   }
@@ -318,7 +329,7 @@ struct conv_integer {
     return input < 2 ? plain().reads(c, input) : detail::reads_parameter(c, input, 1);
   }
   template <class C, class X, class W, class Zx = absent, class Zw = absent>
-  constexpr auto at(const C& c, const coordinates& o, X x, W weight, Zx x_zero = {}, Zw weight_zero = {}) const {
+  constexpr auto at(const C& c, const auto& o, X x, W weight, Zx x_zero = {}, Zw weight_zero = {}) const {
     return plain().at(c, o, detail::centred_elements(c, x, x_zero, 2, 1),
                       detail::centred_elements(c, weight, weight_zero, 3, 0));
   }

@@ -33,9 +33,9 @@ struct range {
       if (!c.require_equal(c.count(i), "the number of elements of start or delta", 1, "expected")) return;
     if (c.require_extent(count, "the number of elements")) c.out(c.type(0), {count});
   }
-  constexpr auto at(const auto&, const coordinates& o, auto start, auto delta) const {
+  template <class O> constexpr auto at(const auto&, const O& o, auto start, auto delta) const {
     using T = decltype(start(o));
-    return T(modular(start({})) + modular(T(o[0])) * modular(delta({})));
+    return plus_product(start(O{}), as_element<T>(o[0]), delta(O{}));
   }
 };
 
@@ -60,8 +60,9 @@ struct eye_like {
   static constexpr footprint reads(const inference& c, std::size_t) {
     return footprint::all(c.rank(0), needs::nothing);
   }
-  constexpr auto at(const auto&, const coordinates& o, auto) const {
-    return static_cast<std::int32_t>(o[1] - o[0] == k ? 1 : 0);
+  template <class O> constexpr auto at(const auto&, const O& o, auto) const {
+    using number = coordinate_of<O>;
+    return select(o[1] - o[0] == number(k), number(1), number(0));
   }
 };
 
@@ -84,10 +85,11 @@ struct trilu {
     if (c.require_rank(0, 2, max_rank)) c.out(c.type(0), c.in(0));
   }
   static constexpr footprint reads(const inference& c, std::size_t) { return footprint::same(c.rank(0)); }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
+  template <class O> constexpr auto at(const auto& c, const O& o, auto x) const {
     using T = decltype(x(o));
-    const std::int64_t diagonal = o[c.out_rank() - 1] - o[c.out_rank() - 2];
-    return (upper ? diagonal >= k : diagonal <= k) ? x(o) : T(0);
+    using number = coordinate_of<O>;
+    const number diagonal = o[c.out_rank() - 1] - o[c.out_rank() - 2];
+    return select(upper ? diagonal >= number(k) : diagonal <= number(k), x(o), T(0));
   }
   static constexpr dim flops(const inference&) { return 0; }
 };
@@ -127,12 +129,14 @@ struct one_hot {
     for (std::size_t d = 0; d < c.rank(0); ++d) f.axes.push_back(needs::same(d < put_in ? d : d + 1));
     return f;
   }
-  constexpr auto at(const auto& c, const coordinates& o, auto indices, auto values) const {
+  template <class O> constexpr auto at(const auto& c, const O& o, auto indices, auto values) const {
+    using number = coordinate_of<O>;
     const std::size_t put_in = axis_position(axis, c.out_rank());
-    coordinates i{};
+    O i{};
     for (std::size_t d = 0; d + 1 < c.out_rank(); ++d) i[d] = o[d < put_in ? d : d + 1];
-    const auto index = static_cast<std::int64_t>(indices(i));
-    return values(coordinates{(index < 0 ? index + c.out(put_in) : index) == o[put_in] ? 1 : 0});
+    const number index = as_coordinate<number>(indices(i));
+    const auto is_on = select(index < number(0), index + c.out(put_in), index) == o[put_in];
+    return values(O{select(is_on, number(1), number(0))});
   }
   static constexpr dim flops(const inference&) { return 0; }
 };

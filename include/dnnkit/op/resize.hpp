@@ -113,14 +113,16 @@ struct resize {
     }
     return f;
   }
-  template <class C> constexpr auto at(const C& c, const coordinates& o, auto x) const {
+  template <class C, class O> constexpr auto at(const C& c, const O& o, auto x) const {
     using result = sum_of<C, decltype(x(o))>;
-    if (coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize)
-      for (std::size_t d = 0; d < c.rank(0); ++d)
-        if (const float p = source(c, d, o[d]); p < 0 || p > static_cast<float>(c.in(0, d) - 1))
-          return spread<result>(extrapolation_value);
-    if (mode == resize_mode::nearest) return static_cast<result>(nearest(c, o, x));
-    return static_cast<result>(mode == resize_mode::linear && !antialias ? linear(c, o, x) : weighted(c, o, x));
+    const auto within_input = [&] {
+      if (mode == resize_mode::nearest) return static_cast<result>(nearest(c, o, x));
+      return static_cast<result>(mode == resize_mode::linear && !antialias ? linear(c, o, x) : weighted(c, o, x));
+    };
+    if (coordinate_transformation_mode != coordinate_mode::tf_crop_and_resize) return within_input();
+    auto y = variable(c, output_element<result>(c, extrapolation_value));
+    when(c, negation(is_cropped(c, o)), [&] { assign(c, y, within_input()); });
+    return y;
   }
   constexpr dim flops(const inference& c) const {
     return mode == resize_mode::nearest ? dim(0)
@@ -146,46 +148,48 @@ struct resize {
     if (mode == resize_mode::nearest) {
       n.positions[0] = nearest(c, d, o);
     } else if (mode == resize_mode::linear) {
-      const part p = between(c, d, o);
+      const part<std::int64_t> p = between(c, d, o);
       n = {{p.below, p.below + 1}, {1 - p.share, p.share}, p.share > 0 ? 2u : 1u};
     } else {
-      const taps t = taps_of(c, d, o);
+      const taps<std::int64_t> t = taps_of(c, d, o);
+      const std::int64_t extent = c.in(0, d);
       n.count = static_cast<std::size_t>(t.count);
       for (std::size_t k = 0; k < n.count; ++k) {
         const std::int64_t i = t.first + static_cast<std::int64_t>(k);
-        n.positions[k] = inside(i, c.in(0, d));
-        n.weights[k] = share_of(t, i, c.in(0, d));
+        n.positions[k] = inside(i, extent);
+        n.weights[k] = share_of(t, i, extent);
       }
     }
     return n;
   }
 
   // Where output coordinate o of axis d lies in the input: a real number that may lie outside.
-  constexpr float source(const auto& c, std::size_t d, std::int64_t o) const {
-    const auto at_output = static_cast<float>(o), n = static_cast<float>(c.in(0, d)), m = static_cast<float>(c.out(d));
-    const float scale = scales.empty() ? m / n : scales[d];
+  template <class N> constexpr real_of<N> source(const auto& c, std::size_t d, const N& o) const {
+    using real = real_of<N>;
+    const real at_output = as_real(o), n = as_real(c.in(0, d)), m = as_real(c.out(d)), one(1), half(0.5f);
+    const real scale = scales.empty() ? m / n : real(scales[d]);
     if (coordinate_transformation_mode == coordinate_mode::tf_crop_and_resize) {
-      const float first = roi[d], last = roi[d + c.rank(0)];
-      return m > 1 ? first * (n - 1) + at_output * (last - first) * (n - 1) / (m - 1) : (first + last) / 2 * (n - 1);
+      const real first(roi[d]), last(roi[d + c.rank(0)]);
+      return select(m > one, first * (n - one) + at_output * (last - first) * (n - one) / steps(m),
+                    (first + last) / real(2) * (n - one));
     }
-    if (scale == 1) return at_output;
-    switch (coordinate_transformation_mode) {
-      case coordinate_mode::asymmetric:
-        return at_output / scale;
-      case coordinate_mode::align_corners:
-        return m == 1 ? 0 : at_output * (n - 1) / (m - 1);
-      case coordinate_mode::pytorch_half_pixel:
-        if (m == 1) return 0;
-        [[fallthrough]];
-      case coordinate_mode::half_pixel:
-        return (at_output + 0.5f) / scale - 0.5f;
-      case coordinate_mode::tf_half_pixel_for_nn:
-        return (at_output + 0.5f) / scale;
-      case coordinate_mode::half_pixel_symmetric:
-        return n / 2 * (1 - m / (n * scale)) + (at_output + 0.5f) / scale - 0.5f;
-      default:
-        return (at_output + 0.5f) / scale - 0.5f;
-    }
+    const auto moved = [&] {
+      switch (coordinate_transformation_mode) {
+        case coordinate_mode::asymmetric:
+          return at_output / scale;
+        case coordinate_mode::align_corners:
+          return select(m == one, real(0), at_output * (n - one) / steps(m));
+        case coordinate_mode::pytorch_half_pixel:
+          return select(m == one, real(0), (at_output + half) / scale - half);
+        case coordinate_mode::tf_half_pixel_for_nn:
+          return (at_output + half) / scale;
+        case coordinate_mode::half_pixel_symmetric:
+          return n / real(2) * (one - m / (n * scale)) + (at_output + half) / scale - half;
+        default:
+          return (at_output + half) / scale - half;
+      }
+    };
+    return select(scale == one, at_output, moved());
   }
 
  private:
@@ -209,75 +213,94 @@ struct resize {
       }
     return c.fail("an extent that is a symbol needs a scale that is a multiple of 1/64, or sizes");
   }
-  static constexpr std::int64_t whole_below(float x) {
-    const std::int64_t n = to_integer(x);
-    return static_cast<float>(n) > x ? n - 1 : n;
+  // Of an output extent, the steps from the first position to the last; 1 where there are none, for a division.
+  template <class R> static constexpr R steps(const R& m) { return select(m > R(1), m - R(1), R(1)); }
+  template <class N> static constexpr N inside(const N& p, const N& n) {
+    return select(p < N(0), N(0), select(p < n, p, n - N(1)));
   }
-  static constexpr std::int64_t inside(std::int64_t p, std::int64_t n) { return p < 0 ? 0 : p >= n ? n - 1 : p; }
 
-  constexpr std::int64_t rounded(float x) const {
-    const std::int64_t below = whole_below(x);
-    const float rest = x - static_cast<float>(below);
+  template <class R> constexpr auto rounded(const R& x) const {
+    const auto below = integer_below(x);
+    using number = std::remove_const_t<decltype(below)>;
+    const R rest = x - as_real(below);
+    const auto above = below + number(1);
     switch (nearest_mode) {
       case nearest_rounding::lower:
         return below;
       case nearest_rounding::upper:
-        return rest > 0 ? below + 1 : below;
+        return select(rest > R(0), above, below);
       case nearest_rounding::prefer_upper:
-        return rest >= 0.5f ? below + 1 : below;
+        return select(rest >= R(0.5f), above, below);
       default:
-        return rest > 0.5f ? below + 1 : below;
+        return select(rest > R(0.5f), above, below);
     }
   }
-  constexpr std::int64_t nearest(const auto& c, std::size_t d, std::int64_t o) const {
-    return inside(rounded(source(c, d, o)), c.in(0, d));
+  template <class N> constexpr N nearest(const auto& c, std::size_t d, const N& o) const {
+    return inside<N>(rounded(source(c, d, o)), c.in(0, d));
   }
-  constexpr auto nearest(const auto& c, const coordinates& o, auto x) const {
-    coordinates i{};
+  template <class O> constexpr auto nearest(const auto& c, const O& o, auto x) const {
+    O i{};
     for (std::size_t d = 0; d < c.rank(0); ++d) i[d] = nearest(c, d, o[d]);
     return x(i);
+  }
+  // Does an output element lie outside the part of the input that is taken?
+  template <class O> constexpr auto is_cropped(const auto& c, const O& o) const {
+    using number = coordinate_of<O>;
+    using real = real_of<number>;
+    auto outside = real(0) > real(1);
+    for (std::size_t d = 0; d < c.rank(0); ++d) {
+      const real p = source(c, d, o[d]);
+      outside = either(outside, either(p<real(0), p> as_real(c.in(0, d) - number(1))));
+    }
+    return outside;
   }
   // What means of T are kept in: integers in real numbers, too.
   template <class C, class T> using mean_of = std::conditional_t<std::is_arithmetic_v<T>, typename C::real, T>;
 
   // A place between two positions, or on one: the share is that of the upper neighbour.
-  struct part {
-    std::int64_t below = 0;
-    float share = 0;
+  template <class N> struct part {
+    N below = 0;
+    real_of<N> share{};
   };
-  constexpr part between(const auto& c, std::size_t d, std::int64_t o) const {
-    const std::int64_t last = c.in(0, d) - 1;
-    float p = source(c, d, o);
-    p = p < 0 ? 0 : p > static_cast<float>(last) ? static_cast<float>(last) : p;
-    const std::int64_t below = inside(whole_below(p), last + 1);
-    return {below, p - static_cast<float>(below)};
+  template <class N> constexpr part<N> between(const auto& c, std::size_t d, const N& o) const {
+    using real = real_of<N>;
+    const N n = c.in(0, d);
+    const real last = as_real(n - N(1)), p = source(c, d, o);
+    const real inner = select(p < real(0), real(0), select(p > last, last, p));
+    const N below = inside<N>(integer_below(inner), n);
+    return {below, inner - as_real(below)};
   }
 
   // The mean of the corners around the source, weighted by nearness along each axis.
-  template <class C> constexpr auto linear(const C& c, const coordinates& o, auto x) const {
+  template <class C, class O> constexpr auto linear(const C& c, const O& o, auto x) const {
     using mean = mean_of<C, decltype(x(o))>;
+    using number = coordinate_of<O>;
+    using real = typename C::real;
     const std::size_t rank = c.rank(0);
-    coordinates below{};
-    std::array<float, max_rank> share{};  // of the upper neighbour
-    std::uint32_t doubled = 0;            // axes along which there are two
+    std::array<part<number>, max_rank> along{};
+    std::uint32_t doubled = 0;  // axes along which there may be two
     for (std::size_t d = 0; d < rank; ++d) {
-      const part p = between(c, d, o[d]);
-      below[d] = p.below;
-      share[d] = p.share;
-      if (share[d] > 0) doubled |= 1u << d;
+      if (keeps(d, is_certain(c.in(0, d) == c.out(d)))) {
+        along[d].below = o[d];
+        continue;
+      }
+      along[d] = between(c, d, o[d]);
+      if (is_possible(along[d].share > real_of<number>(0))) doubled |= 1u << d;
     }
-    mean sum(0);
+    auto sum = variable(c, mean(0));
     std::uint32_t upper = doubled;
     do {  // every subset of `doubled`, down to the empty one
-      coordinates i = below;
-      typename C::real weight = 1;
+      O i{};
+      real weight(1);
       for (std::size_t d = 0; d < rank; ++d) {
+        i[d] = along[d].below;
         if ((doubled >> d & 1) == 0) continue;
-        const bool high = (upper >> d & 1) != 0;
-        i[d] += high;
-        weight *= static_cast<typename C::real>(high ? share[d] : 1 - share[d]);
+        const bool is_high = (upper >> d & 1) != 0;
+        if (is_high) i[d] = inside<number>(i[d] + number(1), c.in(0, d));
+        weight = weight * static_cast<real>(is_high ? along[d].share : real_of<number>(1) - along[d].share);
       }
-      sum += spread<mean>(weight) * static_cast<mean>(x(i));
+      when(c, weight > real(0),
+           [&] { assign(c, sum, static_cast<mean>(sum + spread<mean>(weight) * static_cast<mean>(x(i)))); });
       upper = (upper - 1) & doubled;
     } while (upper != doubled);
     return sum;
@@ -285,61 +308,68 @@ struct resize {
 
   // The elements that an output element is a mean of, along one axis: `count` from `first` on, weighted by the kernel
   // at their distances from `place`, times `narrow` where there are fewer elements than before; the weights add up to
-  // total.
-  struct taps {
-    std::int64_t first = 0, count = 1;
-    float place = 0, narrow = 1, total = 1;
+  // total. Or one, where the axis stays as it is.
+  template <class N> struct taps {
+    N first = 0, count = 1;
+    bool is_one = true;
+    real_of<N> place{}, narrow{}, total{};
   };
-  constexpr float weight(const taps& t, std::int64_t k) const {
-    if (t.count == 1) return 1;
-    float x = (static_cast<float>(t.first + k) - t.place) * t.narrow;
-    x = x < 0 ? -x : x;
-    if (mode == resize_mode::linear) return x < 1 ? 1 - x : 0;
-    const float a = cubic_coeff_a;  // Keys' kernel
-    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+  // The weight of position i of n, which may lie outside, before they are made to add up to 1.
+  template <class N> constexpr real_of<N> weight(const taps<N>& t, const N& i, const N& n) const {
+    using real = real_of<N>;
+    const real one(1), two(2), difference = (as_real(i) - t.place) * t.narrow;
+    const real x = select(difference < real(0), -difference, difference);
+    const auto of_kernel = [&] {
+      if (mode == resize_mode::linear) return select(x < one, one - x, real(0));
+      const real a(cubic_coeff_a), four(4), five(5), eight(8), three(3);  // Keys' kernel
+      return select(x <= one, ((a + two) * x - (a + three)) * x * x + one,
+                    select(x < two, ((a * x - five * a) * x + eight * a) * x - four * a, real(0)));
+    };
+    if (!exclude_outside) return of_kernel();
+    return select(either(i < N(0), i >= n), real(0), of_kernel());
   }
-  constexpr taps around(float p, std::int64_t n, float scale) const {
-    taps t{0, 0, p, antialias && scale < 1 ? scale : 1, 0};
-    const float reach = (mode == resize_mode::linear ? 1 : 2) / t.narrow;
-    t.first = whole_below(p - reach) + 1;
-    t.count = whole_below(p + reach) - t.first + 1;
-    if (t.count < 2) t.count = 2;
-    for (std::int64_t k = 0; k < t.count; ++k)
-      if (!left_out(t.first + k, n)) t.total += weight(t, k);
+  template <class N> constexpr taps<N> taps_of(const auto& c, std::size_t d, const N& o) const {
+    using real = real_of<N>;
+    const N n = c.in(0, d);
+    if (keeps(d, is_certain(n == c.out(d)))) return {.first = o};
+    const real scale = scales.empty() ? as_real(c.out(d)) / as_real(n) : real(scales[d]);
+    taps<N> t{0, 0, false, source(c, d, o), antialias ? select(scale < real(1), scale, real(1)) : real(1)};
+    const real reach = real(mode == resize_mode::linear ? 1 : 2) / t.narrow;
+    t.first = integer_below(t.place - reach) + N(1);
+    t.count = integer_below(t.place + reach) - t.first + N(1);
+    t.count = select(t.count < N(2), N(2), t.count);
+    t.total = variable(c, real(0));
+    for_each(c, t.count, [&](const N& k) { assign(c, t.total, t.total + weight(t, t.first + k, n)); });
     return t;
   }
-  constexpr bool left_out(std::int64_t i, std::int64_t n) const { return exclude_outside && (i < 0 || i >= n); }
-  constexpr taps taps_of(const auto& c, std::size_t d, std::int64_t o) const {
-    const float scale = scales.empty() ? static_cast<float>(c.out(d)) / static_cast<float>(c.in(0, d)) : scales[d];
-    if (scale == 1 && coordinate_transformation_mode != coordinate_mode::tf_crop_and_resize) return {.first = o};
-    return around(source(c, d, o), c.in(0, d), scale);
-  }
-  // The weight of position i, which may lie outside, of all those of t.
-  constexpr float share_of(const taps& t, std::int64_t i, std::int64_t n) const {
-    return left_out(i, n) ? 0 : weight(t, i - t.first) / t.total;
+  // The weight of position i of n, of all those of t.
+  template <class N> constexpr real_of<N> share_of(const taps<N>& t, const N& i, const N& n) const {
+    return t.is_one ? real_of<N>(1) : weight(t, i, n) / t.total;
   }
 
-  template <class C> constexpr auto weighted(const C& c, const coordinates& o, auto x) const {
-    using mean = mean_of<C, decltype(x(o))>;
-    const std::size_t rank = c.rank(0);
-    std::array<taps, max_rank> along{};
-    coordinates counts{}, k{};
-    for (std::size_t d = 0; d < rank; ++d) {
-      along[d] = taps_of(c, d, o[d]);
-      counts[d] = along[d].count;
-    }
-    mean sum(0);
-    do {
-      coordinates i{};
-      typename C::real w = 1;
-      for (std::size_t d = 0; d < rank; ++d) {
-        const std::int64_t p = along[d].first + k[d];
-        i[d] = inside(p, c.in(0, d));
-        w *= static_cast<typename C::real>(share_of(along[d], p, c.in(0, d)));
-      }
-      if (w != 0) sum += spread<mean>(w) * static_cast<mean>(x(i));
-    } while (next(k, counts, rank));
+  template <class C, class O> constexpr auto weighted(const C& c, const O& o, auto x) const {
+    std::array<taps<coordinate_of<O>>, max_rank> along{};
+    for (std::size_t d = 0; d < c.rank(0); ++d) along[d] = taps_of(c, d, o[d]);
+    auto sum = variable(c, mean_of<C, decltype(x(o))>(0));
+    add_taps(c, along, 0, typename C::real(1), O{}, x, sum);
     return sum;
+  }
+  // Adds the elements whose coordinates of the first d axes are those of i, the product of whose weights is w.
+  template <class C, class O>
+  constexpr void add_taps(const C& c, const auto& along, std::size_t d, const typename C::real& w, O i, auto& x,
+                          auto& sum) const {
+    using mean = std::remove_reference_t<decltype(sum)>;
+    using number = coordinate_of<O>;
+    if (d == c.rank(0)) {
+      when(c, w != typename C::real(0),
+           [&] { assign(c, sum, static_cast<mean>(sum + spread<mean>(w) * static_cast<mean>(x(i)))); });
+      return;
+    }
+    for_each(c, along[d].count, [&](const number& k) {
+      const number p = along[d].first + k, n = c.in(0, d);
+      i[d] = inside<number>(p, n);
+      add_taps(c, along, d + 1, w * static_cast<typename C::real>(share_of(along[d], p, n)), i, x, sum);
+    });
   }
 };
 

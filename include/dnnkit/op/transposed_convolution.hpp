@@ -70,30 +70,27 @@ struct conv_transpose {
     }
     c.out(c.type(0), s);
   }
-  template <class C, class X, class W, class B = absent>
-  constexpr auto at(const C& c, const coordinates& o, X x, W weight, B bias = {}) const {
+  template <class C, class O, class X, class W, class B = absent>
+  constexpr auto at(const C& c, const O& o, X x, W weight, B bias = {}) const {
+    using number = coordinate_of<O>;
+    using real = typename C::real;
     const std::size_t axes = c.rank(0) - 2;
-    const window w = over([&](std::size_t i) { return c.in(1, i); }, axes);
-    const std::int64_t depth = c.in(0, 1) / group, first = o[1] / c.in(1, 1) * depth;
-    typename C::real sum = 0;
-    if constexpr (is_present<B>) sum = bias(coordinates{o[1]});
-    coordinates k{};
-    do {
-      coordinates i{o[0]}, j{0, o[1] % c.in(1, 1)};
-      bool inside = true;
-      for (std::size_t d = 0; d < axes; ++d) {
-        const std::int64_t distance = o[d + 2] + w.pad_begin(d) - k[d] * w.dilation(d);
-        j[d + 2] = k[d];
-        i[d + 2] = distance / w.stride(d);
-        inside = inside && distance >= 0 && distance % w.stride(d) == 0 && i[d + 2] < c.in(0, d + 2);
-      }
-      if (!inside) continue;
-      for (std::int64_t ch = first; ch < first + depth; ++ch) {
-        i[1] = ch;
-        j[0] = ch;
-        sum += static_cast<typename C::real>(x(i)) * static_cast<typename C::real>(weight(j));
-      }
-    } while (next(k, w.kernel_shape, axes));
+    const window w = over([&](std::size_t i) { return known_number(c.in(1, i)); }, axes);
+    const number channels = c.in(1, 1), depth = c.in(0, 1) / number(group), first = o[1] / channels * depth;
+    auto sum = variable(c, [&] {
+      if constexpr (is_present<B>) return static_cast<real>(bias(O{o[1]}));
+      else return real(0);
+    }());
+    const auto add = [&](O i, const O& k) {
+      O j{number(0), o[1] % channels};
+      for (std::size_t d = 0; d < axes; ++d) j[d + 2] = k[d];
+      for_each(c, depth, [&](const number& n) {
+        i[1] = j[0] = first + n;
+        assign(c, sum, plus_product(sum, static_cast<real>(x(i)), static_cast<real>(weight(j))));
+      });
+    };
+    detail::visit_sources(
+        c, w, [&](std::size_t axis) { return c.in(0, axis + 2); }, o, add);
     return sum;
   }
   constexpr dim flops(const inference& c) const {

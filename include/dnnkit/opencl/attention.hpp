@@ -114,8 +114,8 @@ template <class Set> class attention_writer {
   constexpr void read(recipe_writer<Set>& w, operand_ref from, char prefix, bool by_four, std::string_view to) {
     if (by_four) {
       const recipe_load l = *detail::main_load(w, from);
-      w_.out << to << "=*(global const float4*)&";
-      w.element(l.operand, l.axes, l.offset, prefix);
+      w_.out << to << '=';
+      w.four_elements(l, prefix);
       w_.out << ";\n";
     } else {
       const expression x = tree_writer<Set>(w, prefix)(from, w.self.anchor.name);

@@ -4,6 +4,7 @@
 // so that nothing is written twice that is used twice.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string_view>
 
@@ -25,36 +26,68 @@ class expression {
   using value_type = float;
 
   constexpr expression() = default;
-  template <number N> constexpr explicit expression(N literal) : literal_(static_cast<float>(literal)) {}
+  template <number N>
+  constexpr explicit expression(N literal)
+      : kind_(std::same_as<N, bool> ? element_kind::truth : element_kind::real),
+        literal_(static_cast<float>(literal)) {}
   // The variable called PREFIX and its number.
   constexpr expression(source_writer& out, char prefix, int name, element_kind kind = element_kind::real)
       : out_(&out), kind_(kind), prefix_(prefix), name_(name) {}
 
   constexpr element_kind kind() const { return kind_; }
   constexpr source_writer* out() const { return out_; }
+  constexpr bool is_literal() const { return out_ == nullptr; }
   constexpr float literal() const { return literal_; }
+  constexpr bool is_literal(float x) const { return is_literal() && literal_ == x; }
 
   friend constexpr source_writer& operator<<(source_writer& out, const expression& x) {
     if (x.out_ != nullptr) return out << x.prefix_ << x.name_;
-    return out << '(' << x.literal_ << ')';  // a minus may stand before it
+    if (x.kind_ == element_kind::real) return out << '(' << x.literal_ << ')';  // a minus may stand before it
+    return out << '(' << static_cast<std::int64_t>(x.literal_) << ')';
   }
 
-  friend constexpr expression operator+(const expression& a, const expression& b) { return binary("+", a, b); }
-  friend constexpr expression operator-(const expression& a, const expression& b) { return binary("-", a, b); }
-  friend constexpr expression operator*(const expression& a, const expression& b) { return binary("*", a, b); }
-  friend constexpr expression operator/(const expression& a, const expression& b) { return binary("/", a, b); }
-  friend constexpr expression operator<(const expression& a, const expression& b) { return compared("<", a, b); }
-  friend constexpr expression operator>(const expression& a, const expression& b) { return compared(">", a, b); }
-  friend constexpr expression operator<=(const expression& a, const expression& b) { return compared("<=", a, b); }
-  friend constexpr expression operator>=(const expression& a, const expression& b) { return compared(">=", a, b); }
-  friend constexpr expression operator==(const expression& a, const expression& b) { return compared("==", a, b); }
-  friend constexpr expression operator!=(const expression& a, const expression& b) { return compared("!=", a, b); }
-  friend constexpr expression operator&(const expression& a, const expression& b) { return compared("&", a, b); }
-  friend constexpr expression operator|(const expression& a, const expression& b) { return compared("|", a, b); }
-  friend constexpr expression operator^(const expression& a, const expression& b) { return compared("^", a, b); }
-  friend constexpr expression operator~(const expression& a) { return statement(element_kind::truth, a.out_, "!", a); }
+  friend constexpr expression operator+(const expression& a, const expression& b) {
+    return binary("+", a, b, [](float x, float y) { return x + y; });
+  }
+  friend constexpr expression operator-(const expression& a, const expression& b) {
+    return binary("-", a, b, [](float x, float y) { return x - y; });
+  }
+  friend constexpr expression operator*(const expression& a, const expression& b) {
+    return binary("*", a, b, [](float x, float y) { return x * y; });
+  }
+  friend constexpr expression operator/(const expression& a, const expression& b) {
+    return binary("/", a, b, [](float x, float y) { return x / y; });
+  }
+  friend constexpr expression operator<(const expression& a, const expression& b) {
+    return compared("<", a, b, [](float x, float y) { return x < y; });
+  }
+  friend constexpr expression operator>(const expression& a, const expression& b) {
+    return compared(">", a, b, [](float x, float y) { return x > y; });
+  }
+  friend constexpr expression operator<=(const expression& a, const expression& b) {
+    return compared("<=", a, b, [](float x, float y) { return x <= y; });
+  }
+  friend constexpr expression operator>=(const expression& a, const expression& b) {
+    return compared(">=", a, b, [](float x, float y) { return x >= y; });
+  }
+  friend constexpr expression operator==(const expression& a, const expression& b) {
+    return compared("==", a, b, [](float x, float y) { return x == y; });
+  }
+  friend constexpr expression operator!=(const expression& a, const expression& b) {
+    return compared("!=", a, b, [](float x, float y) { return x != y; });
+  }
+  friend constexpr expression operator&(const expression& a, const expression& b) {
+    return a.is_literal(0) || b.is_literal(1) ? a : b.is_literal(0) || a.is_literal(1) ? b : written("&", a, b);
+  }
+  friend constexpr expression operator|(const expression& a, const expression& b) {
+    return a.is_literal(1) || b.is_literal(0) ? a : b.is_literal(1) || a.is_literal(0) ? b : written("|", a, b);
+  }
+  friend constexpr expression operator^(const expression& a, const expression& b) { return written("^", a, b); }
+  friend constexpr expression operator~(const expression& a) {
+    return a.is_literal() ? expression(a.literal_ == 0) : statement(element_kind::truth, a.out_, "!", a);
+  }
   friend constexpr expression operator-(const expression& a) {
-    return a.out_ == nullptr ? expression(-a.literal_) : statement(kind_of_sum(a, a), a.out_, "-", a);
+    return a.is_literal() ? expression(-a.literal_) : statement(kind_of_sum(a, a), a.out_, "-", a);
   }
 
   // A new variable with the value of what the parts spell; `out` is that of an operand.
@@ -66,23 +99,45 @@ class expression {
     return result;
   }
 
- private:
-  static constexpr element_kind kind_of_sum(const expression& a, const expression& b) {
-    const bool is_integer = a.kind_ == element_kind::integer && b.kind_ == element_kind::integer;
-    return is_integer ? element_kind::integer : element_kind::real;
+  // What a and b are computed with together: literals that are whole numbers with what the other one is.
+  static constexpr element_kind kind_of_both(const expression& a, const expression& b) {
+    if (a.kind_ == b.kind_) return a.kind_;
+    if (a.is_whole_literal()) return b.kind_;
+    return b.is_whole_literal() ? a.kind_ : element_kind::real;
+  }
+  // The same, a literal as one of that kind.
+  constexpr expression as(element_kind kind) const {
+    expression x = *this;
+    if (is_literal()) x.kind_ = kind;
+    return x;
   }
   static constexpr source_writer* writer_of(const expression& a, const expression& b) {
     return a.out_ != nullptr ? a.out_ : b.out_;
   }
-  static constexpr expression binary(std::string_view symbol, const expression& a, const expression& b) {
-    if (source_writer* const out = writer_of(a, b)) return statement(kind_of_sum(a, b), out, a, symbol, b);
-    return expression(symbol == "+"   ? a.literal_ + b.literal_
-                      : symbol == "-" ? a.literal_ - b.literal_
-                      : symbol == "*" ? a.literal_ * b.literal_
-                                      : a.literal_ / b.literal_);
+
+ private:
+  constexpr bool is_whole_literal() const {
+    constexpr float most = 16'777'216;  // all whole numbers below are there
+    return is_literal() && literal_ > -most && literal_ < most &&
+           literal_ == static_cast<float>(static_cast<std::int64_t>(literal_));
   }
-  static constexpr expression compared(std::string_view symbol, const expression& a, const expression& b) {
-    return statement(element_kind::truth, writer_of(a, b), a, symbol, b);
+  static constexpr element_kind kind_of_sum(const expression& a, const expression& b) {
+    return kind_of_both(a, b) == element_kind::integer ? element_kind::integer : element_kind::real;
+  }
+  static constexpr expression binary(std::string_view symbol, const expression& a, const expression& b,
+                                     auto of_floats) {
+    if (a.is_literal() && b.is_literal()) return expression(of_floats(a.literal_, b.literal_));
+    const element_kind kind = kind_of_sum(a, b);
+    return statement(kind, writer_of(a, b), a.as(kind), symbol, b.as(kind));
+  }
+  static constexpr expression compared(std::string_view symbol, const expression& a, const expression& b,
+                                       auto of_floats) {
+    if (a.is_literal() && b.is_literal()) return expression(of_floats(a.literal_, b.literal_));
+    return written(symbol, a, b);
+  }
+  static constexpr expression written(std::string_view symbol, const expression& a, const expression& b) {
+    const element_kind kind = kind_of_both(a, b);
+    return statement(element_kind::truth, writer_of(a, b), a.as(kind), symbol, b.as(kind));
   }
 
   source_writer* out_ = nullptr;  // of a variable; a literal has none
@@ -94,23 +149,45 @@ class expression {
 
 // condition ? a : b
 constexpr expression select(const expression& condition, const expression& a, const expression& b) {
-  return expression::statement(a.kind(), condition.out(), condition, '?', a, ':', b);
+  if (condition.is_literal()) return condition.literal() != 0 ? a : b;
+  const element_kind kind = expression::kind_of_both(a, b);
+  return expression::statement(kind, condition.out(), condition, '?', a.as(kind), ':', b.as(kind));
 }
 constexpr expression select(bool condition, const expression& a, const expression& b) { return condition ? a : b; }
 
 namespace detail {
+
 constexpr expression called(std::string_view function, const expression& x) {
+  if (x.kind() == element_kind::integer) x.out()->refuse(function);
   return expression::statement(element_kind::real, x.out(), function, '(', x, ')');
 }
-constexpr expression called(std::string_view function, const expression& a, const expression& b) {
-  source_writer* const out = a.out() != nullptr ? a.out() : b.out();
-  return expression::statement(element_kind::real, out, function, '(', a, ',', b, ')');
+// Of reals or, by a function that there is for them, of integers.
+constexpr expression called(std::string_view function, std::string_view of_integers, const expression& a,
+                            const expression& b) {
+  source_writer* const out = expression::writer_of(a, b);
+  const element_kind kind = expression::kind_of_both(a, b);
+  if (kind != element_kind::integer)
+    return expression::statement(element_kind::real, out, function, '(', a, ',', b, ')');
+  if (of_integers.empty()) out->refuse(function);
+  return expression::statement(kind, out, of_integers, "((long)", a.as(kind), ",(long)", b.as(kind), ')');
 }
+
 }  // namespace detail
+
+// Of integers the absolute value wraps around, as that of the least number does.
+constexpr expression abs(const expression& x) {
+  if (x.kind() == element_kind::integer)
+    return expression::statement(element_kind::integer, x.out(), "(long)abs(", x, ')');
+  return detail::called("fabs", x);
+}
+// By 0 every integer is 0; the least one by -1 is itself (operator/scalar.hpp).
+constexpr expression quotient(const expression& a, const expression& b) {
+  if (expression::kind_of_both(a, b) != element_kind::integer) return a / b;
+  return detail::called("", "dnnkit_quotient", a, b);
+}
 
 // Functions as operators call them, and what OpenCL C or the prelude below calls them.
 #define DNNKIT_OPENCL_FUNCTIONS(UNARY, BINARY) \
-  UNARY(abs, "fabs")                           \
   UNARY(floor, "floor")                        \
   UNARY(ceil, "ceil")                          \
   UNARY(nearbyint, "rint")                     \
@@ -133,15 +210,17 @@ constexpr expression called(std::string_view function, const expression& a, cons
   UNARY(asinh, "asinh")                        \
   UNARY(acosh, "acosh")                        \
   UNARY(atanh, "atanh")                        \
-  BINARY(minimum, "dnnkit_minimum")            \
-  BINARY(maximum, "dnnkit_maximum")            \
-  BINARY(larger, "fmax")                       \
-  BINARY(pow, "pow")                           \
-  BINARY(fmod, "fmod")
+  BINARY(minimum, "dnnkit_minimum", "min")     \
+  BINARY(maximum, "dnnkit_maximum", "max")     \
+  BINARY(larger, "fmax", "max")                \
+  BINARY(pow, "pow", "")                       \
+  BINARY(fmod, "fmod", "")
 #define DNNKIT_OPENCL_UNARY(name, spelling) \
   constexpr expression name(const expression& x) { return detail::called(spelling, x); }
-#define DNNKIT_OPENCL_BINARY(name, spelling) \
-  constexpr expression name(const expression& a, const expression& b) { return detail::called(spelling, a, b); }
+#define DNNKIT_OPENCL_BINARY(name, spelling, of_integers)               \
+  constexpr expression name(const expression& a, const expression& b) { \
+    return detail::called(spelling, of_integers, a, b);                 \
+  }
 DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 #undef DNNKIT_OPENCL_BINARY
 #undef DNNKIT_OPENCL_UNARY
@@ -161,9 +240,21 @@ inline constexpr std::string_view prelude = R"(
 #else
 #define dnnkit_publish() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
+float dnnkit_half(float x) {  // the nearest number of 16 bits, even where two are
+  const uint size = as_uint(x) & 0x7fffffff;
+  if (size >= 0x7f800000) return x;
+  if (size < 0x38800000) return copysign(fabs(x) + 0.5f - 0.5f, x);
+  const uint nearest = (size + 0xfff + (size >> 13 & 1)) & 0xffffe000;
+  return copysign(as_float(nearest > 0x477fe000 ? 0x7f800000 : nearest), x);
+}
+float dnnkit_bfloat(float x) {
+  const uint bits = as_uint(x);
+  return x != x ? NAN : as_float((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000);
+}
 float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }
 float dnnkit_weight(float score, float largest) { return exp2((score - largest) * 0x1.715476p+0f); }
+long dnnkit_quotient(long a, long b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }
 float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 #define dnnkit_unroll(i, n) _Pragma("unroll") for (int i = 0; i < n; ++i)
 #define dnnkit_multiply_row(u, x, tn) \

@@ -16,9 +16,9 @@
 #include "dnnkit/opencl/choose_family.hpp"
 #include "dnnkit/opencl/concat.hpp"
 #include "dnnkit/opencl/convolution.hpp"
-#include "dnnkit/opencl/gather.hpp"
 #include "dnnkit/opencl/grouped_rows.hpp"
 #include "dnnkit/opencl/map.hpp"
+#include "dnnkit/opencl/point.hpp"
 #include "dnnkit/opencl/pool.hpp"
 #include "dnnkit/opencl/product.hpp"
 #include "dnnkit/opencl/row.hpp"
@@ -44,6 +44,18 @@ constexpr std::string_view problem_of_recipe(const plan_view& plan, std::size_t 
   return elements < most ? "" : "kernels for OpenCL count fewer than 2^31 elements";
 }
 
+// Writes the kernel of an anchor for which there is a family of kernels of reals; false where there is none.
+template <class Set> constexpr bool write_of_reals(recipe_writer<Set>& w) {
+  const operator_id anchor = w.self.anchor.id;
+  if (write_chosen_family(w, choose_family(w))) return true;
+  if (anchor == id_of<op::conv>) write_convolution(w);
+  else if (anchor == id_of<op::matmul>) write_product(w);
+  else if (anchor == id_of<op::max_pool>) write_pool<op::max_pool>(w);
+  else if (anchor == id_of<op::average_pool>) write_pool<op::average_pool>(w);
+  else return write_grouped_rows(w) || write_rows(w);
+  return true;
+}
+
 }  // namespace detail
 
 // Writes recipe number r of a plan as a kernel, or says why there is none. Set: the operators that the plan may use.
@@ -54,16 +66,13 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
     w.fail(anchor.name, problem);
   else if (w.self.earlier.count != 0) write_attention(w);
   else if (anchor.id == operator_id::none) write_map(w);
-  else if (anchor.id == id_of<op::gather>) write_gather(w);
   else if (anchor.id == id_of<op::concat>) write_concat(w);
-  else if (w.self.anchor_type != dtype::f32)
-    w.fail(anchor.name, "kernels for OpenCL compute with f32, not with ", name(w.self.anchor_type));
-  else if (write_chosen_family(w, choose_family(w))) return w.draft;
-  else if (anchor.id == id_of<op::conv>) write_convolution(w);
-  else if (anchor.id == id_of<op::matmul>) write_product(w);
-  else if (anchor.id == id_of<op::max_pool>) write_pool<op::max_pool>(w);
-  else if (anchor.id == id_of<op::average_pool>) write_pool<op::average_pool>(w);
-  else if (!write_grouped_rows(w) && !write_rows(w)) w.fail(anchor.name, "there is no OpenCL kernel for this operator");
+  else if (is_written_with_reals(w.self.anchor_type) ? detail::write_of_reals(w) || write_point(w) : write_point(w))
+    return w.draft;
+  else if (is_written_with_reals(w.self.anchor_type))
+    w.fail(anchor.name, "there is no OpenCL kernel for this operator");
+  else
+    w.fail(anchor.name, "this operator's kernel for OpenCL computes with floats, not with ", name(w.self.anchor_type));
   return w.draft;
 }
 

@@ -74,8 +74,8 @@ template <class Set> class lines_of_product {
     const operand_ref from = w_.input(few_rows_ ? 1 : 0);
     if (walk_.by_four) {
       const recipe_load l = *detail::main_load(w_, from);
-      w_.out << "v=*(global const float4*)&";
-      w_.element(l.operand, l.axes, l.offset, prefix);
+      w_.out << "v=";
+      w_.four_elements(l, prefix);
       w_.out << ";\n}\n";
     } else {
       const expression x = tree_writer<Set>(w_, prefix)(from, w_.self.anchor.name);

@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "dnnkit/op/elementwise.hpp"
 #include "dnnkit/opencl/expression.hpp"
 #include "dnnkit/operator/attributes.hpp"
 #include "dnnkit/operator/op_set.hpp"
@@ -29,24 +28,6 @@ constexpr expression applied(const std::int64_t* codes, std::span<const expressi
 }
 
 }  // namespace detail
-
-// Does the text of an element-wise operator hold for integers, too?
-constexpr bool is_text_for_integers(operator_id op) {
-  constexpr operator_id known[] = {id_of<op::add>,
-                                   id_of<op::sub>,
-                                   id_of<op::mul>,
-                                   id_of<op::neg>,
-                                   id_of<op::cast>,
-                                   id_of<op::where>,
-                                   id_of<op::equal>,
-                                   id_of<op::less>,
-                                   id_of<op::less_or_equal>,
-                                   id_of<op::greater>,
-                                   id_of<op::greater_or_equal>};
-  for (const operator_id id : known)
-    if (id == op) return true;
-  return false;
-}
 
 // Writes what the element-wise operator `op` computes of x. False when it is none of Set, or of other elements.
 template <class... Ops>

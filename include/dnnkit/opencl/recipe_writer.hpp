@@ -16,6 +16,7 @@
 
 #include "dnnkit/core/text.hpp"
 #include "dnnkit/core/vector.hpp"
+#include "dnnkit/op/cast.hpp"
 #include "dnnkit/opencl/index.hpp"
 #include "dnnkit/opencl/operators.hpp"
 #include "dnnkit/opencl/work_size.hpp"
@@ -40,6 +41,8 @@ constexpr std::string_view stored_as(dtype type) {
   switch (type) {
     case dtype::f32:
       return "float";
+    case dtype::f16:
+      return "half";
     case dtype::boolean:
     case dtype::u8:
       return "uchar";
@@ -48,6 +51,7 @@ constexpr std::string_view stored_as(dtype type) {
     case dtype::i16:
       return "short";
     case dtype::u16:
+    case dtype::bf16:
       return "ushort";
     case dtype::i32:
       return "int";
@@ -59,10 +63,31 @@ constexpr std::string_view stored_as(dtype type) {
       return {};
   }
 }
-// What it is computed with.
+// What it is computed with: numbers of 16 bits with 32, and only what is stored or cast is rounded.
 constexpr element_kind computed_as(dtype type) {
   if (type == dtype::boolean) return element_kind::truth;
   return is_integral(type) ? element_kind::integer : element_kind::real;
+}
+
+constexpr bool is_written_with_reals(dtype type) {
+  return computed_as(type) == element_kind::real && !stored_as(type).empty();
+}
+// As an element of that type: integers of fewer than 64 bits keep the lowest.
+constexpr expression converted(const expression& x, dtype type) {
+  const element_kind kind = computed_as(type);
+  if (x.out() == nullptr) return x;
+  if (kind == element_kind::truth) return x.kind() == kind ? x : x != expression(0);
+  if (kind == element_kind::real) return x.kind() == kind ? x : expression::statement(kind, x.out(), "(float)", x);
+  const std::string_view conversion = x.kind() == element_kind::real ? "convert_long_sat" : "";
+  if (type == dtype::i64 && x.kind() == kind) return x;
+  return expression::statement(kind, x.out(), '(', stored_as(type), ')', conversion, '(', x, ')');
+}
+
+// A real as one of 16 bits, where the type is that.
+constexpr expression rounded(const expression& x, dtype type) {
+  if (!is_half(type) || x.is_literal()) return x;
+  return expression::statement(element_kind::real, x.out(), type == dtype::f16 ? "dnnkit_half(" : "dnnkit_bfloat(", x,
+                               ')');
 }
 
 template <class Set> class recipe_writer {
@@ -158,9 +183,9 @@ template <class Set> class recipe_writer {
     for (std::size_t d = 0; d < max_rank; ++d) c[d] = index(out, prefix, static_cast<int>(d));
     return c;
   }
-  // "p2[8+c0/4*32+c0%4]": the element of an operand at these coordinates of a view
-  constexpr void element(std::uint16_t operand, slice_of axes, local_extent offset, const indices& at) {
-    out << 'p' << operand << '[' << offset;
+  // "8+c0/4*32+c0%4": where in its operand the element at these coordinates of a view lies
+  constexpr void place(slice_of axes, local_extent offset, const indices& at) {
+    out << offset;
     const auto list = plan.axes_of(axes);
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list[i].stride == 0) continue;
@@ -171,11 +196,35 @@ template <class Set> class recipe_writer {
       if (i > 0 && list[i - 1].of == list[i].of) out << '%' << list[i].size;
       if (!(list[i].stride == 1)) out << '*' << list[i].stride;
     }
-    out << ']';
   }
-
-  constexpr void element(std::uint16_t operand, slice_of axes, local_extent offset, char prefix) {
-    element(operand, axes, offset, named(prefix));
+  // The element that a load reads there: "p2[...]", numbers of 16 bits as those of 32.
+  constexpr void element(const recipe_load& l, const indices& at) {
+    if (l.type == dtype::f16) out << "vload_half(";
+    else if (l.type == dtype::bf16) out << "as_float((uint)p" << l.operand << '[';
+    else out << 'p' << l.operand << '[';
+    place(l.axes, l.offset, at);
+    if (l.type == dtype::f16) out << ",p" << l.operand << ')';
+    else out << (l.type == dtype::bf16 ? "]<<16)" : "]");
+  }
+  // The same of four numbers side by side, a float4, at coordinates PREFIX0 ...
+  constexpr void four_elements(const recipe_load& l, char prefix) {
+    if (l.type == dtype::f16) out << "vload_half4(0,p" << l.operand << '+';
+    else out << "*(global const float4*)&p" << l.operand << '[';
+    place(l.axes, l.offset, named(prefix));
+    out << (l.type == dtype::f16 ? ")" : "]");
+  }
+  // Stores x where an output has these coordinates, rounded to what numbers of 16 bits there are.
+  constexpr void store(const recipe_output& o, const indices& at, const expression& x) {
+    if (o.type == dtype::f16) {
+      out << "vstore_half_rte(" << x << ',';
+      place(o.axes, o.offset, at);
+      out << ",p" << o.operand << ");\n";
+      return;
+    }
+    out << 'p' << o.operand << '[';
+    place(o.axes, o.offset, at);
+    if (o.type == dtype::bf16) out << "]=as_uint(dnnkit_bfloat(" << x << "))>>16;\n";
+    else out << "]=" << x << ";\n";
   }
 
   // A variable that statements may change: "float a3=<value>;"
@@ -237,13 +286,16 @@ concept moves_indices = Op::kind == form::movement&& requires(const Op& op, cons
   op.at(c, o, x);
 };
 
-// The tree of a recipe at one place of the kernel, where coordinates PREFIX0 ... are known: each load and each node is
+// The tree of a recipe at one place of the kernel, where coordinates are known: each load and each node is
 // written where it is first asked for. `anchor` is what the anchor has computed there, and what the stage before has
 // handed over, whichever is asked for.
 template <class Set> class tree_writer {
  public:
+  constexpr tree_writer(recipe_writer<Set>& w, const indices& at, expression anchor = {})
+      : w_(w), at_(at), anchor_(anchor), nodes_(w.self.nodes.count), is_known_(w.self.nodes.count, 0) {}
+  // At coordinates PREFIX0 ...
   constexpr tree_writer(recipe_writer<Set>& w, char prefix, expression anchor = {})
-      : w_(w), prefix_(prefix), anchor_(anchor), nodes_(w.self.nodes.count), is_known_(w.self.nodes.count, 0) {}
+      : tree_writer(w, w.named(prefix), anchor) {}
 
   // The value of r, which the operator called `reader` asks for.
   constexpr expression operator()(operand_ref r, std::string_view reader) {
@@ -274,8 +326,7 @@ template <class Set> class tree_writer {
       const std::string_view writer = operator_behind(o.value);
       check_type(o.type, writer, "writes");
       const expression x = (*this)(o.value, writer);
-      w_.element(o.operand, o.axes, o.offset, prefix_);
-      w_.out << '=' << x << ";\n";
+      w_.store(o, at_, x);
     }
   }
 
@@ -288,14 +339,14 @@ template <class Set> class tree_writer {
     if (!stored_as(type).empty()) return;
     text problem;
     problem << does << " " << name(type)
-            << ", and kernels for OpenCL load and store f32, bool, i8 to i64 and u8 to u32";
+            << ", and kernels for OpenCL load and store f32, f16, bf16, bool, i8 to i64 and u8 to u32";
     w_.fail(op, problem.view());
   }
 
   constexpr expression loaded(const recipe_load& l, std::string_view reader) {
     if (l.reach.count != 0) return anchor_;
     check_type(l.type, reader, "reads");
-    indices at = w_.named(prefix_);
+    indices at = at_;
     for (const movement_step& m : w_.plan.template part<movement_step>(w_.plan.movement, l.movement))
       if (!go_back(m, at))
         w_.fail(m.op.id == operator_id::none ? reader : m.op.name,
@@ -303,7 +354,7 @@ template <class Set> class tree_writer {
     const element_kind kind = computed_as(l.type);
     const expression x(w_.out, 't', w_.out.new_name(), kind);
     w_.out << "const " << type_of(kind) << ' ' << x << '=';
-    w_.element(l.operand, l.axes, l.offset, at);
+    w_.element(l, at);
     w_.out << (kind == element_kind::truth ? "!=0;\n" : ";\n");
     return x;
   }
@@ -342,28 +393,15 @@ template <class Set> class tree_writer {
   constexpr expression computed(const recipe_node& n) {
     check_type(n.type, n.op.name, "computes");
     vector<expression> x;
-    bool has_integers = computed_as(n.type) == element_kind::integer;
-    for (operand_ref in : w_.plan.refs_of(n.inputs)) {
-      x.push_back((*this)(in, n.op.name));
-      has_integers = has_integers || x.back().kind() == element_kind::integer;
-    }
+    for (operand_ref in : w_.plan.refs_of(n.inputs)) x.push_back((*this)(in, n.op.name));
     expression result;
     if (!w_.draft.error.empty()) return result;
-    if (has_integers && !is_text_for_integers(n.op.id))
-      w_.fail(n.op.name, "there is no OpenCL kernel for this operator with integers");
-    else if (!apply(Set{}, n.op.id, w_.plan.attributes.data() + n.attributes.first, {x.data(), x.size()}, result))
+    if (!apply(Set{}, n.op.id, w_.plan.attributes.data() + n.attributes.first, {x.data(), x.size()}, result))
       w_.fail(n.op.name, "there is no OpenCL kernel for this operator");
-    return w_.draft.error.empty() ? converted(result, n.type) : result;
-  }
-  // As an element of that type: integers of fewer than 64 bits keep the lowest.
-  constexpr expression converted(const expression& x, dtype type) {
-    const element_kind kind = computed_as(type);
-    if (x.out() == nullptr) return x;
-    if (kind == element_kind::truth) return x.kind() == kind ? x : x != expression(0);
-    if (kind == element_kind::real) return x.kind() == kind ? x : expression::statement(kind, x.out(), "(float)", x);
-    const std::string_view conversion = x.kind() == element_kind::real ? "convert_long_sat" : "";
-    if (type == dtype::i64 && x.kind() == kind) return x;
-    return expression::statement(kind, x.out(), '(', stored_as(type), ')', conversion, '(', x, ')');
+    else if (!w_.out.refused().empty()) w_.fail(n.op.name, "there is no OpenCL kernel for this operator with integers");
+    if (!w_.draft.error.empty()) return result;
+    result = converted(result, n.type);
+    return n.op.id == id_of<op::cast> ? rounded(result, n.type) : result;
   }
   // The least number has no literal of its own in C.
   static constexpr text spelt(std::int64_t code) {
@@ -372,7 +410,7 @@ template <class Set> class tree_writer {
   }
 
   recipe_writer<Set>& w_;
-  char prefix_;
+  indices at_;
   expression anchor_;
   vector<expression> nodes_;
   vector<std::uint8_t> is_known_;

@@ -57,10 +57,17 @@ class source_writer {
   // Numbers a variable that there is none of yet.
   constexpr int new_name() { return names_++; }
 
+  // There is no text for this function of integers. The first one is remembered.
+  constexpr void refuse(std::string_view function) {
+    if (refused_.empty()) refused_ = function;
+  }
+  constexpr std::string_view refused() const { return refused_; }
+
  private:
   char* to_;
   std::size_t room_, size_ = 0;
   int names_ = 0;
+  std::string_view refused_;
 };
 
 }  // namespace dnnkit::opencl

@@ -165,8 +165,8 @@ template <class Set> class tiled_loop {
     w_.out << (is_conditional ? "){\n" : "{\n");
     if (operand.walk.by_four) {
       const recipe_load l = *detail::main_load(w_, operand.from);
-      w_.out << name << "[q]=*(global const float4*)&";
-      w_.element(l.operand, l.axes, l.offset, operand.prefix);
+      w_.out << name << "[q]=";
+      w_.four_elements(l, operand.prefix);
       w_.out << ";\n}";
     } else {
       const expression x = tree_writer<Set>(w_, operand.prefix)(operand.from, w_.self.anchor.name);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 
+#include "dnnkit/operator/flow.hpp"
 #include "dnnkit/operator/scalar.hpp"
 #include "dnnkit/tensor/shape.hpp"
 
@@ -41,14 +43,16 @@ template <class C, class T>
 using sum_of = std::conditional_t<std::is_integral_v<T> || !std::is_arithmetic_v<T>, T, typename C::real>;
 // x as a T: a number, or a vector with x in every lane.
 template <class T> constexpr T spread(auto x) {
-  if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(x);
+  if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, decltype(x)>) return static_cast<T>(x);
   else return T(static_cast<typename T::value_type>(x));
 }
+// The same as an element of the output that at() computes, given its context.
+template <class T, class C> constexpr T output_element(const C&, auto x) { return spread<T>(x); }
 
 // Number of elements of input i, and of the output.
-template <class C> constexpr std::int64_t input_count(const C& c, std::size_t i) {
-  std::int64_t n = 1;
-  for (std::size_t d = 0; d < c.rank(i); ++d) n *= c.in(i, d);
+template <class C> constexpr auto input_count(const C& c, std::size_t i) {
+  std::remove_cvref_t<decltype(c.in(i, 0))> n = 1;
+  for (std::size_t d = 0; d < c.rank(i); ++d) n = n * c.in(i, d);
   return n;
 }
 template <class C> constexpr std::int64_t output_count(const C& c) {
@@ -114,16 +118,16 @@ constexpr Coordinates broadcast_coordinates(const C& c, std::size_t i, const Coo
 
 // A number read from a tensor that must lie from `least` to `most`. A context with a member out_of_range(what, x,
 // least, most) is told of any other (the reference evaluator raises dnnkit::error); elsewhere it is clamped.
-template <class C>
-constexpr std::int64_t within(const C& c, std::int64_t x, std::int64_t least, std::int64_t most,
-                              std::string_view what) {
+template <class C, std::integral N>
+constexpr N within(const C& c, auto element, std::type_identity_t<N> least, N most, std::string_view what) {
+  const auto x = static_cast<N>(element);
   if (x >= least && x <= most) return x;
   if constexpr (requires { c.out_of_range(what, x, least, most); }) c.out_of_range(what, x, least, most);
   return x < least ? least : most;
 }
 // A position read from a tensor, as one in 0 ... n-1: negative ones count from the end. For others see within().
-template <class C> constexpr std::int64_t position_in(const C& c, std::int64_t i, std::int64_t n) {
-  const std::int64_t p = within(c, i, -n, n - 1, "index");
+template <class C, std::integral N> constexpr N position_in(const C& c, auto element, N n) {
+  const N p = within(c, element, -n, n - 1, "index");
   return p < 0 ? p + n : p;
 }
 

@@ -93,4 +93,50 @@ struct window {
   }
 };
 
+namespace detail {
+
+// Calls visit(i, k) with the coordinates i = o[0], o[1], ... of each tap k of the window at output coordinates o that
+// lies inside the input.
+template <class C, class O>
+constexpr void visit_taps(const C& c, const window& w, const O& o, O i, O k, std::size_t axis, auto& visit) {
+  using number = coordinate_of<O>;
+  if (axis + 2 == c.rank(0)) return visit(i, k);
+  for_each(c, number(w.kernel(axis)), [&](const number& tap) {
+    const number p = o[axis + 2] * number(w.stride(axis)) + tap * number(w.dilation(axis)) - number(w.pad_begin(axis));
+    when(c, both(p >= number(0), p < c.in(0, axis + 2)), [&] {
+      i[axis + 2] = p;
+      k[axis] = tap;
+      visit_taps(c, w, o, i, k, axis + 1, visit);
+    });
+  });
+}
+template <class C, class O> constexpr void visit_taps(const C& c, const window& w, const O& o, auto visit) {
+  visit_taps(c, w, o, O{o[0], o[1]}, O{}, 0, visit);
+}
+
+// The same the other way round, for what a window spreads: visit(i, k) for each position i = o[0], o[1], ... of
+// `extents` from which tap k reaches output coordinates o.
+template <class C, class O>
+constexpr void visit_sources(const C& c, const window& w, const auto& extents, const O& o, O i, O k, std::size_t axis,
+                             auto& visit) {
+  using number = coordinate_of<O>;
+  if (axis == w.kernel_shape.size()) return visit(i, k);
+  for_each(c, number(w.kernel(axis)), [&](const number& tap) {
+    const number stride(w.stride(axis));
+    const number distance = o[axis + 2] + number(w.pad_begin(axis)) - tap * number(w.dilation(axis));
+    const auto is_on = both(distance >= number(0), distance % stride == number(0));
+    when(c, both(is_on, distance / stride < extents(axis)), [&] {
+      i[axis + 2] = distance / stride;
+      k[axis] = tap;
+      visit_sources(c, w, extents, o, i, k, axis + 1, visit);
+    });
+  });
+}
+template <class C, class O>
+constexpr void visit_sources(const C& c, const window& w, const auto& extents, const O& o, auto visit) {
+  visit_sources(c, w, extents, o, O{o[0], o[1]}, O{}, 0, visit);
+}
+
+}  // namespace detail
+
 }  // namespace dnnkit

@@ -32,6 +32,8 @@
 #include "dnnkit/pass/layout_costs.hpp"
 #include "dnnkit/pass/recipe_builder.hpp"
 #include "dnnkit/pass/schedule.hpp"
+#include "dnnkit/pass/stage_objections.hpp"
+#include "dnnkit/pass/stage_wishes.hpp"
 #include "dnnkit/pass/structural_equality.hpp"
 #include "dnnkit/pass/tile_reaches.hpp"
 
@@ -49,28 +51,25 @@ class stage_joining {
       : s_(s),
         g_(s.g),
         groups_(s.fusion.groups),
-        families_(families),
         facts_(facts),
         stored_(g_.values.size(), 0),
         setup_(setup_values(g_)),
         kernel_of_(g_.values.size(), none),
         readers_(g_.values.size(), 0),
-        reads_(g_.values.size(), 0),
         taken_(s.fusion.groups.count, 0),
         guards_(g_),
         equality_(g_, stored_, setup_, s.layouts),
-        singles_(g_, s.fusion, s.layouts, families_, facts) {}
+        singles_(g_, s.fusion, s.layouts, families, facts),
+        wishes_(families, facts),
+        objections_(s, stored_, setup_, kernel_of_) {}
 
   constexpr void run() {
-    if (s_.fusion.refuses != nullptr) users_.emplace(g_);
     for (std::size_t k = 0; k < groups_.count; ++k)
       for (value_id v : groups_.items[k].outputs) {
         stored_.items[v] = 1;
         kernel_of_.items[v] = static_cast<std::int32_t>(k);
       }
     for (std::size_t k = 0; k < groups_.count; ++k) find_loads(groups_.items[k]);
-    for (value_id v : g_.operands)
-      if (v != none) ++reads_.items[v];
     for (std::size_t k = 0; k < groups_.count; ++k)
       if (is_free(k)) grow({k});
     take_best();
@@ -134,16 +133,6 @@ class stage_joining {
   }
   // Is it read by others as well?
   constexpr bool is_kept(value_id v) const { return readers_.items[v] > 1; }
-  // Is all that the last of two groups reads there when the first one runs?
-  constexpr bool can_run_with_first(const chain& c) const {
-    const value_id handed = groups_.items[c.items[0]].outputs.items[0];
-    vector<value_id> loads;
-    detail::find_loads(g_, groups_.items[c.items[1]], stored_, loads);
-    for (value_id v : loads)
-      if (v != handed && kernel_of_.items[v] != none && static_cast<std::size_t>(kernel_of_.items[v]) > c.items[0])
-        return false;
-    return true;
-  }
   constexpr bool is_given_out(value_id v) const {
     for (value_id stored : guards_.stored())
       if (stored == v) return true;
@@ -151,48 +140,18 @@ class stage_joining {
   }
 
   constexpr void consider(const chain& c) {
-    const std::size_t known = wishes_of(c);
+    const op_info* anchors[most_stages] = {};
+    for (std::size_t i = 0; i < c.count; ++i) anchors[i] = g_.node_at(groups_.items[c.items[i]].anchor).op;
+    const bool keeps = is_kept(handed_by(c.items[0]));
     considered_chain best;
-    for (std::size_t i = 0; i < wishes_.items[known].wishes.count; ++i) {
-      const kernel_family& f = *wishes_.items[known].wishes.items[i].family;
-      const tile_wish wish = wishes_.items[known].wishes.items[i].tile;
-      if (!wish.keeps && is_kept(handed_by(c.items[0]))) continue;
-      const objection against = objection_to(c, wish);
+    for (const auto& [family, wish] : wishes_.of({anchors, c.count})) {
+      if (keeps && !wish.keeps) continue;
+      const stage_objection against = objections_.to(c, wish, keeps);
       if (!against.refused.empty() && !s_.logged) continue;
-      joint made = made_of(c, wish, f, against);
+      joint made = made_of(c, wish, *family, against);
       if (best.groups.empty() || made.gain() > best.made.gain()) best = {c, static_cast<joint&&>(made), false};
     }
     if (!best.groups.empty()) considered_.push_back(static_cast<considered_chain&&>(best));
-  }
-  // Which families would join stages of these anchors, and by what tiles: the same of all chains of them.
-  struct family_wish {
-    const kernel_family* family;
-    tile_wish tile;
-  };
-  struct known_wishes {
-    vector<const op_info*> anchors;
-    vector<family_wish> wishes;
-  };
-  constexpr const op_info& anchor_of(std::size_t group) const { return *g_.node_at(groups_.items[group].anchor).op; }
-  // A position in wishes_.
-  constexpr std::size_t wishes_of(const chain& c) {
-    for (std::size_t k = 0; k < wishes_.count; ++k) {
-      const vector<const op_info*>& anchors = wishes_.items[k].anchors;
-      std::size_t same = 0;
-      while (same < c.count && same < anchors.count && anchors.items[same]->id == anchor_of(c.items[same]).id) ++same;
-      if (same == c.count && same == anchors.count) return k;
-    }
-    known_wishes found;
-    vector<operator_tag> tags;
-    for (std::size_t k : c) {
-      found.anchors.push_back(&anchor_of(k));
-      tags.push_back(anchor_of(k));
-    }
-    for (const kernel_family& f : families_)
-      if (const tile_wish wish = f.joins({tags.items, tags.count}, facts_); wish.positions != 0)
-        found.wishes.push_back({&f, wish});
-    wishes_.push_back(static_cast<known_wishes&&>(found));
-    return wishes_.count - 1;
   }
   // Those that gain most first; of equal gains the first, which has the fewest stages.
   constexpr void take_best() {
@@ -246,34 +205,10 @@ class stage_joining {
     }
     return j;
   }
-  struct objection {
-    std::string_view refused, rule;  // as a joint has them
-  };
-  // What speaks against a chain before it is tried.
-  constexpr objection objection_to(const chain& c, const tile_wish& wish) const {
-    if (users_)
-      for (std::size_t i = 0; i + 1 < c.count; ++i)
-        if (const std::string_view rule =
-                rule_against(groups_.items[c.items[i]], groups_.items[c.items[i + 1]], handed_by(c.items[i]));
-            !rule.empty())
-          return {words_of(fusion_reason::rule).name, rule};
-    if (wish.one_tile && shares_weights(c)) return {packed_twice, {}};
-    if (is_kept(handed_by(c.items[0])) && !can_run_with_first(c)) return {not_there_yet, {}};
-    for (std::size_t i = c.count - 1; i-- > 0;) {
-      const double bytes = bytes_of(handed_by(c.items[i]));
-      if (bytes > wish.most_bytes) return {too_large, {}};
-      if (bytes < wish.least_bytes) return {small_enough, {}};
-    }
-    return {};
-  }
-  static constexpr std::string_view small_enough = "what the one hands to the other stays in the cache as a whole",
-                                    too_large = "what the one hands to the other is too much for the first cache",
-                                    not_there_yet = "the second reads what is computed only behind the first",
-                                    packed_twice = "weights that other kernels read, too, would be packed twice";
   constexpr value_id handed_by(std::size_t group) const { return groups_.items[group].outputs.items[0]; }
 
   constexpr joint made_of(const chain& c, const tile_wish& wish, const kernel_family& family,
-                          const objection& against) {
+                          const stage_objection& against) {
     joint j = stages_of(c);
     j.refused = against.refused;
     j.rule = against.rule;
@@ -286,28 +221,6 @@ class stage_joining {
     j.refused = known_.items[k].refused;
     return j;
   }
-  // The user's rule that keeps two stages apart of which `second` reads what the other one computes.
-  constexpr std::string_view rule_against(const fusion_group& first, const fusion_group& second,
-                                          value_id handed) const {
-    value_id computed = handed;  // before it is rearranged
-    while (g_.node_at(g_.at(computed).producer).op->kind == form::movement && g_.at(computed).producer != first.anchor)
-      computed = g_.input_of(g_.node_at(g_.at(computed).producer), 0);
-    const node& producer = g_.node_at(g_.at(computed).producer);
-    for (node_id n : second.nodes) {
-      const node& reader = g_.node_at(n);
-      if (reader.op->kind == form::movement && n != second.anchor) continue;
-      for (std::size_t i = 0; i < reader.inputs.count; ++i) {
-        value_id v = g_.input_of(reader, i);
-        while (v != none && v != handed && g_.at(v).producer != none &&
-               g_.node_at(g_.at(v).producer).op->kind == form::movement)
-          v = g_.input_of(g_.node_at(g_.at(v).producer), 0);
-        if (v != handed) continue;
-        const std::string_view rule = s_.fusion.refuses(g_, *users_, producer, reader, i, first.type, second.type);
-        if (!rule.empty()) return rule;
-      }
-    }
-    return {};
-  }
   constexpr std::size_t known_equal(const kernel_family& family, const vector<fusion_group>& groups) {
     std::size_t k = 0;
     while (k < known_.count && !(known_.items[k].family == &family && known_.items[k].groups.count == groups.count &&
@@ -315,27 +228,6 @@ class stage_joining {
       ++k;
     return k;
   }
-  // Is what an anchor reads besides its first input, and no run computes, read by anything else as well?
-  constexpr bool shares_weights(const chain& c) const {
-    for (std::size_t k : c) {
-      const node& anchor = g_.node_at(groups_.items[k].anchor);
-      for (std::size_t i = 1; i < anchor.inputs.count; ++i) {
-        value_id v = g_.input_of(anchor, i);
-        if (v == none || setup_.items[v] == 0) continue;
-        while (reads_.items[v] == 1 && g_.at(v).producer != none &&
-               g_.node_at(g_.at(v).producer).op->kind == form::movement)
-          v = g_.input_of(g_.node_at(g_.at(v).producer), 0);
-        if (reads_.items[v] > 1) return true;
-      }
-    }
-    return false;
-  }
-  constexpr double bytes_of(value_id v) const {
-    auto bytes = static_cast<double>(size_of(g_.at(v).type.type));
-    for (dim d : g_.at(v).type.dims) bytes *= static_cast<double>(d.is_known() ? d.value() : typical_extent);
-    return bytes;
-  }
-
   // What ask(specification) says of the stages as one kernel; nothing where there is no such recipe, which is then the
   // graph's error.
   constexpr auto with_trial(const joint& j, auto ask) {
@@ -500,19 +392,17 @@ class stage_joining {
   schedule& s_;
   graph& g_;
   vector<fusion_group>& groups_;
-  std::span<const kernel_family> families_;
   const target_facts facts_;
   vector<std::uint8_t> stored_, setup_;
   vector<std::int32_t> kernel_of_;  // of values: the group that stores it
   vector<std::uint32_t> readers_;   // of values: groups that read it
-  vector<std::uint32_t> reads_;     // of values: inputs of nodes
   vector<std::uint8_t> taken_;      // groups that are a stage already
   guard_sets guards_;
-  std::optional<value_users> users_;  // where there are rules of the user's, which ask for them
   structural_equality equality_;
   layout_costs singles_;
   plan_draft trial_;
-  vector<known_wishes> wishes_;
+  stage_wishes wishes_;
+  stage_objections objections_;
   vector<known_joint> known_;
   vector<considered_chain> considered_, joins_;
 };
