@@ -350,8 +350,9 @@ TEST_CASE("what has no kernel is refused with the operator, the kernel and the t
   CHECK(refusal([](dk::builder& g) {
           g.output("y", dk::max_pool(g.input("x", dk::i8, {1, 1, 3, 3}), {.kernel_shape = {2, 2}}));
         }) == "MaxPool: this operator's kernel for OpenCL computes with floats, not with i8");
-  CHECK(refusal([](dk::builder& g) { g.output("y", dk::cum_sum(g.input("x", f32, {3}))); }) ==
-        "CumSum: there is no OpenCL kernel for this operator");
+  CHECK(refusal([](dk::builder& g) {
+          g.output("y", dk::det(g.input("x", f32, {3, 3})));
+        }) == "Det: there is no OpenCL kernel for this operator");
 }
 
 TEST_CASE("numbers of 16 bits: stored so, computed with as 32") {

@@ -125,6 +125,32 @@ TEST_CASE("products of integers, less zero points") {
   });
 }
 
+TEST_CASE("wholes in parts: elements and slices replaced, running sums") {
+  check_on_device([](dk::builder& g, random_source& r) {
+    const std::int64_t n = r.between(3, 6), m = r.between(3, 9);
+    const tensor x = g.input("x", f32, {n, m, 4}), k = dk::cast(x * 50.0, {.to = dk::i32});
+    const tensor rows = whole(g, "rows", {n, 2, 3}, 2), slices = whole(g, "slices", {5, 1}, 2),
+                 elements = whole(g, "elements", {2, 7, 3}, 2);
+    for (const auto how : {dk::scatter_reduction::replace, dk::scatter_reduction::plus, dk::scatter_reduction::times,
+                           dk::scatter_reduction::most, dk::scatter_reduction::least}) {
+      const std::string name = std::to_string(static_cast<int>(how));
+      g.output("rows" + name,
+               dk::scatter_elements(x, rows, g.input("u" + name, f32, {n, 2, 3}), {.axis = 1, .reduction = how}));
+      g.output("slices" + name,
+               dk::scatter_nd(k, slices, whole(g, "v" + name, {5, m, 4}, 9, dk::i32), {.reduction = how}));
+      g.output("elements" + name, dk::scatter_nd(x, elements, g.input("w" + name, f32, {2, 7}), {.reduction = how}));
+    }
+    for (const bool exclusive : {false, true})
+      for (const bool reverse : {false, true}) {
+        const std::string name = (exclusive ? " exclusive" : "") + std::string(reverse ? " reverse" : "");
+        g.output("sums" + name, dk::cum_sum(x, {.axis = 1, .exclusive = exclusive, .reverse = reverse}));
+        g.output("products" + name, dk::cum_prod(k, {.axis = -1, .exclusive = exclusive, .reverse = reverse}));
+      }
+    g.output("remainders", dk::mod(k, whole(g, "divisors", {4}, 5, dk::i32)) +
+                               dk::mod(k, whole(g, "others", {4}, 5, dk::i32), {.fmod = true}));
+  });
+}
+
 TEST_CASE("extents that are symbols") {
   check_on_device([](dk::builder& g, random_source&) {
     const auto n = dk::sym("n", {1, 9}), m = dk::sym("m", {2, 9});

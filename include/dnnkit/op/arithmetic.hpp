@@ -112,6 +112,11 @@ struct mod {
   static constexpr void attributes(auto& self, auto&& visit) { visit("fmod", self.fmod); }
 
   template <class T> constexpr T apply(T a, T b) const {
+    if constexpr (requires { modulo(a, b); })
+      if (is_integer(a)) {
+        const T r = modulo(a, b);
+        return fmod ? select((r < T(0)) == (a < T(0)), r, select(r == T(0), r, T(modular(r) - modular(b)))) : r;
+      }
     if constexpr (holds_reals<T>()) {
       const T r = remainder(a, b);
       if (fmod) return r;
@@ -119,8 +124,7 @@ struct mod {
       const T moved = select(b < T(0), select(r > T(0), r + b, r), select(r < T(0), r + b, r));
       return select(r == T(0), zero, moved);
     } else {
-      const T r = modulo(a, b);
-      return fmod ? select((r < T(0)) == (a < T(0)), r, select(r == T(0), r, T(modular(r) - modular(b)))) : r;
+      return a;
     }
   }
 

@@ -37,19 +37,24 @@ template <class Fold> struct cumulative {
   constexpr footprint reads(const inference& c, std::size_t) const {
     return footprint::same_except(c.rank(0), axis_position(axis, c.rank(0)));
   }
-  template <class C> void compute(const C& c, auto y, auto x) const {
-    using kept = sum_of<C, decltype(x[0])>;
-    const around_axis a = around(c, 0, axis_position(axis, c.rank(0)));
-    for (std::int64_t o = 0; o < a.outer; ++o)
-      for (std::int64_t i = 0; i < a.inner; ++i) {
-        kept all = Fold::nothing;
-        for (std::int64_t k = 0; k < a.length; ++k) {
-          const std::int64_t n = a.at(o, reverse ? a.length - 1 - k : k, i);
-          const kept before = all;
-          all = static_cast<kept>(Fold::join(modular(all), modular(static_cast<kept>(x[n]))));
-          y.store(n, exclusive ? before : all);
-        }
-      }
+  // One a row.
+  constexpr auto parts(const auto& c) const {
+    const auto a = around(c, 0, axis_position(axis, c.rank(0)));
+    return a.outer * a.inner;
+  }
+  template <class C> void compute_part(const C& c, const number_of<C>& part, auto y, auto x) const {
+    using number = number_of<C>;
+    using kept = sum_of<C, decltype(x[part])>;
+    const around_axis<number> a = around(c, 0, axis_position(axis, c.rank(0)));
+    const number o = part / a.inner, i = part % a.inner;
+    auto all = variable(c, output_element<kept>(c, Fold::nothing));
+    for_each(c, a.length, [&](const number& k) {
+      const number n = a.at(o, reverse ? a.length - number(1) - k : k, i);
+      const auto element = static_cast<kept>(x[n]);
+      if (exclusive) y.store(n, all);
+      assign(c, all, static_cast<kept>(Fold::join(modular(all), modular(element))));
+      if (!exclusive) y.store(n, all);
+    });
   }
 };
 

@@ -76,17 +76,29 @@ struct scatter_elements {
     const std::size_t rank = c.rank(0);
     return input == 0 ? footprint::same(rank) : footprint::same_except(rank, axis_position(axis, rank));
   }
-  void compute(const auto& c, auto y, auto data, auto indices, auto updates) const {
+  // One a row of data. Updates of rows that data does not have, as symbols may turn out, meet nothing.
+  constexpr auto parts(const auto& c) const {
+    const auto a = around(c, 0, axis_position(axis, c.rank(0)));
+    return a.outer * a.inner;
+  }
+  template <class C>
+  void compute_part(const C& c, const number_of<C>& part, auto y, auto data, auto indices, auto updates) const {
+    using number = number_of<C>;
     const std::size_t along = axis_position(axis, c.rank(0));
-    const std::int64_t all = input_count(c, 0), count = input_count(c, 1);
-    for (std::int64_t n = 0; n < all; ++n) y.store(n, data[n]);
-    for (std::int64_t n = 0; n < count; ++n) {
-      const coordinates i =
-          detail::position_of(c, input_coordinates(c, 1, n), along, static_cast<std::int64_t>(indices[n]));
-      const std::int64_t m = linear_index(
-          i, [&](std::size_t d) { return c.in(0, d); }, c.rank(0));
-      y.store(m, detail::scattered(reduction, y.load(m), updates[n]));
-    }
+    const around_axis<number> a = around(c, 0, along);
+    const number o = part / a.inner, i = part % a.inner;
+    for_each(c, a.length, [&](const number& k) { y.store(a.at(o, k, i), data[a.at(o, k, i)]); });
+    auto row = input_coordinates(c, 0, a.at(o, number(0), i));
+    auto is_there = number(0) == number(0);
+    for (std::size_t d = 0; d < c.rank(0); ++d)
+      if (d != along) is_there = both(is_there, row[d] < c.in(1, d));
+    when(c, is_there, [&] {
+      for_each(c, c.in(1, along), [&](const number& k) {
+        row[along] = k;
+        const number n = a.at(o, position_in(c, indices(row), a.length), i);
+        y.store(n, detail::scattered(reduction, y.load(n), updates(row)));
+      });
+    });
   }
   static constexpr dim flops(const inference&) { return 0; }
 };
@@ -124,25 +136,34 @@ struct scatter_nd {
     if (input == 0) return footprint::same(c.rank(0));
     return footprint::all(c.rank(input), input == 1 ? needs::whole : needs::some_chosen);
   }
-  void compute(const auto& c, auto y, auto data, auto indices, auto updates) const {
-    const std::int64_t all = input_count(c, 0), tuple = c.in(1, c.rank(1) - 1);
-    for (std::int64_t n = 0; n < all; ++n) y.store(n, data[n]);
-    std::int64_t slice = 1, count = 1;  // elements of a slice; number of slices
-    for (std::size_t d = static_cast<std::size_t>(tuple); d < c.rank(0); ++d) slice *= c.in(0, d);
-    for (std::size_t d = 0; d + 1 < c.rank(1); ++d) count *= c.in(1, d);
-    for (std::int64_t n = 0; n < count; ++n) {
-      std::int64_t first = 0;
-      for (std::int64_t k = 0; k < tuple; ++k) {
-        const std::int64_t extent = c.in(0, static_cast<std::size_t>(k));
-        first = first * extent + position_in(c, static_cast<std::int64_t>(indices[n * tuple + k]), extent);
-      }
-      for (std::int64_t i = 0; i < slice; ++i) {
-        const std::int64_t m = first * slice + i;
-        y.store(m, detail::scattered(reduction, y.load(m), updates[n * slice + i]));
-      }
-    }
+  // One for each element of a slice, of all slices.
+  template <class C> constexpr number_of<C> parts(const C& c) const {
+    number_of<C> slice = 1;
+    for (std::size_t d = fixed_axes(c); d < c.rank(0); ++d) slice = slice * c.in(0, d);
+    return slice;
+  }
+  template <class C>
+  void compute_part(const C& c, const number_of<C>& part, auto y, auto data, auto indices, auto updates) const {
+    using number = number_of<C>;
+    const std::size_t fixed = fixed_axes(c);
+    const number slice = parts(c), tuple(static_cast<std::int64_t>(fixed));
+    number rows = 1, count = 1;  // of data, and of updates
+    for (std::size_t d = 0; d < fixed; ++d) rows = rows * c.in(0, d);
+    for (std::size_t d = 0; d + 1 < c.rank(1); ++d) count = count * c.in(1, d);
+    for_each(c, rows, [&](const number& n) { y.store(n * slice + part, data[n * slice + part]); });
+    for_each(c, count, [&](const number& n) {
+      number row = 0;
+      for (std::size_t d = 0; d < fixed; ++d)
+        row = row * c.in(0, d) + position_in(c, indices[n * tuple + number(static_cast<std::int64_t>(d))], c.in(0, d));
+      const number m = row * slice + part;
+      y.store(m, detail::scattered(reduction, y.load(m), updates[n * slice + part]));
+    });
   }
   static constexpr dim flops(const inference&) { return 0; }
+
+ private:
+  // Axes of data whose coordinates indices say: those that updates do not have.
+  static constexpr std::size_t fixed_axes(const auto& c) { return c.rank(0) + c.rank(1) - 1 - c.rank(2); }
 };
 
 }  // namespace op

@@ -48,7 +48,7 @@ struct compress {
     s[static_cast<std::size_t>(a)] = dim::unknown();
     c.out(c.type(0), s);
   }
-  constexpr around_axis rows(const auto& c) const {
+  constexpr around_axis<> rows(const auto& c) const {
     if (flatten) return {1, input_count(c, 0), 1};
     return around(c, 0, axis_position(axis, c.rank(0)));
   }
@@ -62,12 +62,12 @@ struct compress {
     for (std::size_t d = 0; !flatten && d < c.rank(0); ++d) e[d] = c.in(0, d);
     std::int64_t& count = e[flatten ? 0 : axis_position(axis, c.rank(0))];
     count = 0;
-    const around_axis a = rows(c);
+    const around_axis<> a = rows(c);
     for (std::int64_t k = 0; k < a.length && k < c.in(1, 0); ++k) count += condition[k] ? 1 : 0;
     return e;
   }
   void compute(const auto& c, auto y, auto data, auto condition) const {
-    const around_axis a = rows(c);
+    const around_axis<> a = rows(c);
     std::int64_t to = 0;
     for (std::int64_t o = 0; o < a.outer; ++o)
       for (std::int64_t k = 0; k < a.length && k < c.in(1, 0); ++k)
@@ -143,7 +143,7 @@ struct unique {
   }
   void compute(const auto& c, auto y, auto x) const {
     const found f = find(c, x);
-    const around_axis a = rows(c);
+    const around_axis<> a = rows(c);
     const auto count = static_cast<std::int64_t>(f.first.size());
     if (output == 0)
       for (std::int64_t o = 0; o < a.outer; ++o)
@@ -159,12 +159,12 @@ struct unique {
     vector<std::int64_t> first, which, times;
   };
 
-  constexpr around_axis rows(const auto& c) const {
+  constexpr around_axis<> rows(const auto& c) const {
     if (flatten) return {1, input_count(c, 0), 1};
     return around(c, 0, axis_position(axis, c.rank(0)));
   }
   // -1, 0 or 1 as slice p comes before, is, or comes behind slice q
-  static int compare(const around_axis& a, const auto& x, std::int64_t p, std::int64_t q) {
+  static int compare(const around_axis<>& a, const auto& x, std::int64_t p, std::int64_t q) {
     for (std::int64_t o = 0; o < a.outer; ++o)
       for (std::int64_t i = 0; i < a.inner; ++i) {
         const auto u = x[a.at(o, p, i)], v = x[a.at(o, q, i)];
@@ -173,7 +173,7 @@ struct unique {
     return 0;
   }
   found find(const auto& c, const auto& x) const {
-    const around_axis a = rows(c);
+    const around_axis<> a = rows(c);
     vector<std::int64_t> order(static_cast<std::size_t>(a.length));
     for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<std::int64_t>(k);
     merge_sort(order, [&](std::int64_t p, std::int64_t q) { return compare(a, x, p, q) < 0; });

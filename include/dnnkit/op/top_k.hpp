@@ -65,7 +65,7 @@ struct top_k {
   }
   void compute(const auto& c, auto y, auto x) const {
     const std::size_t along = axis_position(axis, c.rank(0));
-    const around_axis a = around(c, 0, along);
+    const around_axis<> a = around(c, 0, along);
     for (std::int64_t o = 0; o < a.outer; ++o)
       for (std::int64_t i = 0; i < a.inner; ++i) one_row(a, o, i, c.out(along), y, x);
   }
@@ -85,7 +85,7 @@ struct top_k {
   // A number that at least `wanted` elements of a row are or come before. The row is dealt out to `together` hands;
   // that many of them hold an element that the one found is not better than. NaN aside, which may come before all.
   template <class T>
-  T least_of_best(const around_axis& a, std::int64_t o, std::int64_t i, std::size_t wanted, auto x) const {
+  T least_of_best(const around_axis<>& a, std::int64_t o, std::int64_t i, std::size_t wanted, auto x) const {
     const auto better = [this](T l, T r) { return largest ? l > r : l < r; };
     const T none = largest ? lowest<T>() : highest<T>();
     std::array<T, static_cast<std::size_t>(together)> hands;
@@ -110,7 +110,7 @@ struct top_k {
   // Of a row's elements from p on, the first that may come before one equal to `worst` in front of it - with OrEqual:
   // behind it -, or its length.
   template <bool OrEqual, class T>
-  std::int64_t first_candidate(const around_axis& a, std::int64_t o, std::int64_t p, std::int64_t i, T worst,
+  std::int64_t first_candidate(const around_axis<>& a, std::int64_t o, std::int64_t p, std::int64_t i, T worst,
                                auto x) const {
     const auto may_come = [&](std::int64_t at) {
       const T e = x[a.at(o, at, i)];
@@ -126,7 +126,7 @@ struct top_k {
     while (p < a.length && !may_come(p)) ++p;
     return p;
   }
-  void one_row(const around_axis& a, std::int64_t o, std::int64_t i, std::int64_t count, auto y, auto x) const {
+  void one_row(const around_axis<>& a, std::int64_t o, std::int64_t i, std::int64_t count, auto y, auto x) const {
     using element = found<std::remove_cvref_t<decltype(x[0])>>;
     const auto comes_before = [&](const element& l, const element& r) {
       return before(l.value, l.position, r.value, r.position);

@@ -180,10 +180,14 @@ constexpr expression abs(const expression& x) {
     return expression::statement(element_kind::integer, x.out(), "(long)abs(", x, ')');
   return detail::called("fabs", x);
 }
+constexpr bool is_integer(const expression& x) { return x.kind() == element_kind::integer; }
 // By 0 every integer is 0; the least one by -1 is itself (operator/scalar.hpp).
 constexpr expression quotient(const expression& a, const expression& b) {
   if (expression::kind_of_both(a, b) != element_kind::integer) return a / b;
   return detail::called("", "dnnkit_quotient", a, b);
+}
+constexpr expression modulo(const expression& a, const expression& b) {
+  return detail::called("", "dnnkit_modulo", a, b);
 }
 
 // Functions as operators call them, and what OpenCL C or the prelude below calls them.
@@ -240,6 +244,11 @@ inline constexpr std::string_view prelude = R"(
 #else
 #define dnnkit_publish() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
+long dnnkit_quotient(long a, long b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }
+long dnnkit_modulo(long a, long b) {
+  const long r = a - dnnkit_quotient(a, b) * b;
+  return b == 0 ? 0 : r == 0 || (r < 0) == (b < 0) ? r : r + b;
+}
 float dnnkit_half(float x) {  // the nearest number of 16 bits, even where two are
   const uint size = as_uint(x) & 0x7fffffff;
   if (size >= 0x7f800000) return x;
@@ -254,7 +263,6 @@ float dnnkit_bfloat(float x) {
 float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }
 float dnnkit_weight(float score, float largest) { return exp2((score - largest) * 0x1.715476p+0f); }
-long dnnkit_quotient(long a, long b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }
 float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 #define dnnkit_unroll(i, n) _Pragma("unroll") for (int i = 0; i < n; ++i)
 #define dnnkit_multiply_row(u, x, tn) \

@@ -23,6 +23,7 @@
 #include "dnnkit/opencl/product.hpp"
 #include "dnnkit/opencl/row.hpp"
 #include "dnnkit/opencl/target.hpp"
+#include "dnnkit/opencl/whole.hpp"
 
 namespace dnnkit::opencl {
 
@@ -67,8 +68,8 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
   else if (w.self.earlier.count != 0) write_attention(w);
   else if (anchor.id == operator_id::none) write_map(w);
   else if (anchor.id == id_of<op::concat>) write_concat(w);
-  else if (is_written_with_reals(w.self.anchor_type) ? detail::write_of_reals(w) || write_point(w) : write_point(w))
-    return w.draft;
+  else if (is_written_with_reals(w.self.anchor_type) && detail::write_of_reals(w)) return w.draft;
+  else if (write_point(w) || write_whole(w)) return w.draft;
   else if (is_written_with_reals(w.self.anchor_type))
     w.fail(anchor.name, "there is no OpenCL kernel for this operator");
   else

@@ -149,14 +149,18 @@ template <class Set> class recipe_writer {
     work.group_size = group_size;
     begin(work);
   }
-  // The head of a kernel with a work-item for each element of the iteration space, whose coordinates it has.
-  constexpr void begin_elements() {
+  // The head of a kernel with a work-item for each element of the iteration space, whose number is i.
+  constexpr void begin_numbers() {
     work_size work = work_size::of(space(), [](std::size_t) { return true; });
     work.per_group = work.group_size = 64;
     begin(work);
     out << "int i=get_global_id(0);\nif(i>=";
     product(work);
     out << ")return;\n";
+  }
+  // The same with its coordinates c0, c1 ...
+  constexpr void begin_elements() {
+    begin_numbers();
     coordinates('c', space());
   }
   constexpr void end() { out << "}\n"; }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "dnnkit/operator/flow.hpp"
 #include "dnnkit/operator/scalar.hpp"
@@ -36,7 +37,8 @@ template <class T> inline constexpr bool is_present = !std::is_same_v<std::remov
 //   x[i], x(coordinates)     an element, by its number or its coordinates
 //   y.store(i, v), y.load(i) writes element i, and reads what was written
 //   c.workspace()            room for workspace(c) numbers of C::real, if the operator has a member of that name
-// A variadic one is given compute(c, y, x) with x(i, coordinates), element of input i.
+// A variadic one is given compute(c, y, x) with x(i, coordinates), element of input i. One whose output falls into
+// parts that do not need each other has compute_part(c, part, y, x...) instead, for part = 0 ... parts(c) - 1.
 
 // The type a sum of products of T is kept in: integers wrap around, so their own will do. Vectors are kept as they are.
 template <class C, class T>
@@ -49,9 +51,31 @@ template <class T> constexpr T spread(auto x) {
 // The same as an element of the output that at() computes, given its context.
 template <class T, class C> constexpr T output_element(const C&, auto x) { return spread<T>(x); }
 
+// What extents are for a context, and a list of coordinates as of that type.
+template <class C> using number_of = std::remove_cvref_t<decltype(std::declval<const C&>().in(0, 0))>;
+template <class C> using coordinates_for = std::array<number_of<C>, max_rank>;
+
+// Coordinates of element n in row-major order.
+template <class Coordinates = coordinates>
+constexpr Coordinates coordinates_of(coordinate_of<Coordinates> n, const auto& extent_at, std::size_t rank) {
+  Coordinates c{};
+  for (std::size_t d = rank; d-- > 0;) {
+    c[d] = n % extent_at(d);
+    n = n / extent_at(d);
+  }
+  return c;
+}
+
+// Computes all of the output of an operator of form::whole, part by part where it says parts.
+template <class Op, class C> constexpr void compute_output(const Op& op, const C& c, const auto& y, const auto&... x) {
+  if constexpr (requires { op.parts(c); })
+    for_each(c, op.parts(c), [&](const number_of<C>& part) { op.compute_part(c, part, y, x...); });
+  else op.compute(c, y, x...);
+}
+
 // Number of elements of input i, and of the output.
 template <class C> constexpr auto input_count(const C& c, std::size_t i) {
-  std::remove_cvref_t<decltype(c.in(i, 0))> n = 1;
+  number_of<C> n = 1;
   for (std::size_t d = 0; d < c.rank(i); ++d) n = n * c.in(i, d);
   return n;
 }
@@ -61,13 +85,9 @@ template <class C> constexpr std::int64_t output_count(const C& c) {
   return n;
 }
 // Coordinates of element n of input i, and of the output, in row-major order.
-template <class C> constexpr coordinates input_coordinates(const C& c, std::size_t i, std::int64_t n) {
-  coordinates r{};
-  for (std::size_t d = c.rank(i); d-- > 0;) {
-    r[d] = n % c.in(i, d);
-    n /= c.in(i, d);
-  }
-  return r;
+template <class C> constexpr coordinates_for<C> input_coordinates(const C& c, std::size_t i, number_of<C> n) {
+  return coordinates_of<coordinates_for<C>>(
+      n, [&](std::size_t d) { return c.in(i, d); }, c.rank(i));
 }
 template <class C> constexpr coordinates output_coordinates(const C& c, std::int64_t n) {
   coordinates r{};
@@ -78,18 +98,16 @@ template <class C> constexpr coordinates output_coordinates(const C& c, std::int
   return r;
 }
 // What lies around an axis: products of the extents before and behind it.
-struct around_axis {
-  std::int64_t outer = 1, length = 1, inner = 1;
+template <class N = std::int64_t> struct around_axis {
+  N outer = 1, length = 1, inner = 1;
   // number of element k of the row that begins at (o, i)
-  constexpr std::int64_t at(std::int64_t o, std::int64_t k, std::int64_t i) const {
-    return (o * length + k) * inner + i;
-  }
+  constexpr N at(const N& o, const N& k, const N& i) const { return (o * length + k) * inner + i; }
 };
-template <class C> constexpr around_axis around(const C& c, std::size_t input, std::size_t axis) {
-  around_axis r;
-  for (std::size_t d = 0; d < axis; ++d) r.outer *= c.in(input, d);
+template <class C> constexpr around_axis<number_of<C>> around(const C& c, std::size_t input, std::size_t axis) {
+  around_axis<number_of<C>> r;
+  for (std::size_t d = 0; d < axis; ++d) r.outer = r.outer * c.in(input, d);
   r.length = c.in(input, axis);
-  for (std::size_t d = axis + 1; d < c.rank(input); ++d) r.inner *= c.in(input, d);
+  for (std::size_t d = axis + 1; d < c.rank(input); ++d) r.inner = r.inner * c.in(input, d);
   return r;
 }
 // An axis counted from the end if negative, as a position.
@@ -136,15 +154,6 @@ constexpr auto linear_index(const Coordinates& c, const auto& extent_at, std::si
   coordinate_of<Coordinates> n = 0;
   for (std::size_t d = 0; d < rank; ++d) n = n * extent_at(d) + c[d];
   return n;
-}
-template <class Coordinates = coordinates>
-constexpr Coordinates coordinates_of(coordinate_of<Coordinates> n, const auto& extent_at, std::size_t rank) {
-  Coordinates c{};
-  for (std::size_t d = rank; d-- > 0;) {
-    c[d] = n % extent_at(d);
-    n = n / extent_at(d);
-  }
-  return c;
 }
 
 }  // namespace dnnkit

@@ -19,6 +19,8 @@ template <class T> constexpr bool holds_reals() {
   if constexpr (number<T>) return std::floating_point<T>;
   else return std::floating_point<typename T::value_type>;
 }
+// Is this an integer? Of what stands for elements, some may be and others not.
+template <class T> constexpr bool is_integer(const T&) { return !holds_reals<T>(); }
 
 // condition ? a : b
 template <number T> constexpr T select(bool condition, T a, T b) { return condition ? a : b; }

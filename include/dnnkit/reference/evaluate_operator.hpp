@@ -232,7 +232,7 @@ template <class Common, class Op, class... X> void compute_whole(const Op& op, c
   }
   whole_context c(o);
   if constexpr (requires { op.workspace(c); }) c.room.resize(static_cast<std::size_t>(op.workspace(c)));
-  op.compute(c, whole_output<Common>{*o.output}, x...);
+  compute_output(op, c, whole_output<Common>{*o.output}, x...);
 }
 template <class T> elements_of<T> whole_input(const host_tensor* t) {
   return t ? elements_of<T>(*t) : elements_of<T>();

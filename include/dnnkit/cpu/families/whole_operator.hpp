@@ -118,10 +118,12 @@ template <class Net, std::size_t R> struct whole_operator::kernel {
     if (first == last) return;
     const context c{{call}};
     if constexpr (is_variadic<Op>) [&]<std::size_t... I>(std::index_sequence<I...>) {
-        anchor::value.compute(c, output{c}, numbered_input<I...>{c});
+        compute_output(anchor::value, c, output{c}, numbered_input<I...>{c});
       }
     (std::make_index_sequence<access::anchor_inputs>{});
-    else[&]<std::size_t... I>(std::index_sequence<I...>) { anchor::value.compute(c, output{c}, input_of<I>(c)...); }
+    else[&]<std::size_t... I>(std::index_sequence<I...>) {
+      compute_output(anchor::value, c, output{c}, input_of<I>(c)...);
+    }
     (std::make_index_sequence<most_inputs<Op>()>{});
   }
 };
