@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/opencl/kernels.hpp"
 #include "tests/support/opencl_check.hpp"
 
 namespace dk = dnnkit;
@@ -23,6 +24,30 @@ tensor whole(dk::builder& g, const std::string& name, dk::shape_argument dims, f
   return dk::cast(dk::clip(dk::round(g.input(name, f32, dims) * (2.0F * most)), {.min = -most, .max = most}),
                   {.to = type});
 }
+
+// Operators whose definitions are written while the compiler runs.
+struct model {
+  static constexpr void build(dk::builder& g) {
+    const tensor x = g.input("x", f32, {1, 4, 5, 6}), i = g.input("i", dk::i64, {1, 4, 5, 2});
+    g.output("resize", dk::resize(x, {.scales = {1, 1, 2, 2}, .mode = dk::resize_mode::cubic}));
+    g.output("elements", dk::gather_elements(x, i, {.axis = 3}));
+    g.output("slices", dk::gather_nd(x, i * g.scalar(0, dk::i64), {.batch_dims = 0}));
+    g.output("scattered", dk::scatter_elements(x, i, g.input("u", f32, {1, 4, 5, 2}), {.axis = 3}));
+    g.output("slices scattered", dk::scatter_nd(x, g.input("j", dk::i64, {3, 2}), g.input("v", f32, {3, 5, 6})));
+    g.output("sums", dk::cum_sum(x, {.axis = 2}));
+    g.output("largest", dk::arg_max(x, {.axis = 1}));
+    g.output("padded", dk::softmax(dk::pad(dk::exp(x), {.pads = {0, 0, 1, 1, 0, 0, 1, 1}, .mode = dk::pad_mode::wrap})));
+    g.output("transposed", dk::conv_transpose(x, g.weight("w", {4, 3, 2, 2}), {.strides = {2, 2}}));
+    g.output("norms", dk::lp_pool(x, {.kernel_shape = {2, 2}}));
+    g.output("places", dk::max_pool_indices(x, {.kernel_shape = {2, 2}}));
+    g.output("channels", dk::lrn(x, {.size = 3}));
+    g.output("image", dk::col2im(g.input("c", f32, {1, 8, 9}), {.image_shape = {4, 4}, .block_shape = {2, 2}}));
+    g.output("hot", dk::one_hot(i, g.input("values", f32, {2}), {.depth = 5}));
+    g.output("upper", dk::trilu(x));
+    g.output("remainders", dk::mod(i, g.scalar(3, dk::i64)));
+  }
+};
+static_assert(dk::opencl::kernel_texts<dk::compile<model, dk::targets::opencl>>.size() >= 16);
 
 }  // namespace
 

@@ -42,7 +42,7 @@ template <class Fold> struct cumulative {
     const auto a = around(c, 0, axis_position(axis, c.rank(0)));
     return a.outer * a.inner;
   }
-  template <class C> void compute_part(const C& c, const number_of<C>& part, auto y, auto x) const {
+  template <class C> constexpr void compute_part(const C& c, const number_of<C>& part, auto y, auto x) const {
     using number = number_of<C>;
     using kept = sum_of<C, decltype(x[part])>;
     const around_axis<number> a = around(c, 0, axis_position(axis, c.rank(0)));

@@ -42,7 +42,7 @@ struct lrn {
   constexpr footprint reads(const inference& c, std::size_t) const {
     return footprint::same_except(c.rank(0), 1, needs::window(1, 1, size, 1, (size - 1) / 2));
   }
-  template <class C, class O> auto at(const C& c, const O& o, auto x) const {
+  template <class C, class O> constexpr auto at(const C& c, const O& o, auto x) const {
     using number = coordinate_of<O>;
     using real = typename C::real;
     using std::pow;

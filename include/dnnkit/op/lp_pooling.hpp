@@ -43,7 +43,7 @@ struct lp_pool {
     if (c.require(p > 0, "p must be positive")) detail::infer_pool(c, over(), ceil_mode);
   }
   constexpr footprint reads(const inference& c, std::size_t) const { return detail::pool_reads(c, over()); }
-  template <class C, class O> auto at(const C& c, const O& o, auto x) const {
+  template <class C, class O> constexpr auto at(const C& c, const O& o, auto x) const {
     using real = typename C::real;
     using std::abs;
     using std::pow;

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Networks of the zoo through OpenCL on an NVIDIA GPU, beside PyTorch on the same one: one JSON object a line, then a table.
+
+Programs are those of `dnnkit build --target opencl`, in FOLDER/NAME/program_opencl. Each is given the zoo's weights and
+inputs, and its outputs are compared with ONNX Runtime's. Times are of batch 1 in 32-bit floats: of a program the median
+of so many runs, each with its input copied to the device and its output back; of PyTorch medians of 50 calls by CUDA
+events, inputs on the device, without TF32: eager, by torch.compile, and by torch.compile(mode="reduce-overhead"), which
+replays CUDA graphs. The peers' networks are torchvision's and transformers' with weights of their own (attention is
+scaled_dot_product_attention), or the zoo's graph as a module (graph_module.py).
+
+    python3 bench/peers/opencl_networks.py [--no-peers] [--half] [--device NAME] FOLDER [MODEL ...]
+
+--half: PyTorch in 16-bit floats as well.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "tests/zoo"), str(ROOT / "tests/support"), str(ROOT / "bench/passes")]
+from explained import geometric_mean, table
+from materialize import feed, materialize
+from runtime_peer import call, compare, file_name, last_line, milliseconds_of_program, progress, runtime_of
+
+MODELS = ["swin_t", "vit_b_16", "resnet50", "convnext_tiny", "bert_base", "mobilenet_v2", "efficientnet_b0", "gpt2",
+          "unet", "yolov8n"]
+RUNS, CALLS = 200, 50
+KINDS = {"eager": None, "inductor": "default", "graphs": "reduce-overhead"}
+
+
+def ours(name, folder, device):
+    """Deviation and milliseconds of the program, and the model's path and inputs."""
+    path = materialize(ROOT / f"tests/zoo/{name}.onnx", folder / name)
+    session = runtime_of(path)
+    values = feed(name, session, {})
+    command = [folder / name / "program_opencl", "--device", device]
+    for x, value in values.items():
+        np.save(folder / name / file_name(x), value)
+        command += ["--input", f"{x}={folder / name / file_name(x)}"]
+    output = folder / name / "outputs"
+    status, text, _, _ = call([*command, "--output", output], 600)
+    if status:
+        raise RuntimeError(last_line(text) or f"exit status {status}")
+    deviation = compare(session.run(None, values), output, session)[1]
+    return {"deviation": deviation, "dnnkit_ms": milliseconds_of_program(command, RUNS)}, path, values
+
+
+def module_of(name, path, values):
+    """PyTorch's network, and its inputs."""
+    import torch
+    inputs = [torch.from_numpy(v).cuda() for v in values.values()]
+    if name in ("bert_base", "gpt2"):
+        import transformers
+        words = torch.randint(0, 1000, (1, 128)).cuda()
+        if name == "gpt2":
+            return transformers.GPT2LMHeadModel(transformers.GPT2Config(use_cache=False)), [words]
+        return transformers.BertModel(transformers.BertConfig(), add_pooling_layer=False), [words]
+    if name in ("unet", "yolov8n"):
+        from graph_module import graph_module
+        return graph_module(path).settle(*(x.cpu() for x in inputs)), inputs
+    import torchvision
+    return getattr(torchvision.models, name)(), inputs
+
+
+def milliseconds(network, inputs):
+    import torch
+    taken = []
+    with torch.inference_mode():
+        for _ in range(10):
+            network(*inputs)
+        torch.cuda.synchronize()
+        for _ in range(CALLS):
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begin.record()
+            network(*inputs)
+            end.record()
+            torch.cuda.synchronize()
+            taken.append(begin.elapsed_time(end))
+    return round(statistics.median(taken), 4)
+
+
+def peers(name, path, values, half):
+    import torch
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    result = {}
+    for suffix, kind in (("", torch.float32), ("_half", torch.float16))[:2 if half else 1]:
+        network, inputs = module_of(name, path, values)
+        network = network.cuda().eval().to(kind)
+        inputs = [x.to(kind) if x.is_floating_point() else x for x in inputs]
+        for label, mode in KINDS.items():
+            torch._dynamo.reset()
+            progress(f"{name}: {label}{suffix}")
+            try:
+                result[f"{label}{suffix}_ms"] = milliseconds(torch.compile(network, mode=mode) if mode else network, inputs)
+            except Exception as failure:  # noqa: BLE001: whatever a compiler raises is said beside what it compiled
+                result[f"{label}{suffix}_failed"] = str(failure)[-300:]
+    return result
+
+
+def print_table(results):
+    labels = [*KINDS, *(f"{k}_half" for k in KINDS)] if any("eager_half_ms" in r for r in results) else [*KINDS]
+    cell = lambda r, key: f"{r[key]:.3f}" if key in r else ""
+    rows = [[r["name"], cell(r, "dnnkit_ms"), *(cell(r, f"{k}_ms") for k in labels),
+             f"{r['dnnkit_ms'] / r['graphs_ms']:.2f}" if "graphs_ms" in r else "", f"{r['deviation']:.0e}"] for r in results]
+    ratios = [r["dnnkit_ms"] / r["graphs_ms"] for r in results if "graphs_ms" in r]
+    if ratios:
+        rows.append(["geometric mean", "", *("" for _ in labels), f"{geometric_mean(ratios):.2f}", ""])
+    table(["network", "dnnkit, ms", *(f"{k}, ms" for k in labels), "dnnkit / graphs", "deviation"], rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--no-peers", action="store_true", help="dnnkit's programs only")
+    parser.add_argument("--half", action="store_true", help="the peers in 16-bit floats, too")
+    parser.add_argument("--device", default="NVIDIA")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", default=MODELS, metavar="MODEL")
+    a = parser.parse_args()
+    results, failed = [], 0
+    for name in a.names or MODELS:
+        result = {"name": name}
+        try:
+            progress(f"{name}: dnnkit")
+            measured, path, values = ours(name, a.folder, a.device)
+            result |= measured
+            if not a.no_peers:
+                result |= peers(name, path, values, a.half)
+            results.append(result)
+        except (RuntimeError, ValueError, OSError) as failure:
+            result["failed"], failed = str(failure)[:600], failed + 1
+        progress("")
+        print(json.dumps(result), flush=True)
+    if results:
+        print_table(results)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
