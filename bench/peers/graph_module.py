@@ -80,7 +80,7 @@ class graph_module(torch.nn.Module):
     def compute(op, a, *x):
         if op in ARITHMETIC:
             if any(torch.is_tensor(v) for v in x):
-                x = [v if torch.is_tensor(v) else np.asarray(v).item() for v in x]
+                x = [v[0] if isinstance(v, list) else v for v in x]
             return ARITHMETIC[op](*x)
         if op == "Constant":
             return onnx.numpy_helper.to_array(a["value"])
