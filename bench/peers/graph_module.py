@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An ONNX graph as a PyTorch module: what torch.compile is given where no package has the network. Operators are those of
-the zoo's U-Net and YOLOv8; what is computed from extents and constants alone is computed with numpy, once a trace."""
+"""An ONNX graph as a PyTorch module, where no package has the network. Operators are those of the zoo's U-Net and
+YOLOv8; what is computed from extents and constants alone is computed with numpy, when the module is settled."""
 import numpy as np
 import onnx
 import onnx.numpy_helper
@@ -32,7 +32,7 @@ ARITHMETIC = {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambd
 
 
 class graph_module(torch.nn.Module):
-    """Its nodes are plain tuples, and `settle` has computed what needs no input's elements: torch.compile sees no numpy."""
+    """Its nodes are plain tuples, and `settle` has computed what needs no input's elements."""
     def __init__(self, path):
         super().__init__()
         model = onnx.load(path)
@@ -56,6 +56,8 @@ class graph_module(torch.nn.Module):
         for node in self.nodes:
             results = [known[name] for name in node[3]]
             if all(torch.is_tensor(v) for v in results):
+                if node[0] == "Resize":
+                    node[1]["scales"] = [float(s) for s in known[node[2][2]]]
                 left.append(node)
             else:
                 for name, value in zip(node[3], results):
@@ -115,5 +117,6 @@ class graph_module(torch.nn.Module):
         if op == "Split":
             return torch.split(x[0], [int(n) for n in x[1]], a["axis"])
         if op == "Resize":
-            return F.interpolate(x[0], scale_factor=[float(s) for s in x[2]][2:], mode="nearest")
+            return F.interpolate(x[0], scale_factor=(a.get("scales") or [float(s) for s in x[2]])[2:],
+                                 mode="nearest")
         raise ValueError(f"no {op} here")

@@ -36,7 +36,8 @@ struct model {
     g.output("slices scattered", dk::scatter_nd(x, g.input("j", dk::i64, {3, 2}), g.input("v", f32, {3, 5, 6})));
     g.output("sums", dk::cum_sum(x, {.axis = 2}));
     g.output("largest", dk::arg_max(x, {.axis = 1}));
-    g.output("padded", dk::softmax(dk::pad(dk::exp(x), {.pads = {0, 0, 1, 1, 0, 0, 1, 1}, .mode = dk::pad_mode::wrap})));
+    g.output("padded",
+             dk::softmax(dk::pad(dk::exp(x), {.pads = {0, 0, 1, 1, 0, 0, 1, 1}, .mode = dk::pad_mode::wrap})));
     g.output("transposed", dk::conv_transpose(x, g.weight("w", {4, 3, 2, 2}), {.strides = {2, 2}}));
     g.output("norms", dk::lp_pool(x, {.kernel_shape = {2, 2}}));
     g.output("places", dk::max_pool_indices(x, {.kernel_shape = {2, 2}}));
@@ -135,6 +136,23 @@ TEST_CASE("windows: transposed convolutions, columns of images, norms and places
                                          {.size = {2, 3, h, w}, .align_corners = r.chance(50)}));
       },
       4);
+}
+
+TEST_CASE("GridSample: every mode and padding, places far outside and between") {
+  check_on_device([](dk::builder& g, random_source& r) {
+    const std::int64_t h = r.between(1, 5), w = r.between(1, 6);
+    const tensor x = g.input("x", f32, {2, 3, h, w}), at = g.input("grid", f32, {2, 4, 3, 2}) * 3.0;
+    const tensor volume = g.input("volume", f32, {1, 2, 3, h, w}), in = g.input("places", f32, {1, 2, 2, 3, 3});
+    for (const auto mode :
+         {dk::grid_sample_mode::bilinear, dk::grid_sample_mode::nearest, dk::grid_sample_mode::bicubic})
+      for (const auto padding : {dk::grid_padding::zeros, dk::grid_padding::border, dk::grid_padding::reflection}) {
+        const std::string name = std::to_string(static_cast<int>(mode) * 3 + static_cast<int>(padding));
+        const bool corners = r.chance(50);
+        g.output("y" + name, dk::grid_sample(x, at, {.mode = mode, .padding_mode = padding, .align_corners = corners}));
+        if (mode != dk::grid_sample_mode::bicubic)
+          g.output("z" + name, dk::grid_sample(volume, in, {.mode = mode, .padding_mode = padding}));
+      }
+  });
 }
 
 TEST_CASE("products of integers, less zero points") {

@@ -59,33 +59,40 @@ struct grid_sample {
     if (input == 1) f.axes.push_back(needs::whole);
     return f;
   }
-  template <class C> auto at(const C& c, const coordinates& o, auto x, auto grid) const {
+  template <class C, class O> constexpr auto at(const C& c, const O& o, auto x, auto grid) const {
+    using number = coordinate_of<O>;
     using real = typename C::real;
+    using std::floor;
+    using std::nearbyint;
     const std::size_t axes = c.rank(0) - 2;
-    coordinates first{}, k{}, taps{}, in_grid{o[0]};
+    O first{}, in_grid{o[0]};
     std::array<std::array<real, 4>, 3> weight{};
+    coordinates k{}, taps{};
     for (std::size_t d = 0; d < axes; ++d) in_grid[d + 1] = o[d + 2];
     for (std::size_t d = 0; d < axes; ++d) {
-      in_grid[axes + 1] = static_cast<std::int64_t>(axes - 1 - d);
-      const real p = place(static_cast<real>(grid(in_grid)), c.in(0, d + 2));
-      const real below = mode == grid_sample_mode::nearest ? std::nearbyint(p) : std::floor(p);
-      weight[d] = mode == grid_sample_mode::nearest ? std::array<real, 4>{0, 1, 0, 0} : weights(p - below);
-      first[d] = to_integer(below) - 1;
+      in_grid[axes + 1] = number(static_cast<std::int64_t>(axes - 1 - d));
+      const real p = place<real>(static_cast<real>(grid(in_grid)), real(as_real(c.in(0, d + 2))));
+      const real below = mode == grid_sample_mode::nearest ? nearbyint(p) : floor(p);
+      weight[d] = mode == grid_sample_mode::nearest ? std::array<real, 4>{real(0), real(1), real(0), real(0)}
+                                                    : weights<real>(p - below);
+      first[d] = integer_below(below) - number(1);
       taps[d] = 4;
     }
-    real sum = 0;
+    auto sum = variable(c, real(0));
     do {
-      real w = 1;
-      for (std::size_t d = 0; d < axes; ++d) w *= weight[d][static_cast<std::size_t>(k[d])];
-      if (w == 0) continue;
-      coordinates i{o[0], o[1]};
-      bool there = true;
-      for (std::size_t d = 0; d < axes; ++d) {
-        const std::int64_t p = first[d] + k[d], n = c.in(0, d + 2);
-        there = there && n > 0 && (padding_mode != grid_padding::zeros || (p >= 0 && p < n));
-        i[d + 2] = inside<real>(p, n);
-      }
-      if (there) sum += w * static_cast<real>(x(i));
+      real w(1);
+      for (std::size_t d = 0; d < axes; ++d) w = w * weight[d][static_cast<std::size_t>(k[d])];
+      when(c, w != real(0), [&] {
+        O i{o[0], o[1]};
+        auto there = number(0) == number(0);
+        for (std::size_t d = 0; d < axes; ++d) {
+          const number n = c.in(0, d + 2), p = first[d] + number(k[d]);
+          there = both(there, n > number(0));
+          if (padding_mode == grid_padding::zeros) there = both(there, both(p >= number(0), p < n));
+          i[d + 2] = inside<real>(p, n);
+        }
+        when(c, there, [&] { assign(c, sum, static_cast<real>(sum + w * static_cast<real>(x(i)))); });
+      });
     } while (next(k, taps, axes));
     return sum;
   }
@@ -96,35 +103,39 @@ struct grid_sample {
  private:
   // A place in units of elements, brought back into an image of n of them, unless what lies outside is 0 or its edge
   // (which the elements around the place see to).
-  template <class T> T place(T p, std::int64_t n) const {
-    const T extent = static_cast<T>(n);
-    if (p != p) p = -1;
-    p = align_corners ? (p + 1) / 2 * (extent - 1) : ((p + 1) * extent - 1) / 2;
-    if (padding_mode == grid_padding::reflection) return reflected(p, n);
-    const T outside = 3;  // elements, from where on nothing changes
-    return p < -outside ? -outside : p > extent + outside ? extent + outside : p;
+  template <class T> constexpr T place(const T& given, const T& extent) const {
+    const T one(1), half(0.5f), p = select(given != given, -one, given);
+    const T at = align_corners ? (p + one) * half * (extent - one) : ((p + one) * extent - one) * half;
+    if (padding_mode == grid_padding::reflection) return reflected(at, extent);
+    const T outside(3);  // elements, from where on nothing changes
+    return select(at < -outside, -outside, select(at > extent + outside, extent + outside, at));
   }
-  template <class T> T reflected(T p, std::int64_t n) const {
-    const T low = align_corners ? T(0) : T(-0.5), high = static_cast<T>(n) - 1 - low, length = high - low;
-    if (p >= low && p <= high) return p;
-    if (length <= 0) return 0;
-    const T beyond = std::fmod(p < low ? low - p : p - high, 2 * length);  // after two reflections it is there again
-    if (beyond != beyond) return low;                                      // of an infinite place
-    const T rest = beyond < length ? beyond : beyond - length;
-    return (p < low) == (beyond < length) ? low + rest : high - rest;
+  template <class T> constexpr T reflected(const T& p, const T& extent) const {
+    using std::fmod;
+    const T zero(0), one(1), low(align_corners ? 0.0f : -0.5f), high = extent - one - low, length = high - low;
+    const T period = select(length > zero, T(2) * length, one);
+    const T beyond = fmod(select(p < low, low - p, p - high), period);  // after two reflections it is there again
+    const T rest = select(beyond < length, beyond, beyond - length);
+    const T folded = select((p < low) == (beyond < length), low + rest, high - rest);
+    const T inner = select(beyond != beyond, low, folded);  // NaN is of an infinite place
+    return select(either(p<low, p> high), select(length > zero, inner, zero), p);
   }
   // The nearest element of the image, or that of its mirror image.
-  template <class T> std::int64_t inside(std::int64_t i, std::int64_t n) const {
-    if (i >= 0 && i < n) return i;
-    if (padding_mode == grid_padding::reflection) i = to_integer(std::nearbyint(reflected(static_cast<T>(i), n)));
-    return i < 0 ? 0 : i >= n ? n - 1 : i;
+  template <class T, class N> constexpr N inside(const N& i, const N& n) const {
+    using std::nearbyint;
+    const auto clamped = [&](const N& p) { return select(p < N(0), N(0), select(p < n, p, n - N(1))); };
+    if (padding_mode != grid_padding::reflection) return clamped(i);
+    const T mirrored = reflected(T(as_real(i)), T(as_real(n)));
+    return select(both(i >= N(0), i < n), i, clamped(integer_below(nearbyint(mirrored))));
   }
   // Of the elements at -1, 0, 1, 2 for a place t behind 0: Keys' kernel with a = -0.75, or the two nearest ones.
-  template <class T> std::array<T, 4> weights(T t) const {
-    if (mode == grid_sample_mode::bilinear) return {0, 1 - t, t, 0};
-    const T a = T(-0.75), u = 1 - t;
-    return {((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a, ((a + 2) * t - (a + 3)) * t * t + 1,
-            ((a + 2) * u - (a + 3)) * u * u + 1, ((a * (u + 1) - 5 * a) * (u + 1) + 8 * a) * (u + 1) - 4 * a};
+  template <class T> constexpr std::array<T, 4> weights(const T& t) const {
+    const T one(1), u = one - t;
+    if (mode == grid_sample_mode::bilinear) return {T(0), u, t, T(0)};
+    const T a(-0.75f), two(2), three(3), four(4), five(5), eight(8);
+    const auto far = [&](const T& x) { return ((a * x - five * a) * x + eight * a) * x - four * a; };
+    const auto near = [&](const T& x) { return ((a + two) * x - (a + three)) * x * x + one; };
+    return {far(t + one), near(t), near(u), far(u + one)};
   }
 };
 

@@ -47,13 +47,14 @@ struct lrn {
     using real = typename C::real;
     using std::pow;
     auto sum = variable(c, real(0));
-    for_each(c, number(size), [&](const number& k) {
+    constexpr std::int64_t most = std::int64_t{1} << 30;  // channels
+    const number before(std::min((size - 1) / 2, most)), behind = o[1] + number(std::min(size / 2, most) + 1);
+    const number first = select(o[1] > before, o[1] - before, number(0)), channels = c.in(0, 1);
+    for_each(c, select(behind < channels, behind, channels) - first, [&](const number& k) {
       O i = o;
-      i[1] = o[1] + k - number((size - 1) / 2);
-      when(c, both(i[1] >= number(0), i[1] < c.in(0, 1)), [&] {
-        const auto v = static_cast<real>(x(i));
-        assign(c, sum, static_cast<real>(sum + v * v));
-      });
+      i[1] = first + k;
+      const auto v = static_cast<real>(x(i));
+      assign(c, sum, static_cast<real>(sum + v * v));
     });
     const real scale = real(bias) + real(alpha / static_cast<float>(size)) * sum;
     return static_cast<real>(x(o)) / pow(scale, real(beta));

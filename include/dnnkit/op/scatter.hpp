@@ -82,7 +82,8 @@ struct scatter_elements {
     return a.outer * a.inner;
   }
   template <class C>
-  constexpr void compute_part(const C& c, const number_of<C>& part, auto y, auto data, auto indices, auto updates) const {
+  constexpr void compute_part(const C& c, const number_of<C>& part, auto y, auto data, auto indices,
+                              auto updates) const {
     using number = number_of<C>;
     const std::size_t along = axis_position(axis, c.rank(0));
     const around_axis<number> a = around(c, 0, along);
@@ -143,7 +144,8 @@ struct scatter_nd {
     return slice;
   }
   template <class C>
-  constexpr void compute_part(const C& c, const number_of<C>& part, auto y, auto data, auto indices, auto updates) const {
+  constexpr void compute_part(const C& c, const number_of<C>& part, auto y, auto data, auto indices,
+                              auto updates) const {
     using number = number_of<C>;
     const std::size_t fixed = fixed_axes(c);
     const number slice = parts(c), tuple(static_cast<std::int64_t>(fixed));

@@ -38,9 +38,9 @@ constexpr bool is_possible(bool condition) { return condition; }
 template <std::integral N> constexpr float as_real(N n) { return static_cast<float>(n); }
 template <class N> using real_of = decltype(as_real(N()));
 // The largest integer that is not above x.
-constexpr std::int64_t integer_below(float x) {
+template <std::floating_point R> constexpr std::int64_t integer_below(R x) {
   const std::int64_t n = to_integer(x);
-  return static_cast<float>(n) > x ? n - 1 : n;
+  return static_cast<R>(n) > x ? n - 1 : n;
 }
 // A coordinate as an element of type T, and the other way round.
 template <class T, std::integral N> constexpr T as_element(N n) { return static_cast<T>(n); }

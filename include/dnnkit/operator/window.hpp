@@ -101,13 +101,15 @@ template <class C, class O>
 constexpr void visit_taps(const C& c, const window& w, const O& o, O i, O k, std::size_t axis, auto& visit) {
   using number = coordinate_of<O>;
   if (axis + 2 == c.rank(0)) return visit(i, k);
-  for_each(c, number(w.kernel(axis)), [&](const number& tap) {
-    const number p = o[axis + 2] * number(w.stride(axis)) + tap * number(w.dilation(axis)) - number(w.pad_begin(axis));
-    when(c, both(p >= number(0), p < c.in(0, axis + 2)), [&] {
-      i[axis + 2] = p;
-      k[axis] = tap;
-      visit_taps(c, w, o, i, k, axis + 1, visit);
-    });
+  const number begin = o[axis + 2] * number(w.stride(axis)) - number(w.pad_begin(axis)), dilation(w.dilation(axis));
+  const auto taps_before = [&](const number& place) {  // how many lie before it, be there so many or not
+    return select(place > begin, (place - begin + dilation - number(1)) / dilation, number(0));
+  };
+  const number first = taps_before(number(0)), beyond = taps_before(c.in(0, axis + 2)), all(w.kernel(axis));
+  for_each(c, select(beyond < all, beyond, all) - first, [&](const number& n) {
+    k[axis] = first + n;
+    i[axis + 2] = begin + k[axis] * dilation;
+    visit_taps(c, w, o, i, k, axis + 1, visit);
   });
 }
 template <class C, class O> constexpr void visit_taps(const C& c, const window& w, const O& o, auto visit) {
