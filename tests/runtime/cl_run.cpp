@@ -6,11 +6,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "dnnkit/runtime/cl_array.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/opencl_model.hpp"
 
@@ -45,6 +48,35 @@ TEST_CASE("a run that is waited for") {
       s.start(dk::out<"s">(d.s), dk::in<"x">(blocking.x), dk::out<"y">(d.y)).wait();
       CHECK(d.y == blocking.y);
     }
+  });
+}
+
+TEST_CASE("arrays that the device copies from and to by itself, whole and in parts, beside memory of another kind") {
+  for_each_way([](const dk::packed_weights<net>& weights) {
+    const dk::cl_device& device = weights.tables()->device();
+    opencl_model::session s(weights);
+    s.bind({{"N", 300}});
+    data d(300), parts(300, 1);
+    dk::cl_array<float> x(device, 900), y(device, 1200), more(device, 0), moved(std::move(more));
+    CHECK(moved.size() == 0);
+    CHECK(*std::ranges::max_element(x) == 0);
+    std::ranges::copy(d.x, x.begin());
+    s.run(x, y, d.s);
+    std::ranges::copy(y, d.y.begin());
+    CHECK(d.is_right());
+    moved = std::move(y);
+    std::ranges::copy(parts.x, x.begin());
+    s.start(x, moved, parts.s).wait();
+    std::ranges::copy(moved, parts.y.begin());
+    CHECK(parts.is_right());
+    s.bind({{"N", 100}});
+    data few(100, 2);
+    std::ranges::copy(few.x, x.begin() + 300);
+    s.run(std::span(x).subspan(300, 300), std::span(moved).subspan(800), few.s);
+    std::ranges::copy(std::span(moved).subspan(800), few.y.begin());
+    CHECK(few.is_right());
+    CHECK(error_of([&] { dk::cl_array<float>(device, std::size_t{1} << 62); }).find("pinned memory") !=
+          std::string::npos);
   });
 }
 

@@ -178,11 +178,21 @@ std::vector<dk::host_tensor> opencl_outputs(const dk::graph& g, const std::vecto
   std::vector<std::vector<std::byte>> in, out;
   std::vector<std::byte*> from, to;
   std::vector<dk::host_tensor> outputs;
-  for (const dk::host_tensor& t : inputs) from.push_back(in.emplace_back(bytes_of(t)).data());
-  for (dk::value_id v : g.outputs) {
+  const auto extents_of = [&](dk::value_id v) {
     std::vector<std::int64_t> dims;
-    for (dk::dim d : g.at(v).type.dims) dims.push_back(d.value());
-    outputs.emplace_back(g.at(v).type.type, dims);
+    for (dk::dim d : g.at(v).type.dims) {
+      if (!d.is_known()) throw std::runtime_error("an extent is a symbol");
+      dims.push_back(d.value());
+    }
+    return dims;
+  };
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (inputs[k].dims != extents_of(g.inputs[k]))
+      throw std::runtime_error("an input is of another shape than declared");
+    from.push_back(in.emplace_back(bytes_of(inputs[k])).data());
+  }
+  for (dk::value_id v : g.outputs) {
+    outputs.emplace_back(g.at(v).type.type, extents_of(v));
     to.push_back(out.emplace_back(outputs.back().count() * dk::size_of(outputs.back().type)).data());
   }
   dk::no_observer nobody;

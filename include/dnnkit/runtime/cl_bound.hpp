@@ -97,12 +97,16 @@ class cl_bound {
   }
   // What has come to pinned memory goes to the caller's.
   void copy_results(std::byte* const* outputs) const {
-    for (const cl_copy& c : pinned_results_) std::copy_n(c.pinned, c.bytes, outputs[c.number]);
+    for (const cl_copy& c : pinned_results_)
+      if (const std::byte* stop = c.stop_for(outputs[c.number]); stop != nullptr)
+        std::copy_n(stop, c.bytes, outputs[c.number]);
   }
   // The run that has been put into the queue has begun, and is waited for before anything else is done.
   std::shared_ptr<cl_pending> add_pending(std::byte* const* outputs) {
     std::vector<cl_pending::result> results;
-    for (const cl_copy& c : pinned_results_) results.push_back({c.pinned, outputs[c.number], c.bytes});
+    for (const cl_copy& c : pinned_results_)
+      if (const std::byte* stop = c.stop_for(outputs[c.number]); stop != nullptr)
+        results.push_back({stop, outputs[c.number], c.bytes});
     cl_event end = nullptr;
     cl_check(clEnqueueMarkerWithWaitList(line_->queue(), 0, nullptr, &end), "starting a run");
     auto pending = std::make_shared<cl_pending>(line_, cl_handle<cl_event>(end), std::move(results));
@@ -236,8 +240,12 @@ class cl_bound {
   void add_copy(auto& list, std::size_t b, const std::vector<std::int64_t>& bytes) {
     const buffer& x = plan_.buffers[b];
     const cl_room& room = ports_[number_of_port(x)];
-    const cl_copy copy{room.memory.get(), static_cast<std::size_t>(bytes[b]), x.where == storage::input,
-                       static_cast<std::size_t>(x.port), room.host};
+    const cl_copy copy{room.memory.get(),
+                       static_cast<std::size_t>(bytes[b]),
+                       x.where == storage::input,
+                       static_cast<std::size_t>(x.port),
+                       room.host,
+                       &weights_->device().shared().pinned};
     if (copy.bytes == 0) return;
     list.add(copy);
     if (!copy.is_input && copy.pinned != nullptr) pinned_results_.push_back(copy);

@@ -23,8 +23,14 @@ struct cl_copy {
   cl_mem memory;
   std::size_t bytes;
   bool is_input;
-  std::size_t number;  // of the input or output
-  std::byte* pinned;   // on the way to or from the caller's memory; null: there is no such stop
+  std::size_t number;                // of the input or output
+  std::byte* pinned;                 // on the way to or from the caller's memory; null: there is no such stop
+  const cl_pinned_memory* directly;  // the caller's memory with which there is none either
+
+  // The stop on the way to or from this memory of the caller's, if there is one.
+  std::byte* stop_for(const std::byte* caller) const {
+    return pinned != nullptr && directly->holds(caller, bytes) ? nullptr : pinned;
+  }
 };
 struct cl_start {
   const cl_launch* kernel;
@@ -57,12 +63,14 @@ struct cl_caller {
 
   void operator()(const cl_copy& c) const {
     if (c.is_input) {
-      if (c.pinned != nullptr) std::copy_n(inputs[c.number], c.bytes, c.pinned);
-      const std::byte* const from = c.pinned != nullptr ? c.pinned : inputs[c.number];
+      std::byte* const stop = c.stop_for(inputs[c.number]);
+      if (stop != nullptr) std::copy_n(inputs[c.number], c.bytes, stop);
+      const std::byte* const from = stop != nullptr ? stop : inputs[c.number];
       cl_check(clEnqueueWriteBuffer(queue, c.memory, CL_FALSE, 0, c.bytes, from, 0, nullptr, nullptr),
                "copying an input");
     } else {
-      std::byte* const to = c.pinned != nullptr ? c.pinned : outputs[c.number];
+      std::byte* const stop = c.stop_for(outputs[c.number]);
+      std::byte* const to = stop != nullptr ? stop : outputs[c.number];
       cl_check(clEnqueueReadBuffer(queue, c.memory, CL_FALSE, 0, c.bytes, to, 0, nullptr, nullptr),
                "copying an output");
     }

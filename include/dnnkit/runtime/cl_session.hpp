@@ -5,11 +5,13 @@
 // start(), which takes ranges as run() does, returns without waiting (runtime/cl_run.hpp).
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "dnnkit/opencl/kernels.hpp"
+#include "dnnkit/runtime/cl_array.hpp"
 #include "dnnkit/runtime/cl_execution.hpp"
 #include "dnnkit/runtime/session.hpp"
 
@@ -19,6 +21,8 @@ template <> struct backend<targets::opencl> {
   using weights = cl_weights;
   using execution = cl_execution;
   using device = cl_device;
+  using memory = cl_array<std::byte>;  // for arguments of runs
+  static memory make_memory(const cl_weights& weights, std::size_t bytes) { return {weights.device(), bytes}; }
   static constexpr bool is_nothrow = false;
   static std::vector<std::string> devices() { return cl_devices(); }
   template <class Net> static constexpr const plan_view& plan() noexcept { return Net::plan; }

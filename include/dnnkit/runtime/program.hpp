@@ -171,6 +171,13 @@ struct no_program : error {
 
 // Has a target devices (runtime/cl_session.hpp)?
 template <class Target> inline constexpr bool has_devices = requires { typename backend<Target>::device; };
+// What outputs are written to: on a device's side, what it copies to by itself.
+template <class Target> struct output_memory_of { using type = aligned_memory; };
+template <class Target>
+requires has_devices<Target>
+struct output_memory_of<Target> {
+  using type = typename backend<Target>::memory;
+};
 
 template <class Net> class network_program {
  public:
@@ -186,7 +193,7 @@ template <class Net> class network_program {
     const packed_weights<Net> packed = packed_from(weights.open(path));
     session_type<no_observer> s(packed);
     prepare(s);
-    make_outputs(s);
+    make_outputs(s, packed);
     thread_pool pool(arguments_.threads);
     call(s, pool);
     if constexpr (has_states) take_states(s);
@@ -311,13 +318,16 @@ template <class Net> class network_program {
       std::ranges::copy(state, memory_[fed[k].output - inputs].data());
     });
   }
-  void make_outputs(const session_type<no_observer>& s) {
+  void make_outputs(const session_type<no_observer>& s, const packed_weights<Net>& packed) {
     const symbol_table table = table_of(plan);
     for (std::size_t i = 0; i < outputs; ++i) {
       const buffer& b = at(plan.results[i]);
       const bool by_run = runs_ && !is_state(inputs + i);
-      memory_.emplace_back(static_cast<std::size_t>(s.output_elements(i)) * size_of(b.type.type) *
-                           static_cast<std::size_t>(by_run ? *runs_ : 1));
+      const std::size_t bytes = static_cast<std::size_t>(s.output_elements(i)) * size_of(b.type.type) *
+                                static_cast<std::size_t>(by_run ? *runs_ : 1);
+      if constexpr (has_devices<typename Net::target>)
+        memory_.push_back(backend<typename Net::target>::make_memory(*packed.tables(), bytes));
+      else memory_.emplace_back(bytes);
       shapes_.emplace_back();
       if (by_run) shapes_.back().push_back(*runs_);
       for (dim d : b.type.dims) shapes_.back().push_back(table.evaluate(d, values_.data()));
@@ -333,7 +343,7 @@ template <class Net> class network_program {
       return part_of_run(std::span(reinterpret_cast<const type*>(bytes.data()), bytes.size() / sizeof(type)),
                          by_run_[I]);
     } else {
-      aligned_memory& m = memory_[I - inputs];
+      const auto& m = memory_[I - inputs];
       return part_of_run(std::span(reinterpret_cast<type*>(m.data()), m.size() / sizeof(type)), runs_.has_value());
     }
   }
@@ -407,8 +417,8 @@ template <class Net> class network_program {
   std::vector<bool> by_run_;               // has the file one axis more, that of the runs?
   std::optional<std::int64_t> runs_;       // where one has
   std::size_t run_ = 0;
-  std::vector<std::int64_t> values_;  // of the plan's symbols
-  std::vector<aligned_memory> memory_;
+  std::vector<std::int64_t> values_;                                           // of the plan's symbols
+  std::vector<typename output_memory_of<typename Net::target>::type> memory_;  // of the outputs
   std::vector<std::vector<std::int64_t>> shapes_;
 };
 
