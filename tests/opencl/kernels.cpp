@@ -348,8 +348,8 @@ TEST_CASE("what has no kernel is refused with the operator, the kernel and the t
   CHECK(refusal([](dk::builder& g) { g.output("y", dk::cast(g.input("x", dk::f64, {3}), {.to = f32})); }) ==
         "Cast: reads f64, and kernels for OpenCL load and store f32, f16, bf16, bool, i8 to i64 and u8 to u32");
   CHECK(refusal([](dk::builder& g) {
-          g.output("y", dk::max_pool(g.input("x", dk::i8, {1, 1, 3, 3}), {.kernel_shape = {2, 2}}));
-        }) == "MaxPool: this operator's kernel for OpenCL computes with floats, not with i8");
+          g.output("y", dk::reduce_sum(g.input("x", dk::i64, {3, 3}), {.axes = {1}}));
+        }) == "ReduceSum: this operator's kernel for OpenCL computes with floats, not with i64");
   CHECK(refusal([](dk::builder& g) {
           g.output("y", dk::det(g.input("x", f32, {3, 3})));
         }) == "Det: there is no OpenCL kernel for this operator");

@@ -4,12 +4,15 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <type_traits>
 
 #include "dnnkit/op/builtin.hpp"
-#include "dnnkit/opencl/kernels.hpp"
+#include "dnnkit/opencl.hpp"
 #include "tests/support/opencl_check.hpp"
 
 namespace dk = dnnkit;
@@ -24,6 +27,50 @@ tensor whole(dk::builder& g, const std::string& name, dk::shape_argument dims, f
   return dk::cast(dk::clip(dk::round(g.input(name, f32, dims) * (2.0F * most)), {.min = -most, .max = most}),
                   {.to = type});
 }
+
+// An operator of the user's: the element of x that is so many places further along the last axis, around its end, to
+// a power if there is a distance at all.
+struct turned_power {
+  std::int64_t distance = 1;
+
+  static constexpr std::string_view name = "TurnedPower";
+  static constexpr dk::form kind = dk::form::point;
+  static constexpr std::size_t inputs = 1;
+  static constexpr dk::element_kinds accepts = dk::element_kinds::number;
+  static constexpr dk::traits properties{.map = dk::mapping::shuffle};
+  static constexpr void attributes(auto& self, auto&& visit) { visit("distance", self.distance); }
+  static constexpr void infer(dk::inference& c) {
+    if (c.require_rank(0, 1, dk::max_rank)) c.out(c.type(0), c.in(0));
+  }
+  template <class O> constexpr auto at(const auto& c, const O& o, auto x) const {
+    using dk::variable, dk::assign, dk::for_each, std::pow;
+    using number = dk::coordinate_of<O>;
+    const std::size_t last = c.out_rank() - 1;
+    O i = o;
+    auto place = variable(c, o[last]);
+    for_each(c, number(distance), [&](const number&) { assign(c, place, (place + number(1)) % c.out(last)); });
+    i[last] = place;
+    const auto element = x(i);
+    using T = std::remove_const_t<decltype(element)>;
+    return distance == 0 ? element : static_cast<T>(pow(element, T(2)));
+  }
+};
+template <dk::dtype Type, std::int64_t Distance> struct turned {
+  static constexpr auto ops = dk::builtin_ops + dk::op_set<turned_power>{};
+  static constexpr void build(dk::builder& g) {
+    g.output("y", dk::apply(turned_power{Distance}, g.input("x", Type, {2, 5})));
+  }
+};
+template <dk::dtype Type, std::int64_t Distance> constexpr bool is_refused() {
+  using net = dk::compile<turned<Type, Distance>, dk::targets::opencl>;
+  char room[4000]{};
+  dk::opencl::source_writer out(room, sizeof room);
+  const std::string_view why = "TurnedPower: there is no OpenCL kernel for this operator with integers";
+  const dk::text error = dk::opencl::write_kernel<decltype(turned<Type, Distance>::ops)>(net::plan, 0, out).error;
+  return error.view() == why;
+}
+static_assert(!is_refused<f32, 2>() && !is_refused<dk::i32, 0>());
+static_assert(is_refused<dk::i32, 2>());  // no powers of integers
 
 // Operators whose definitions are written while the compiler runs.
 struct model {
@@ -51,6 +98,15 @@ struct model {
 static_assert(dk::opencl::kernel_texts<dk::compile<model, dk::targets::opencl>>.size() >= 16);
 
 }  // namespace
+
+TEST_CASE("an operator of the user's, by its definition") {
+  using net = dk::compile<turned<f32, 3>, dk::targets::opencl>;
+  dk::session<net> s;
+  const std::array<float, 10> x{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::array<float, 10> y{};
+  s.run(x, y);
+  CHECK(y == std::array<float, 10>{9, 16, 0, 1, 4, 64, 81, 25, 36, 49});
+}
 
 TEST_CASE("Resize: every mode, transformation of coordinates and rounding, by scales and by sizes") {
   check_on_device(

@@ -80,6 +80,27 @@ TEST_CASE("arrays that the device copies from and to by itself, whole and in par
   });
 }
 
+TEST_CASE("what lies in an array, as long as there is one, has no stop on its way; all else has") {
+  const dk::cl_device device;
+  const dk::detail::cl_pinned_memory& pinned = device.shared().pinned;
+  std::byte elsewhere[16]{};
+  const dk::detail::cl_copy copy{nullptr, 16, false, 0, elsewhere, &pinned};
+  std::byte* last = nullptr;
+  {
+    dk::cl_array<std::byte> a(device, 64);
+    std::byte* const first = a.data();
+    last = first + 48;
+    CHECK(copy.stop_for(first) == nullptr);
+    CHECK(copy.stop_for(last) == nullptr);
+    CHECK(copy.stop_for(last + 1) == elsewhere);  // one byte is behind it
+    CHECK(copy.stop_for(first - 1) == elsewhere);
+    CHECK(copy.stop_for(elsewhere) == elsewhere);
+    const dk::cl_array<std::byte> moved(std::move(a));
+    CHECK(copy.stop_for(first) == nullptr);
+  }
+  CHECK(copy.stop_for(last) == elsewhere);
+}
+
 TEST_CASE("whatever is done next waits: the handle's end, another run, other symbols, weights, the session's end") {
   for_each_way([](const dk::packed_weights<net>& weights) {
     opencl_model::session s(weights);

@@ -35,28 +35,18 @@ constexpr footprint pool_reads(const inference& c, const window& w) {
   return f;
 }
 
-// Calls visit(coordinates) for each tap of the window at output coordinates o that lies inside the input; returns how
-// many taps lie inside the input or its padding.
-template <class C, class Visit>
-constexpr std::int64_t for_each_tap(const C& c, const window& w, const coordinates& o, Visit visit) {
-  const std::size_t axes = c.rank(0) - 2;
-  std::int64_t padded = 1;  // ceil_mode may reach further
-  bool inside = true;
-  coordinates first{}, counts{}, k{};
-  for (std::size_t d = 0; d < axes; ++d) {
-    const window::taps_along t = w.taps_at(d, o[d + 2], c.in(0, d + 2));
-    first[d] = t.first;
-    counts[d] = t.inside();
-    inside = inside && t.inside() > 0;
-    padded *= t.padded;
+// How many taps of the window at output coordinates o lie inside the input, or inside it and its padding, which a
+// window rounded up may reach beyond.
+template <class C, class O>
+constexpr coordinate_of<O> count_taps(const C& c, const window& w, const O& o, bool with_padding) {
+  using number = coordinate_of<O>;
+  number n(1);
+  for (std::size_t i = 0; i + 2 < c.rank(0); ++i) {
+    const tap_range<number> inside = taps_along(c, w, o, i);
+    const number padded = c.in(0, i + 2) + number(w.pad_end(i));
+    n = n * (with_padding ? w.taps_before(i, o[i + 2], padded) : inside.last - inside.first);
   }
-  if (!inside) return padded;
-  do {
-    coordinates i{o[0], o[1]};
-    for (std::size_t d = 0; d < axes; ++d) i[d + 2] = w.position(d, o[d + 2], first[d] + k[d]);
-    visit(i);
-  } while (next(k, counts, axes));
-  return padded;
+  return n;
 }
 
 // Global pooling reduces all spatial axes of [N, C, spatial...] to extent 1.
@@ -94,10 +84,10 @@ struct max_pool {
   constexpr window over() const { return {kernel_shape, strides, pads, dilations}; }
   constexpr void infer(inference& c) const { detail::infer_pool(c, over(), ceil_mode); }
   constexpr footprint reads(const inference& c, std::size_t) const { return detail::pool_reads(c, over()); }
-  constexpr auto at(const auto& c, const coordinates& o, auto x) const {
+  template <class O> constexpr auto at(const auto& c, const O& o, auto x) const {
     using T = decltype(x(o));
-    T best = lowest<T>();
-    detail::for_each_tap(c, over(), o, [&](const coordinates& i) { best = maximum(best, x(i)); });
+    auto best = variable(c, lowest<T>());
+    detail::visit_taps(c, over(), o, [&](const O& i, const O&) { assign(c, best, maximum(best, x(i))); });
     return best;
   }
   constexpr dim flops(const inference& c) const {
@@ -125,14 +115,12 @@ struct average_pool {
   constexpr window over() const { return {kernel_shape, strides, pads, dilations}; }
   constexpr void infer(inference& c) const { detail::infer_pool(c, over(), ceil_mode); }
   constexpr footprint reads(const inference& c, std::size_t) const { return detail::pool_reads(c, over()); }
-  template <class C> constexpr auto at(const C& c, const coordinates& o, auto x) const {
-    typename C::real sum = 0;
-    std::int64_t inside = 0;
-    const std::int64_t taps = detail::for_each_tap(c, over(), o, [&](const coordinates& i) {
-      sum += static_cast<typename C::real>(x(i));
-      ++inside;
-    });
-    return sum / static_cast<typename C::real>(count_include_pad ? taps : inside);
+  template <class C, class O> constexpr auto at(const C& c, const O& o, auto x) const {
+    using real = typename C::real;
+    auto sum = variable(c, real(0));
+    detail::visit_taps(c, over(), o,
+                       [&](const O& i, const O&) { assign(c, sum, static_cast<real>(sum + static_cast<real>(x(i)))); });
+    return sum / as_element<real>(detail::count_taps(c, over(), o, count_include_pad));
   }
   constexpr dim flops(const inference& c) const {
     return extent{&c.table(), element_count(c.table(), c.outputs()[0].dims)} * over().taps();

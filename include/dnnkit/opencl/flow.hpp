@@ -32,23 +32,6 @@ template <text_context C> constexpr void for_each(const C& c, const index& count
   out << "}\n";
 }
 
-namespace detail {
-constexpr void branch(source_writer& out, const auto& condition, auto then, auto otherwise) {
-  out << "if(" << condition << "){\n";
-  then();
-  out << "}else{\n";
-  otherwise();
-  out << "}\n";
-}
-constexpr void branch(source_writer& out, const auto& condition, auto then) {
-  out << "if(" << condition << "){\n";
-  then();
-  out << "}\n";
-}
-constexpr bool is_known(const index& condition) { return condition.is_known(); }
-constexpr bool is_known(const expression& condition) { return condition.is_literal(); }
-}  // namespace detail
-
 constexpr bool is_certain(const index& condition) { return condition.is_known() && condition.value() != 0; }
 constexpr bool is_certain(const expression& condition) { return condition.is_literal() && condition.literal() != 0; }
 constexpr bool is_possible(const index& condition) { return !condition.is_known() || condition.value() != 0; }
@@ -61,13 +44,11 @@ template <class T>
 concept written = std::same_as<T, index> || std::same_as<T, expression>;
 
 template <text_context C> constexpr void when(const C& c, const written auto& condition, auto then) {
-  if (!detail::is_known(condition)) detail::branch(c.text(), condition, then);
-  else if (is_certain(condition)) then();
-}
-template <text_context C> constexpr void when(const C& c, const written auto& condition, auto then, auto otherwise) {
-  if (!detail::is_known(condition)) detail::branch(c.text(), condition, then, otherwise);
-  else if (is_certain(condition)) then();
-  else otherwise();
+  if (is_certain(condition)) return then();
+  if (!is_possible(condition)) return;
+  c.text() << "if(" << condition << "){\n";
+  then();
+  c.text() << "}\n";
 }
 
 template <text_context C> constexpr index variable(const C& c, const index& value) {

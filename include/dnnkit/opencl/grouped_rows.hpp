@@ -162,6 +162,7 @@ template <class Set> constexpr bool write_grouped_rows(recipe_writer<Set>& w) {
   return detail::has_known_extents(w) &&
          visit_operator<detail::has_rows>(Set{}, w.self.anchor.id, w.anchor_codes(), [&]<class Op>(const Op& op) {
            detail::grouped_rows<Set, Op>(w, op).write();
+           return true;
          });
 }
 

@@ -15,12 +15,9 @@
 #include "dnnkit/opencl/attention.hpp"
 #include "dnnkit/opencl/choose_family.hpp"
 #include "dnnkit/opencl/concat.hpp"
-#include "dnnkit/opencl/convolution.hpp"
 #include "dnnkit/opencl/grouped_rows.hpp"
 #include "dnnkit/opencl/map.hpp"
 #include "dnnkit/opencl/point.hpp"
-#include "dnnkit/opencl/pool.hpp"
-#include "dnnkit/opencl/product.hpp"
 #include "dnnkit/opencl/row.hpp"
 #include "dnnkit/opencl/target.hpp"
 #include "dnnkit/opencl/whole.hpp"
@@ -47,14 +44,7 @@ constexpr std::string_view problem_of_recipe(const plan_view& plan, std::size_t 
 
 // Writes the kernel of an anchor for which there is a family of kernels of reals; false where there is none.
 template <class Set> constexpr bool write_of_reals(recipe_writer<Set>& w) {
-  const operator_id anchor = w.self.anchor.id;
-  if (write_chosen_family(w, choose_family(w))) return true;
-  if (anchor == id_of<op::conv>) write_convolution(w);
-  else if (anchor == id_of<op::matmul>) write_product(w);
-  else if (anchor == id_of<op::max_pool>) write_pool<op::max_pool>(w);
-  else if (anchor == id_of<op::average_pool>) write_pool<op::average_pool>(w);
-  else return write_grouped_rows(w) || write_rows(w);
-  return true;
+  return write_chosen_family(w, choose_family(w)) || write_grouped_rows(w) || write_rows(w);
 }
 
 }  // namespace detail
@@ -63,15 +53,14 @@ template <class Set> constexpr bool write_of_reals(recipe_writer<Set>& w) {
 template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, std::size_t r, source_writer& source) {
   recipe_writer<Set> w(plan, r, source);
   const operator_tag& anchor = w.self.anchor;
+  const bool has_reals = is_written_with_reals(w.self.anchor_type);
   if (const std::string_view problem = detail::problem_of_recipe(plan, r); !problem.empty())
     w.fail(anchor.name, problem);
   else if (w.self.earlier.count != 0) write_attention(w);
   else if (anchor.id == operator_id::none) write_map(w);
   else if (anchor.id == id_of<op::concat>) write_concat(w);
-  else if (is_written_with_reals(w.self.anchor_type) && detail::write_of_reals(w)) return w.draft;
-  else if (write_point(w) || write_whole(w)) return w.draft;
-  else if (is_written_with_reals(w.self.anchor_type))
-    w.fail(anchor.name, "there is no OpenCL kernel for this operator");
+  else if ((has_reals && detail::write_of_reals(w)) || write_point(w) || write_whole(w)) w.fail_if_refused(anchor.name);
+  else if (has_reals) w.fail(anchor.name, "there is no OpenCL kernel for this operator");
   else
     w.fail(anchor.name, "this operator's kernel for OpenCL computes with floats, not with ", name(w.self.anchor_type));
   return w.draft;

@@ -43,14 +43,13 @@ constexpr bool apply(op_set<Ops...>, operator_id op, const std::int64_t* codes, 
   return (try_one(std::type_identity<Ops>{}) || ...);
 }
 
-// Calls visit(operator) with the operator behind `op`, if Visited<Op> holds for it. False when there is none such.
+// Returns visit(operator) of the operator behind `op`, if Visited<Op> holds for it. False when there is none such.
 template <template <class> class Visited, class... Ops>
 constexpr bool visit_operator(op_set<Ops...>, operator_id op, const std::int64_t* codes, auto visit) {
   const auto try_one = [&]<class Op>(std::type_identity<Op>) {
     if constexpr (Visited<Op>::value) {
       if (id_of<Op> != op) return false;
-      visit(decode<Op>(codes));
-      return true;
+      return visit(decode<Op>(codes));
     } else return false;
   };
   return (try_one(std::type_identity<Ops>{}) || ...);

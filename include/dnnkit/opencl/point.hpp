@@ -74,10 +74,8 @@ template <class Op> struct is_point : std::bool_constant<Op::kind == form::point
 
 // False when the anchor has no definition that can be written.
 template <class Set> constexpr bool write_point(recipe_writer<Set>& w) {
-  bool is_written = false;
-  visit_operator<detail::is_point>(Set{}, w.self.anchor.id, w.anchor_codes(),
-                                   [&](const auto& op) { is_written = detail::write_point(w, op); });
-  return is_written;
+  return visit_operator<detail::is_point>(Set{}, w.self.anchor.id, w.anchor_codes(),
+                                          [&](const auto& op) { return detail::write_point(w, op); });
 }
 
 }  // namespace dnnkit::opencl

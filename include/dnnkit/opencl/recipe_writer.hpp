@@ -123,6 +123,11 @@ template <class Set> class recipe_writer {
     draft.error << ": " << problem << more;
   }
 
+  // Where an operator has called a function that there is none of for integers.
+  constexpr void fail_if_refused(std::string_view op) {
+    if (!out.refused().empty()) fail(op, "there is no OpenCL kernel for this operator with integers");
+  }
+
   // "// with Add, Relu": the operators beside the anchor.
   constexpr void comment_nodes() {
     for (std::uint32_t i = 0; i < self.nodes.count; ++i)
@@ -373,6 +378,7 @@ template <class Set> class tree_writer {
                                         [&](const auto& op) {
                                           const indices behind = at;
                                           op.at(context, behind, [&](const indices& in) { return at = in, 0; });
+                                          return true;
                                         });
   }
   // What movement operators are told of extents.
@@ -402,7 +408,7 @@ template <class Set> class tree_writer {
     if (!w_.draft.error.empty()) return result;
     if (!apply(Set{}, n.op.id, w_.plan.attributes.data() + n.attributes.first, {x.data(), x.size()}, result))
       w_.fail(n.op.name, "there is no OpenCL kernel for this operator");
-    else if (!w_.out.refused().empty()) w_.fail(n.op.name, "there is no OpenCL kernel for this operator with integers");
+    w_.fail_if_refused(n.op.name);
     if (!w_.draft.error.empty()) return result;
     result = converted(result, n.type);
     return n.op.id == id_of<op::cast> ? rounded(result, n.type) : result;

@@ -99,8 +99,10 @@ struct has_rows : std::bool_constant<(Op::kind == form::row || Op::kind == form:
 
 // False when the anchor is no operator of rows.
 template <class Set> constexpr bool write_rows(recipe_writer<Set>& w) {
-  return visit_operator<detail::has_rows>(Set{}, w.self.anchor.id, w.anchor_codes(),
-                                          [&]<class Op>(const Op& op) { detail::row_writer<Set, Op>(w, op).write(); });
+  return visit_operator<detail::has_rows>(Set{}, w.self.anchor.id, w.anchor_codes(), [&]<class Op>(const Op& op) {
+    detail::row_writer<Set, Op>(w, op).write();
+    return true;
+  });
 }
 
 }  // namespace dnnkit::opencl

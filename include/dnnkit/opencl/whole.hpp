@@ -92,10 +92,8 @@ template <class Set, class Op> constexpr bool write_whole(recipe_writer<Set>& w,
 
 // False when the anchor has no definition that can be written.
 template <class Set> constexpr bool write_whole(recipe_writer<Set>& w) {
-  bool is_written = false;
-  visit_operator<detail::is_whole>(Set{}, w.self.anchor.id, w.anchor_codes(),
-                                   [&](const auto& op) { is_written = detail::write_whole(w, op); });
-  return is_written;
+  return visit_operator<detail::is_whole>(Set{}, w.self.anchor.id, w.anchor_codes(),
+                                          [&](const auto& op) { return detail::write_whole(w, op); });
 }
 
 }  // namespace dnnkit::opencl

@@ -15,13 +15,9 @@ namespace dnnkit {
 template <class C, std::integral N> constexpr void for_each(const C&, N count, auto body) {
   for (N k = 0; k < count; ++k) body(k);
 }
-// Calls then() where the condition holds, otherwise() elsewhere.
+// Calls then() where the condition holds.
 template <class C> constexpr void when(const C&, bool condition, auto then) {
   if (condition) then();
-}
-template <class C> constexpr void when(const C&, bool condition, auto then, auto otherwise) {
-  if (condition) then();
-  else otherwise();
 }
 // A variable of that value, which assign() changes, in loops and branches, too.
 template <class C, class T> constexpr T variable(const C&, T value) { return value; }

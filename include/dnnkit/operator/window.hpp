@@ -8,6 +8,7 @@
 
 #include "dnnkit/operator/access.hpp"
 #include "dnnkit/operator/attributes.hpp"
+#include "dnnkit/operator/flow.hpp"
 #include "dnnkit/operator/footprint.hpp"
 #include "dnnkit/operator/inference.hpp"
 
@@ -79,21 +80,33 @@ struct window {
     constexpr std::int64_t inside() const { return last - first; }
   };
   constexpr taps_along taps_at(std::size_t i, std::int64_t o, std::int64_t extent) const {
-    const auto before = [&](std::int64_t place) {  // how many taps lie before it
-      const std::int64_t distance = place - position(i, o, 0);
-      return distance <= 0 ? 0 : std::min(kernel(i), (distance + dilation(i) - 1) / dilation(i));
-    };
-    taps_along t{before(0), before(extent), before(extent + pad_end(i))};
-    t.last = std::max(t.first, t.last);
-    return t;
+    return {taps_before(i, o, std::int64_t{0}), taps_before(i, o, extent), taps_before(i, o, extent + pad_end(i))};
+  }
+  // How many taps of the window at output coordinate o along axis i lie before this place of the input.
+  template <class N> constexpr N taps_before(std::size_t i, const N& o, const N& place) const {
+    const N distance = place - position(i, o, N(0)), step(dilation(i)), all(kernel(i));
+    const N taps = (distance + step - N(1)) / step;
+    return select(distance > N(0), select(taps < all, taps, all), N(0));
   }
   // Input coordinate of tap k for output coordinate o along axis i; may lie outside the input.
-  constexpr std::int64_t position(std::size_t i, std::int64_t o, std::int64_t k) const {
-    return o * stride(i) + k * dilation(i) - pad_begin(i);
+  template <class N> constexpr N position(std::size_t i, const N& o, const N& k) const {
+    return o * N(stride(i)) + k * N(dilation(i)) - N(pad_begin(i));
   }
 };
 
 namespace detail {
+
+// The taps first ... last - 1 of a window along an axis, which lie inside the input.
+template <class N> struct tap_range { N first, last; };
+// Those of the window at output coordinates o along spatial axis i; numbers where all output coordinates have the same.
+template <class C, class O>
+constexpr tap_range<coordinate_of<O>> taps_along(const C& c, const window& w, const O& o, std::size_t i) {
+  using number = coordinate_of<O>;
+  const number all(w.kernel(i)), extent = c.in(0, i + 2);
+  const number end = w.position(i, c.out(i + 2) - number(1), all - number(1)) + number(1);  // of the last window
+  return {w.pad_begin(i) == 0 ? number(0) : w.taps_before(i, o[i + 2], number(0)),
+          is_certain(end <= extent) ? all : w.taps_before(i, o[i + 2], extent)};
+}
 
 // Calls visit(i, k) with the coordinates i = o[0], o[1], ... of each tap k of the window at output coordinates o that
 // lies inside the input.
@@ -101,14 +114,10 @@ template <class C, class O>
 constexpr void visit_taps(const C& c, const window& w, const O& o, O i, O k, std::size_t axis, auto& visit) {
   using number = coordinate_of<O>;
   if (axis + 2 == c.rank(0)) return visit(i, k);
-  const number begin = o[axis + 2] * number(w.stride(axis)) - number(w.pad_begin(axis)), dilation(w.dilation(axis));
-  const auto taps_before = [&](const number& place) {  // how many lie before it, be there so many or not
-    return select(place > begin, (place - begin + dilation - number(1)) / dilation, number(0));
-  };
-  const number first = taps_before(number(0)), beyond = taps_before(c.in(0, axis + 2)), all(w.kernel(axis));
-  for_each(c, select(beyond < all, beyond, all) - first, [&](const number& n) {
-    k[axis] = first + n;
-    i[axis + 2] = begin + k[axis] * dilation;
+  const tap_range<number> taps = taps_along(c, w, o, axis);
+  for_each(c, taps.last - taps.first, [&](const number& n) {
+    k[axis] = taps.first + n;
+    i[axis + 2] = w.position(axis, o[axis + 2], k[axis]);
     visit_taps(c, w, o, i, k, axis + 1, visit);
   });
 }
