@@ -53,6 +53,19 @@ static_assert(says([](expression a, expression b) { return select(a < b, opencl:
                    "const int t0=x0<x1;\nconst float t1=exp(x0);\nconst float t2=t0?t1:x1;\n"));
 static_assert(says([](expression, expression) { return expression(2) * expression(3) - expression(1) / expression(4); },
                    ""));  // literals are computed with at once
+// Whole literals beside integers are integers, on either side; others are not.
+static_assert(writes(
+    [](source_writer& out) {
+      const expression n(out, 'n', 0, opencl::element_kind::integer), rest = expression(3) - n;
+      static_cast<void>(rest * expression(0.5F));
+    },
+    "const long t0=(3)-n0;\nconst float t1=t0*(0x1p-1f);\n"));
+static_assert(writes(
+    [](source_writer& out) {
+      const expression n(out, 'n', 0, opencl::element_kind::integer);
+      select(n == expression(7), expression(1), n);
+    },
+    "const int t0=n0==(7);\nconst long t1=t0?(1):n0;\n"));
 static_assert((expression(2) * expression(3) - expression(1) / expression(4)).literal() == 5.75F);
 static_assert(says([](expression a, expression) { return op::gelu{}.apply(a); },
                    "const float t0=(0x1p-1f)*x0;\nconst float t1=x0*(0x1.6a09e6p-1f);\nconst float t2=erf(t1);\n"
