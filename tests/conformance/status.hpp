@@ -24,9 +24,8 @@ constexpr std::string_view name(verdict v) {
 // What status.txt says, a line each:
 //   operator NAME reason     a model with this operator is skipped
 //   type NAME reason         a model with an input, output or initialiser of this element type or kind is skipped
-//   operator NAME@EXECUTOR reason, type NAME@EXECUTOR reason     it is by this executor
 //   test NAME reason         this test is not passed, by any executor
-//   test NAME@EXECUTOR reason   not by this one, nor, if that is `plan`, by `compiled`
+//   test NAME@EXECUTOR reason   not by this one, nor, if that is `plan`, by `compiled` and `opencl`, which have plans
 //   test NAME@open reason       not by those that import the model with open extents, all but `compiled`
 class status_file {
  public:
@@ -51,7 +50,7 @@ class status_file {
   }
 
   // Why models with such an operator or type are skipped; empty for others.
-  std::string reason_to_skip(const onnx::model& m, const std::string& executor) const {
+  std::string reason_to_skip(const onnx::model& m) const {
     std::set<std::string> used;
     collect(m.graph, used);
     for (const onnx::function& f : m.functions)
@@ -59,16 +58,15 @@ class status_file {
     for (const std::string& key : used) {
       const bool type = key.starts_with("type ");
       const auto& list = type ? types_ : operators_;
-      const std::string name = type ? key.substr(5) : key;
-      for (const std::string& listed : {name, name + "@" + executor})
-        if (const auto found = list.find(listed); found != list.end())
-          return (type ? "type " : "operator ") + found->first + ": " + found->second;
+      if (const auto found = list.find(type ? key.substr(5) : key); found != list.end())
+        return (type ? "type " : "operator ") + found->first + ": " + found->second;
     }
     return {};
   }
   bool lists(const std::string& test, const std::string& executor) const {
     return tests_.contains(test) || tests_.contains(test + "@" + executor) ||
-           tests_.contains(test + (executor == "compiled" ? "@plan" : "@open"));
+           ((executor == "compiled" || executor == "opencl") && tests_.contains(test + "@plan")) ||
+           (executor != "compiled" && tests_.contains(test + "@open"));
   }
   // Tests that are said not to be passed by `executor`.
   std::vector<std::string> listed(const std::string& executor) const {

@@ -141,7 +141,7 @@ int write_all(const cxxopts::ParseResult& arguments) {
     if (!std::regex_search(t.name, only) || (!wanted.empty() && !wanted.contains(t.name))) continue;
     try {
       dk::onnx::file f(t.folder / "model.onnx");
-      if (!status.reason_to_skip(f.model(), "compiled").empty()) continue;
+      if (!status.reason_to_skip(f.model()).empty()) continue;
       std::vector<part> sets;
       for (const auto& set : dk::conformance::data_sets(t)) sets.push_back(part_of(t, set, number++, out));
       parts.insert(parts.end(), sets.begin(), sets.end());
