@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dnnkit/opencl/kernels.hpp"
@@ -38,7 +39,8 @@ struct given_tiles {
 class opencl_network {
  public:
   explicit opencl_network(const dk::graph& g, const given_tiles& given = {})
-      : plan_(dk::default_pipeline::run<dk::targets::opencl>(g).plan) {
+      : opencl_network(dk::default_pipeline::run<dk::targets::opencl>(g).plan, given) {}
+  explicit opencl_network(dk::plan::plan_draft plan, const given_tiles& given = {}) : plan_(std::move(plan)) {
     for (std::size_t r = 0; r < plan_.recipes.size(); ++r) {
       std::string& source = sources_.emplace_back(1 << 20, '\0');
       dk::opencl::source_writer out(source.data(), source.size());
@@ -79,6 +81,15 @@ class opencl_network {
   std::vector<dk::opencl::kernel_text> texts_;
   std::string refusal_;
 };
+
+dk::plan::plan_draft plan_of_images(const dk::graph& g) {
+  return dk::default_pipeline::run<dk::targets::opencl_in<dk::images>>(g).plan;
+}
+std::size_t values_in_images(const dk::plan::plan_draft& plan) {
+  return static_cast<std::size_t>(std::count_if(plan.buffers.begin(), plan.buffers.end(), [](const dk::plan::buffer& b) {
+    return b.where == dk::plan::storage::image;
+  }));
+}
 
 std::vector<std::byte> bytes_of(const dk::host_tensor& t) {
   std::vector<std::byte> bytes(t.count() * dk::size_of(t.type));
@@ -203,7 +214,15 @@ std::vector<dk::host_tensor> opencl_outputs(const dk::graph& g, const std::vecto
 
 std::string opencl_refusal(const dk::graph& g) { return opencl_network(g).refusal(); }
 
-std::string opencl_error(const dk::graph& g, std::uint64_t seed) { return error_of(opencl_network(g), g, seed); }
+std::size_t values_in_images(const dk::graph& g) { return values_in_images(plan_of_images(g)); }
+
+std::string opencl_error(const dk::graph& g, std::uint64_t seed) {
+  if (const std::string wrong = error_of(opencl_network(g), g, seed); !wrong.empty()) return wrong;
+  dk::plan::plan_draft plan = plan_of_images(g);
+  if (values_in_images(plan) == 0) return {};
+  const std::string wrong = error_of(opencl_network(std::move(plan)), g, seed);
+  return wrong.empty() ? "" : "with values in images: " + wrong;
+}
 std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::attention_tile& tile) {
   return error_of(opencl_network(g, {.attention = &tile}), g, seed);
 }

@@ -3,6 +3,7 @@
 // run time by the functions that the compiler calls.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,8 +18,11 @@ namespace harness {
 // Why there are no OpenCL kernels for a graph; empty when there are.
 std::string opencl_refusal(const dnnkit::graph& g);
 
+// How many values a graph has in images, where the target keeps them so.
+std::size_t values_in_images(const dnnkit::graph& g);
+
 // Empty when the graph, on random data, gives on the device what the reference evaluator says, in two runs; else what
-// is wrong, a refusal included.
+// is wrong, a refusal included. With values in images, too, if the graph has any that can be.
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed);
 // The same with attention in this tile.
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::attention_tile& tile);

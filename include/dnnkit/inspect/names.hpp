@@ -22,8 +22,8 @@ inline constexpr std::array<std::string_view, 5> mapping_names{"One-to-One", "Re
                                                                "Many-to-Many"};
 constexpr std::string_view name_of(mapping m) { return mapping_names[static_cast<std::size_t>(m)]; }
 
-inline constexpr std::array<std::string_view, 7> storage_names{"arena",    "graph input", "graph output", "weight",
-                                                               "constant", "setup",       "tile"};
+inline constexpr std::array<std::string_view, 8> storage_names{"arena",    "graph input", "graph output", "weight",
+                                                               "constant", "setup",       "tile",         "image"};
 constexpr std::string_view name_of(storage s) { return storage_names[static_cast<std::size_t>(s)]; }
 
 // "Conv 'conv1'"; "Relu", or "Relu #2", when the node has no name of its own

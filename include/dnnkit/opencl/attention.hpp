@@ -352,8 +352,8 @@ template <class Set> class attention_writer {
            << "]=sums[i][j]*parts[line];\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n";
   }
   constexpr void store() {
-    w_.out << "for(int e=id;e<" << t_.bq * x_.width << ";e+=" << t_.items() << "){\nconst int lm=e/" << x_.width
-           << ",n=e%" << x_.width << ",m=q0+lm;\n";
+    w_.begin_share(t_.bq * x_.width, t_.items());
+    w_.out << "const int lm=e/" << x_.width << ",n=e%" << x_.width << ",m=q0+lm;\n";
     if (x_.queries % t_.bq != 0) w_.out << "if(m<" << x_.queries << ')';
     w_.out << "{\n";
     const expression sum(w_.out, 't', w_.out.new_name());

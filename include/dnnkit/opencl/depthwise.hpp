@@ -56,6 +56,7 @@ template <class Set> constexpr void write_depthwise(const convolution_shape<Set>
   out << "}\n";
   for (std::size_t i = 0; i < last; ++i) out << "}\n";
   out << "#pragma unroll\nfor(int p=0;p<" << pixels << ";++p){\nconst int c" << rank - 1 << "=first+p;\n";
+  if (w.writes_texels()) out << "const int lane=p;\n";
   if (width % pixels != 0) out << "if(c" << rank - 1 << '<' << width << ')';
   out << "{\n";
   const expression sum = expression::statement(element_kind::real, &out, "sums[p]");

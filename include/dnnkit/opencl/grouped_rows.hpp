@@ -51,6 +51,8 @@ template <class Set, class Op> class grouped_rows {
     for (std::size_t d = 0; d < extents_.size(); ++d) (row_.has(d) ? length_ : rows) *= extents_[d].value();
     d_ = divide_rows(rows, length_);
     each_ = (length_ + d_.items - 1) / d_.items;
+    has_lanes_ = w_.writes_texels();
+    if (has_lanes_) each_ = (each_ + 3) / 4 * 4;
     keeps_ = each_ > 0 && each_ <= most_kept && Op::passes + (Op::kind == form::row ? 1 : 0) > 1;
     // Neighbours among a group's items read neighbours in memory.
     const std::int64_t group = d_.items * d_.rows;
@@ -92,9 +94,14 @@ template <class Set, class Op> class grouped_rows {
   // Writes what body(element) writes for every element of the row that is this item's, with its coordinates, if wanted.
   constexpr void for_elements(bool is_first, bool has_coordinates, auto body) {
     if (keeps_) {
-      w_.out << "#pragma unroll\nfor(int q=0;q<" << each_ << ";++q){\nconst int j=item+q*" << d_.items << ";\n";
-      if (length_ % d_.items != 0) w_.out << "if(j<" << length_ << ')';
+      w_.out << "#pragma unroll\nfor(int q=0;q<" << each_ << ";++q){\nconst int j=";
+      if (has_lanes_) w_.out << "(item+q/4*" << d_.items << ")*4+q%4,lane=q%4;\n";
+      else w_.out << "item+q*" << d_.items << ";\n";
+      if (length_ != each_ * d_.items) w_.out << "if(j<" << length_ << ')';
       w_.out << "{\n";
+    } else if (has_lanes_) {
+      w_.out << "for(int four=item*4;four<" << length_ << ";four+=" << 4 * d_.items
+             << ")dnnkit_unroll(lane,4){\nconst int j=four+lane;\n{\n";
     } else {
       w_.out << "for(int j=item;j<" << length_ << ";j+=" << d_.items << "){\n{\n";
     }
@@ -151,7 +158,7 @@ template <class Set, class Op> class grouped_rows {
   axis_set row_;
   std::int64_t length_ = 1, each_ = 1, rows_ = 1;
   row_division d_;
-  bool keeps_ = false, items_first_ = true, has_more_ = false;
+  bool keeps_ = false, items_first_ = true, has_more_ = false, has_lanes_ = false;  // in turns of lane, a texel
   statistics<expression, Op::passes> closed_{};
 };
 

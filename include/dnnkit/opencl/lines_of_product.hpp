@@ -54,7 +54,7 @@ template <class Set> class lines_of_product {
 
   // As many lines a group as leave no compute unit idle, within what is read in whole sectors of memory.
   constexpr void divide() {
-    const std::int64_t least = walk_.along_k ? 1 : 16, most = walk_.along_k ? 8 : 64;
+    const std::int64_t least = !walk_.along_k ? 16 : w_.writes_texels() ? 4 : 1, most = walk_.along_k ? 8 : 64;
     lines_ = most;
     while (lines_ > least && (many_ + lines_ - 1) / lines_ * shape_.extents.batch < product_gpu{}.compute_units)
       lines_ /= 2;
@@ -127,8 +127,8 @@ template <class Set> class lines_of_product {
   }
 
   constexpr void store() {
-    w_.out << "for(int e=id;e<" << lines_ * few_ << ";e+=" << group << "){\nconst int line=e%" << lines_ << ','
-           << (few_rows_ ? 'm' : 'n') << "=e/" << lines_ << ',' << (few_rows_ ? 'n' : 'm') << "=first+line;\n";
+    w_.begin_share(lines_ * few_, group);
+    w_.out << "const int line=e%" << lines_ << ',' << (few_rows_ ? 'm' : 'n') << "=e/" << lines_ << ',' << (few_rows_ ? 'n' : 'm') << "=first+line;\n";
     if (many_ % lines_ != 0) w_.out << "if(" << (few_rows_ ? 'n' : 'm') << '<' << many_ << ")";
     w_.out << "{\n";
     const expression sum = expression::statement(element_kind::real, &w_.out, "sums[", (few_rows_ ? "m*" : "n*"),

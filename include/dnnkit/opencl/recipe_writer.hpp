@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A recipe as OpenCL C: what all families of kernels write. A kernel has for each operand of its step the buffer that
 // the operand lies in (b0, b1 ...) and the element of it where the operand begins (o0, o1 ...); p0, p1 ... point there.
+// Or b0 is an image of texels of four elements; what is read and written there is read and written as in a buffer, but
+// that a texel is written at a time: by an item that has its elements in turns of `lane`, from 0 to 3.
 // Behind them come the step's extents (e0, e1 ...), which are not known before symbols have values, and, where
 // work-groups hand sums over to each other (work_size.hpp), `handed` and `arrived`, the counters.
 // Coordinates are variables whose names begin with one letter: c0, c1 ... are those of the iteration space.
@@ -138,14 +140,20 @@ template <class Set> class recipe_writer {
   // The kernel's head.
   constexpr void begin(const work_size& work) {
     draft.work = work;
+    const vector<stored_operand> all = operands();
     out << "kernel void k" << number_ << '(';
-    for (std::size_t i = 0; i < operands(); ++i)
-      out << (i == 0 ? "" : ",") << "global " << type_of(i) << "*b" << i << ",uint o" << i;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      out << (i == 0 ? "" : ",");
+      if (all[i].texel_row != 0) out << (all[i].is_written ? "write" : "read") << "_only image2d_t b" << i;
+      else out << "global " << stored_as(all[i].type) << "*b" << i << ",uint o" << i;
+    }
     for (std::size_t i = 0; i < step_extents(); ++i) out << ",int e" << i;
     if (work.counters != 0) out << ",volatile global float4*handed,volatile global int*arrived";
     out << "){\n";
-    for (std::size_t i = 0; i < operands(); ++i)
-      out << "global " << type_of(i) << "*p" << i << "=b" << i << "+o" << i << ";\n";
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].texel_row == 0)
+        out << "global " << stored_as(all[i].type) << "*p" << i << "=b" << i << "+o" << i << ";\n";
+      else if (all[i].is_written) out << "float texel" << i << "[4];\n";
   }
   // The same of a kernel all of whose extents the compiler knows: so many groups, each of so many work-items.
   constexpr void begin(std::int64_t groups, std::int64_t group_size) {
@@ -158,17 +166,34 @@ template <class Set> class recipe_writer {
   constexpr void begin_numbers() {
     work_size work = work_size::of(space(), [](std::size_t) { return true; });
     work.per_group = work.group_size = 64;
+    has_lanes_ = writes_texels();
+    if (has_lanes_) work.known /= 4;
     begin(work);
-    out << "int i=get_global_id(0);\nif(i>=";
+    out << (has_lanes_ ? "const int four" : "int i") << "=get_global_id(0);\nif(" << (has_lanes_ ? "four" : "i") << ">=";
     product(work);
     out << ")return;\n";
+    if (has_lanes_) out << "dnnkit_unroll(lane,4){\nint i=four*4+lane;\n";
   }
   // The same with its coordinates c0, c1 ...
   constexpr void begin_elements() {
     begin_numbers();
     coordinates('c', space());
   }
-  constexpr void end() { out << "}\n"; }
+  constexpr void end() { out << (has_lanes_ ? "}\n}\n" : "}\n"); }
+
+  // Does it write an image?
+  constexpr bool writes_texels() const {
+    for (const recipe_output& o : plan.template part<recipe_output>(plan.outputs, self.outputs))
+      if (o.texel_row != 0) return true;
+    return false;
+  }
+  // A loop over elements e of `count`, of which each of `items` work-items has every so many, or every so many fours.
+  constexpr void begin_share(std::int64_t count, std::int64_t items) {
+    if (!writes_texels()) out << "for(int e=id;e<" << count << ";e+=" << items << "){\n";
+    else
+      out << "for(int four=id*4;four<" << count << ";four+=" << items * 4
+          << ")dnnkit_unroll(lane,4){\nconst int e=four+lane;\n";
+  }
 
   // How many elements there are: "24", "8*e0*e2".
   constexpr void product(const work_size& work) {
@@ -195,19 +220,31 @@ template <class Set> class recipe_writer {
   // "8+c0/4*32+c0%4": where in its operand the element at these coordinates of a view lies
   constexpr void place(slice_of axes, local_extent offset, const indices& at) {
     out << offset;
-    const auto list = plan.axes_of(axes);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i].stride == 0) continue;
-      out << '+' << at[static_cast<std::size_t>(list[i].of)];
-      // Of the dimension, one of this axis spans all that is inside of it.
-      for (std::size_t j = i + 1; j < list.size() && list[j].of == list[i].of; ++j)
-        if (!(list[j].size == 1)) out << '/' << list[j].size;
-      if (i > 0 && list[i - 1].of == list[i].of) out << '%' << list[i].size;
-      if (!(list[i].stride == 1)) out << '*' << list[i].stride;
+    steps_along(axes, at, [](const view_axis& a) { return a.stride; });
+  }
+  // The same in an image whose rows have so many elements: "4*c1+c2,c0", the element of the row and the row.
+  constexpr void place_in_image(slice_of axes, local_extent offset, const indices& at, std::int64_t row) {
+    if (!has_rows_apart(axes, offset, row)) {
+      out << '(';
+      place(axes, offset, at);
+      out << ")%" << row << ",(";
+      place(axes, offset, at);
+      out << ")/" << row;
+      return;
     }
+    out << offset.value() % row;
+    steps_along(axes, at, [&](const view_axis& a) { return a.stride.value() % row == 0 ? 0 : a.stride.value(); });
+    out << ',' << offset.value() / row;
+    steps_along(axes, at, [&](const view_axis& a) { return a.stride.value() % row == 0 ? a.stride.value() / row : 0; });
   }
   // The element that a load reads there: "p2[...]", numbers of 16 bits as those of 32.
   constexpr void element(const recipe_load& l, const indices& at) {
+    if (l.texel_row != 0) {
+      out << "dnnkit_element(b" << l.operand << ',';
+      place_in_image(l.axes, l.offset, at, l.texel_row);
+      out << ')';
+      return;
+    }
     if (l.type == dtype::f16) out << "vload_half(";
     else if (l.type == dtype::bf16) out << "as_float((uint)p" << l.operand << '[';
     else out << 'p' << l.operand << '[';
@@ -217,6 +254,12 @@ template <class Set> class recipe_writer {
   }
   // The same of four numbers side by side, a float4, at coordinates PREFIX0 ...
   constexpr void four_elements(const recipe_load& l, char prefix) {
+    if (l.texel_row != 0) {
+      out << "dnnkit_texel(b" << l.operand << ',';
+      place_in_image(l.axes, l.offset, named(prefix), l.texel_row);
+      out << ')';
+      return;
+    }
     if (l.type == dtype::f16) out << "vload_half4(0,p" << l.operand << '+';
     else out << "*(global const float4*)&p" << l.operand << '[';
     place(l.axes, l.offset, named(prefix));
@@ -224,6 +267,13 @@ template <class Set> class recipe_writer {
   }
   // Stores x where an output has these coordinates, rounded to what numbers of 16 bits there are.
   constexpr void store(const recipe_output& o, const indices& at, const expression& x) {
+    if (o.texel_row != 0) {
+      out << "texel" << o.operand << "[lane]=" << x << ";\nif(lane==3)dnnkit_write_texel(b" << o.operand << ",texel"
+          << o.operand << ',';
+      place_in_image(o.axes, o.offset, at, o.texel_row);
+      out << ");\n";
+      return;
+    }
     if (o.type == dtype::f16) {
       out << "vstore_half_rte(" << x << ',';
       place(o.axes, o.offset, at);
@@ -247,29 +297,51 @@ template <class Set> class recipe_writer {
   }
 
  private:
-  // Of all stages.
-  constexpr std::size_t operands() const {
-    std::size_t n = 0;
-    for (std::size_t s = 0; s < plan.stages_of(self); ++s) {
-      const recipe& stage = plan.stage_of(self, s);
-      for (const recipe_load& l : plan.template part<recipe_load>(plan.loads, stage.loads))
-        n = std::max<std::size_t>(n, l.operand + 1U);
-      for (const recipe_output& o : plan.template part<recipe_output>(plan.outputs, stage.outputs))
-        n = std::max<std::size_t>(n, o.operand + 1U);
-    }
-    return n;
-  }
-  // Of the elements of an operand, as they are stored.
-  constexpr std::string_view type_of(std::size_t operand) const {
+  struct stored_operand {
     dtype type = dtype::f32;
+    std::int32_t texel_row = 0;
+    bool is_written = false;
+  };
+  // Of all stages.
+  constexpr vector<stored_operand> operands() const {
+    vector<stored_operand> all;
+    const auto add = [&](std::size_t operand, const stored_operand& x) {
+      while (all.size() <= operand) all.push_back({});
+      all[operand] = x;
+    };
     for (std::size_t s = 0; s < plan.stages_of(self); ++s) {
       const recipe& stage = plan.stage_of(self, s);
       for (const recipe_load& l : plan.template part<recipe_load>(plan.loads, stage.loads))
-        if (l.operand == operand) type = l.type;
+        add(l.operand, {l.type, l.texel_row, false});
       for (const recipe_output& o : plan.template part<recipe_output>(plan.outputs, stage.outputs))
-        if (o.operand == operand) type = o.type;
+        add(o.operand, {o.type, o.texel_row, true});
     }
-    return stored_as(type);
+    return all;
+  }
+
+  // Does each axis of a view lead along rows of so many elements, without leaving one, or from row to row?
+  constexpr bool has_rows_apart(slice_of axes, local_extent offset, std::int64_t row) const {
+    if (!offset.is_known() || offset.value() < 0) return false;
+    std::int64_t last = offset.value() % row;
+    for (const view_axis& a : plan.axes_of(axes)) {
+      if (!a.stride.is_known() || !a.size.is_known() || a.stride.value() < 0) return false;
+      if (a.stride.value() % row != 0) last += (a.size.value() - 1) * a.stride.value();
+    }
+    return last < row;
+  }
+  // "+c0/4*32+c0%4": what the axes of a view make of coordinates, by the strides that they have for this.
+  constexpr void steps_along(slice_of axes, const indices& at, auto stride_of) {
+    const auto list = plan.axes_of(axes);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const local_extent stride = stride_of(list[i]);
+      if (stride == 0) continue;
+      out << '+' << at[static_cast<std::size_t>(list[i].of)];
+      // Of the dimension, one of this axis spans all that is inside of it.
+      for (std::size_t j = i + 1; j < list.size() && list[j].of == list[i].of; ++j)
+        if (!(list[j].size == 1)) out << '/' << list[j].size;
+      if (i > 0 && list[i - 1].of == list[i].of) out << '%' << list[i].size;
+      if (!(stride == 1)) out << '*' << stride;
+    }
   }
   // The first step that the kernel is for, if there is one. (g++ compares no address in a plan that is a constant with
   // null under its sanitizers.)
@@ -286,6 +358,7 @@ template <class Set> class recipe_writer {
   }
 
   std::size_t number_;
+  bool has_lanes_ = false;  // is the kernel a loop over them?
 };
 
 // Does a movement operator say by its at() where elements come from, whatever stands for numbers?

@@ -6,8 +6,10 @@
 #include <string_view>
 
 #include "dnnkit/cost/gpu_facts.hpp"
+#include "dnnkit/op/builtin.hpp"
 #include "dnnkit/opencl/attention_family.hpp"
 #include "dnnkit/opencl/planned/kernels.hpp"
+#include "dnnkit/opencl/texels.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
 
 namespace dnnkit::opencl {
@@ -29,10 +31,28 @@ struct rows_apart {
 
 }  // namespace dnnkit::opencl
 
+namespace dnnkit {
+
+// What a device keeps the values in that its kernels hand to each other.
+struct buffers {};
+// Images of four numbers a texel, wherever the kernel that computes a value has four neighbours at a time and the value
+// fits into one: for devices whose textures are the better memory, as those of phones are (SmartMem, section 3.3).
+struct images {
+  static constexpr std::int32_t side = 8192;  // texels across and down, which every device of the full profile takes
+  static constexpr bool can_write(const plan_view& plan, std::size_t r, const plan::recipe_output& o) {
+    return opencl::writes_texels<builtin_set>(plan, r, o);
+  }
+};
+
+}  // namespace dnnkit
+
 namespace dnnkit::targets {
 
+template <class Memory = buffers> struct opencl_in;
+using opencl = opencl_in<>;
+
 // Kernels that compute each element on its own read buffers row-major and test where a window leaves its input.
-struct opencl {
+template <> struct opencl_in<buffers> {
   static constexpr bool channels_last = false;  // nor halos
 
   // Stages are joined where the kernel that there is for them is expected to take less time than kernels of their own.
@@ -43,6 +63,11 @@ struct opencl {
                     dnnkit::opencl::rows_apart, dnnkit::opencl::planned::work_items, dnnkit::opencl::planned::one_group,
                     dnnkit::opencl::attention>{};
   };
+};
+
+// The same with values in images: dk::compile<model, dk::targets::opencl_in<dk::images>>.
+template <class Images> struct opencl_in : opencl_in<buffers> {
+  using images = Images;
 };
 
 }  // namespace dnnkit::targets

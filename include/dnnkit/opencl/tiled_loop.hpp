@@ -217,8 +217,9 @@ template <class Set> class tiled_loop {
     w_.out << "(row*4+i/4*" << down() * 4 << "+i%4)*" << t_.bn / 4 << "+column+j*" << across()
            << "]=sums[i][j];\nbarrier(CLK_LOCAL_MEM_FENCE);\n";
     if (t_.parts != 1) add_parts();
-    w_.out << "local const float*const all=(local const float*)work;\nfor(int e=id;e<" << tile << ";e+=" << t_.items()
-           << "){\nconst int m=m0+e/" << t_.bn << ",n=n0+e%" << t_.bn << ";\n";
+    w_.out << "local const float*const all=(local const float*)work;\n";
+    w_.begin_share(tile, t_.items());
+    w_.out << "const int m=m0+e/" << t_.bn << ",n=n0+e%" << t_.bn << ";\n";
     const bool cuts_m = x_.m % t_.bm != 0, cuts_n = x_.n % t_.bn != 0;
     if (cuts_m || cuts_n) {
       w_.out << "if(";

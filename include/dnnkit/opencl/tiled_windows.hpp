@@ -195,9 +195,9 @@ template <class Set> class tiled_windows {
       each("to", "=");
       out << "}\n";
     }
-    out << "barrier(CLK_LOCAL_MEM_FENCE);\nlocal const float*const all=(local const float*)work;\nfor(int e=id;e<"
-        << tile << ";e+=" << t_.items() << "){\nconst int m=m0+e/" << t_.pixels() << ",c2=y0+e/" << t_.px << '%'
-        << t_.py << ",c3=x0+e%" << t_.px << ";\n";
+    out << "barrier(CLK_LOCAL_MEM_FENCE);\nlocal const float*const all=(local const float*)work;\n";
+    w_.begin_share(tile, t_.items());
+    out << "const int m=m0+e/" << t_.pixels() << ",c2=y0+e/" << t_.px << '%' << t_.py << ",c3=x0+e%" << t_.px << ";\n";
     bool is_conditional = false;
     const auto cut = [&](std::string_view coordinate, std::int64_t extent, std::int64_t by) {
       if (extent % by == 0) return;

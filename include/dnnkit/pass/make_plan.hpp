@@ -17,6 +17,7 @@
 #include "dnnkit/pass/recipe_builder.hpp"
 #include "dnnkit/pass/schedule.hpp"
 #include "dnnkit/pass/structural_equality.hpp"
+#include "dnnkit/plan/image_place.hpp"
 #include "dnnkit/plan/plan.hpp"
 #include "dnnkit/plan/plan_memory.hpp"
 
@@ -72,6 +73,7 @@ class plan_maker {
     p_.polynomials = g_.symbols.polynomials;
     p_.is_static = p_.symbols.empty();
     if (p_.is_static) place_buffers();
+    share_images(p_.buffers);
     if (notes.wanted()) notes.log().buffer_of = buffer_of_;
     return static_cast<plan_draft&&>(p_);
   }
@@ -116,6 +118,8 @@ class plan_maker {
       b.name = g_.output_names[port];
     } else if (!b.layout.part.empty()) {
       b.where = storage::tiles;
+    } else if (b.layout.texel_row != 0) {
+      b.where = storage::image;
     }
     if (b.layout.within != none) b.layout.within = buffer_for(b.layout.within);
     const bool as_it_is = b.layout.part.empty() && !has_border(b.layout);

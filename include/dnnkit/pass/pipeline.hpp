@@ -25,6 +25,7 @@
 #include "dnnkit/pass/break_long_views.hpp"
 #include "dnnkit/pass/byte_functions.hpp"
 #include "dnnkit/pass/check_extents.hpp"
+#include "dnnkit/pass/choose_images.hpp"
 #include "dnnkit/pass/choose_kernels.hpp"
 #include "dnnkit/pass/expand_composites.hpp"
 #include "dnnkit/pass/expand_powers.hpp"
@@ -312,6 +313,7 @@ using pipeline_with_rules =
              passes::select_layouts,  // whose subject is what kernels hand to each other
              passes::place_parts,     // of which it sees who writes and reads parts, and in what order
              passes::join_stages,     // which asks families of kernels about recipes, and these have layouts
+             passes::choose_images,   // which asks kernels whether they can write them
              passes::make_plan,
              passes::choose_kernels>;  // whose subject is the plan's recipes
 using default_pipeline = pipeline_with_rules<>;

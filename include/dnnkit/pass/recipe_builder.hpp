@@ -89,6 +89,7 @@ class recipe_builder : public operand_sink {
     l.whole = m == index_maps::identity && layout.within == none;
     l.bordered = keeps_borders(m, layout);
     if (!layout.part.empty()) l.reach = store(reach_of(input));
+    l.texel_row = layout.texel_row;
     for (std::size_t i = 0; i < layout.before.size(); ++i) {
       l.before[i] = layout.before[i];
       l.after[i] = layout.after[i];
@@ -123,6 +124,7 @@ class recipe_builder : public operand_sink {
     if (maps.apply(m, w) != index_maps::identity) return refuse(fusion_reason::no_view);
     r.axes = store(w);
     r.offset = local(w.offset);
+    r.texel_row = layouts_[static_cast<std::size_t>(v)].texel_row;
     outputs_.push_back(r);
   }
 

@@ -82,6 +82,7 @@ class recipe_sharing {
                   return x.operand == y.operand && x.type == y.type && x.rank == y.rank && x.offset == y.offset &&
                          x.setup == y.setup && x.whole == y.whole && x.bordered == y.bordered &&
                          x.external == y.external && x.before == y.before && x.after == y.after &&
+                         x.texel_row == y.texel_row &&
                          same_axes(x.axes, y.axes) && same_reaches(x.reach, y.reach) &&
                          same(p_.movement, x.movement, y.movement, [&](const movement_step& m, const movement_step& o) {
                            return m.op.id == o.op.id && same_attributes(m.attributes, o.attributes) &&
@@ -90,7 +91,7 @@ class recipe_sharing {
                 }) &&
            same(p_.outputs, a.outputs, b.outputs, [&](const recipe_output& x, const recipe_output& y) {
              return x.value.from == y.value.from && x.value.index == y.value.index && x.operand == y.operand &&
-                    x.type == y.type && x.offset == y.offset && same_axes(x.axes, y.axes);
+                    x.type == y.type && x.offset == y.offset && x.texel_row == y.texel_row && same_axes(x.axes, y.axes);
            });
   }
 

@@ -125,7 +125,7 @@ class structural_equality {
   // Of values that have equal extents: what lies inside others has the strides of those.
   constexpr bool same_layout(const buffer_layout& a, const buffer_layout& b) const {
     if (a.order.count != b.order.count || a.part.count != b.part.count) return false;
-    if ((a.within == none) != (b.within == none)) return false;
+    if ((a.within == none) != (b.within == none) || a.texel_row != b.texel_row) return false;
     if (a.within != none && !(g_.values.items[a.within].type.dims == g_.values.items[b.within].type.dims)) return false;
     for (std::size_t i = 0; i < a.part.count; ++i)
       if (a.part.items[i] != b.part.items[i]) return false;

@@ -206,7 +206,7 @@ class log_writer {
   // Does a kernel of a run store it for others alone, or a stage all of it for the next one?
   constexpr bool is_intermediate(value_id v) const {
     const std::int32_t b = s_.log.buffer_of.items[v];
-    return b != none && (p_.buffers.items[b].where == storage::arena || is_handed_whole(v));
+    return b != none && (is_between_kernels(p_.buffers.items[b].where) || is_handed_whole(v));
   }
   // Does a stage store all of it in memory of its kernel?
   constexpr bool is_handed_whole(value_id v) const {

@@ -25,8 +25,12 @@ enum class storage : std::uint8_t {
   weight,    // in the weight file, row-major
   constant,  // `data` in the plan's constants
   setup,     // computed when a session is made, kept with the packed weights
-  tiles      // what a stage hands to a later one of the same kernel: a tile of it, each worker's own
+  tiles,     // what a stage hands to a later one of the same kernel: a tile of it, each worker's own
+  image      // in the device's image number `offset`, which others have when this one is not alive
 };
+
+// What kernels of a run hand to each other.
+constexpr bool is_between_kernels(storage s) { return s == storage::arena || s == storage::image; }
 
 // Where logical coordinates lie: dimensions in storage order, each with room for a border on both sides.
 struct buffer_layout {
@@ -39,6 +43,9 @@ struct buffer_layout {
   // lies in none itself, and the elements of its storage before this one's.
   std::int32_t within = none;
   std::int64_t at = 0;
+  // In an image of texels of four elements (SmartMem, section 3.3): so many elements of its storage, a multiple of
+  // four, are a row of the image, the next ones are the next row. 0: in memory as one line.
+  std::int32_t texel_row = 0;
 };
 
 struct buffer {
@@ -47,7 +54,7 @@ struct buffer {
   storage where = storage::arena;
   buffer_layout layout;
   dim elements = 0;          // including the border
-  std::int64_t offset = 0;   // bytes from the start of the arena, when all sizes are known
+  std::int64_t offset = 0;   // bytes from the start of the arena, when all sizes are known; or which image
   std::int32_t port = none;  // which graph input or output
   slice_of data;
   std::int32_t first = 0, last = 0;  // steps between which it is alive

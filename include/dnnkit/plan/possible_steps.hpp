@@ -82,7 +82,7 @@ class possible_steps {
         if (one != none) used_[static_cast<std::size_t>(one)] = true;
     };
     for (std::size_t b = 0; b < used_.size(); ++b)
-      used_[b] = plan_.buffers[b].where != storage::arena && plan_.buffers[b].where != storage::tiles;
+      used_[b] = !is_between_kernels(plan_.buffers[b].where) && plan_.buffers[b].where != storage::tiles;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       for (std::size_t k = 0; k < plan_.steps[i].guards.count; k += 2) use(plan_.numbers_of(plan_.steps[i].guards)[k]);
       if (reason_of_[i] == none)

@@ -85,6 +85,7 @@ struct recipe_load {
   // Of what an earlier stage has put into tile storage: which positions of the coordinates it is read in a tile needs,
   // one entry an axis. Such a load is a strided view.
   slice_of reach;
+  std::int32_t texel_row = 0;  // of the buffer's layout: elements of a row of the image that it is, 0 for none
 };
 
 struct recipe_constant {
@@ -104,6 +105,7 @@ struct recipe_output {
   dtype type = dtype::f32;
   slice_of axes;  // the view to store through, in the iteration space
   local_extent offset = 0;
+  std::int32_t texel_row = 0;  // as that of a load
 };
 
 struct recipe {

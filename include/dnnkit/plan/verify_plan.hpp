@@ -42,6 +42,7 @@ class plan_check {
       note_lifetimes(s, number++);
     }
     if (p_.is_static) check_arena();
+    check_images();
     for (std::int32_t b : p_.results)
       if (p_.buffers[at(b)].where != storage::output) fail("an output of the graph is not the caller's buffer");
     return error_;
@@ -282,9 +283,27 @@ class plan_check {
       const std::int32_t b = guards[k];
       const buffer& x = p_.buffers[at(b)];
       if (x.type.type != dtype::boolean || value(x.elements) != 1) fail("a guard that is not one boolean");
-      if (x.where == storage::arena && (first_[at(b)] < 0 || first_[at(b)] >= now))
+      if (is_between_kernels(x.where) && (first_[at(b)] < 0 || first_[at(b)] >= now))
         fail("a guard that is not known yet");
       last_[at(b)] = now;
+    }
+  }
+  // Of those alive at a time each has an image, of the whole of its elements.
+  void check_images() {
+    for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
+      const buffer& a = p_.buffers[i];
+      const std::int64_t row = a.layout.texel_row;
+      if (row != 0 && (row < 0 || row % 4 != 0 || !a.elements.is_known() || value(a.elements) % row != 0 ||
+                       a.layout.within != none || !a.layout.part.empty()))
+        fail("an image whose rows are no texels of all its elements");
+      if ((a.where == storage::image) != (row != 0 && is_between_kernels(a.where)))
+        fail("an image without rows, or rows of what is no image");
+      if (a.where != storage::image) continue;
+      if (first_[i] < 0) fail("a buffer that no step uses");
+      for (std::size_t j = 0; j < i; ++j)
+        if (const buffer& b = p_.buffers[j]; b.where == storage::image && a.offset == b.offset &&
+                                             (a.type.type != b.type.type || (last_[i] >= first_[j] && last_[j] >= first_[i])))
+          fail("values in one image at a time");
     }
   }
   void check_arena() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/plan/image_place.hpp"
 #include "dnnkit/plan/placement.hpp"
 #include "dnnkit/plan/possible_steps.hpp"
 #include "dnnkit/runtime/buffer_sizes.hpp"
@@ -82,7 +83,8 @@ class cl_bound {
 
   bool is_bound() const noexcept { return is_bound_; }
   std::span<const std::int64_t> values() const noexcept { return values_; }
-  std::size_t arena_bytes() const noexcept { return arena_.bytes; }
+  // Of what kernels hand to each other.
+  std::size_t arena_bytes() const noexcept { return arena_.bytes + image_bytes_; }
   const std::vector<cl_command>& commands() const noexcept { return commands_; }
   cl_line& line() noexcept { return *line_; }
   const cl_line& line() const noexcept { return *line_; }
@@ -176,8 +178,16 @@ class cl_bound {
     need(arena_, arena_bytes, "the arena", false);
     std::vector<cl_mem> fresh;
     for (const auto& [room, replacement] : larger) fresh.push_back(replacement.memory.get());
+    std::vector<cl_handle<cl_mem>> images;
+    if (images_.empty())
+      plan::for_each_image(plan_.buffers, [&](std::size_t, dtype type, plan::image_size size) {
+        images.push_back(weights_->device().make_image(size, type, "values between kernels"));
+        fresh.push_back(images.back().get());
+        image_bytes_ += static_cast<std::size_t>(4 * size.texels()) * size_of(type);
+      });
     if (!fresh.empty()) reserve(fresh);
     for (auto& [room, replacement] : larger) *room = std::move(replacement);
+    if (!images.empty()) images_ = std::move(images);
     return true;
   }
   cl_room make_room(std::size_t bytes, const std::string& what, bool is_pinned) const {
@@ -207,6 +217,7 @@ class cl_bound {
   cl_operand operand(std::size_t b, const placement& placed) const {
     const buffer& x = plan_.buffers[b];
     if (x.where == storage::tiles) return {};  // work-groups have tiles
+    if (x.where == storage::image) return {images_[static_cast<std::size_t>(x.offset)].get(), 0, true};
     if (is_port(x)) return {ports_[number_of_port(x)].memory.get(), 0};
     if (x.where != storage::arena) return {weights_->data(b), 0};
     return {arena_.memory.get(),
@@ -275,6 +286,8 @@ class cl_bound {
   cl_handover handover_;
   std::vector<cl_launch> launches_;  // by step
   cl_room arena_;
+  std::vector<cl_handle<cl_mem>> images_;
+  std::size_t image_bytes_ = 0;
   std::vector<cl_room> ports_;  // of the inputs in order, then of the outputs
   std::vector<std::int64_t> values_;
   std::vector<cl_command> commands_;

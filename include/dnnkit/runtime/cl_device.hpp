@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/plan/image_place.hpp"
 #include "dnnkit/runtime/cl_cache.hpp"
 
 namespace dnnkit {
@@ -247,6 +248,19 @@ class cl_device {
         "making a buffer of " + std::to_string(bytes) + " bytes for " + what, [&](cl_int* status) {
           return clCreateBuffer(context(), CL_MEM_READ_WRITE | flags, bytes < least ? least : bytes, nullptr, status);
         });
+  }
+  // Of texels of four numbers.
+  cl_handle<cl_mem> make_image(plan::image_size size, dtype type, const std::string& what) const {
+    const cl_image_format format{CL_RGBA, static_cast<cl_channel_type>(type == dtype::f16 ? CL_HALF_FLOAT : CL_FLOAT)};
+    cl_image_desc image{};
+    image.image_type = CL_MEM_OBJECT_IMAGE2D;
+    image.image_width = static_cast<std::size_t>(size.width);
+    image.image_height = static_cast<std::size_t>(size.height);
+    return detail::cl_created("making an image of " + std::to_string(size.width) + " x " + std::to_string(size.height) +
+                                  " texels for " + what + " on OpenCL device '" + name() + "'",
+                              [&](cl_int* status) {
+                                return clCreateImage(context(), CL_MEM_READ_WRITE, &format, &image, nullptr, status);
+                              });
   }
 
  private:

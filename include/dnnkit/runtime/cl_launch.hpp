@@ -16,10 +16,11 @@
 
 namespace dnnkit::detail {
 
-// Where an operand lies: in which buffer of the device, and how many elements behind its beginning.
+// Where an operand lies: in which buffer of the device, and how many elements behind its beginning; or in which image.
 struct cl_operand {
   cl_mem memory = nullptr;
   cl_uint first = 0;
+  bool is_image = false;
 };
 
 class cl_launch {
@@ -43,7 +44,8 @@ class cl_launch {
     cl_uint i = 0;
     for (const cl_operand& o : operands) {
       cl_check(clSetKernelArg(kernel_.get(), i++, sizeof o.memory, &o.memory), "giving " + step_ + " a buffer");
-      cl_check(clSetKernelArg(kernel_.get(), i++, sizeof o.first, &o.first), "giving " + step_ + " a number");
+      if (!o.is_image)
+        cl_check(clSetKernelArg(kernel_.get(), i++, sizeof o.first, &o.first), "giving " + step_ + " a number");
     }
     for (const std::int64_t e : extents) {
       const auto extent = static_cast<cl_int>(e);

@@ -17,7 +17,7 @@
 
 namespace dnnkit {
 
-template <> struct backend<targets::opencl> {
+template <class Memory> struct backend<targets::opencl_in<Memory>> {
   using weights = cl_weights;
   using execution = cl_execution;
   using device = cl_device;
