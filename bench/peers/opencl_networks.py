@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Networks of the zoo through OpenCL on an NVIDIA GPU, beside PyTorch on it: one JSON object a line, then a table.
 
-Programs are those of `dnnkit build --target opencl`, in FOLDER/NAME/program_opencl. Each is given the zoo's weights and
+Programs are those of `dnnkit build --target opencl`, in FOLDER/NAME/program_opencl, and where it is there
+program_opencl_images, of --target opencl_images. Each is given the zoo's weights and
 inputs, and its outputs are compared with ONNX Runtime's. Times are of batch 1 in 32-bit floats: of a program the median
 of 200 runs, each with its input copied to the device and its output back; of PyTorch medians of 50 calls without TF32,
 by CUDA events with inputs and outputs on the device, and, as `copied`, by the clock of a call with both in pinned
@@ -36,20 +37,26 @@ KINDS = {"eager": None, "inductor": "default", "graphs": "reduce-overhead"}
 
 
 def ours(name, folder, device):
-    """Deviation and milliseconds of the program, and the model's path and inputs."""
+    """Deviation and milliseconds of the programs, and the model's path and inputs."""
     path = materialize(ROOT / f"tests/zoo/{name}.onnx", folder / name)
     session = runtime_of(path)
     values = feed(name, session, {})
-    command = [folder / name / "program_opencl", "--device", device, "--weights", path]
+    words = ["--device", device, "--weights", path]
     for x, value in values.items():
         np.save(folder / name / file_name(x), value)
-        command += ["--input", f"{x}={folder / name / file_name(x)}"]
-    output = folder / name / "outputs"
-    status, text, _, _ = call([*command, "--output", output], 600)
-    if status:
-        raise RuntimeError(last_line(text) or f"exit status {status}")
-    deviation = compare(session.run(None, values), output, session)[1]
-    return {"deviation": deviation, "dnnkit_ms": milliseconds_of_program(command, RUNS)}, path, values
+        words += ["--input", f"{x}={folder / name / file_name(x)}"]
+    expected, output = session.run(None, values), folder / name / "outputs"
+    measured = {"deviation": 0}
+    for key, program in (("dnnkit_ms", "program_opencl"), ("images_ms", "program_opencl_images")):
+        command = [folder / name / program, *words]
+        if key == "images_ms" and not command[0].exists():
+            continue
+        status, text, _, _ = call([*command, "--output", output], 600)
+        if status:
+            raise RuntimeError(last_line(text) or f"exit status {status}")
+        measured["deviation"] = max(measured["deviation"], compare(expected, output, session)[1])
+        measured[key] = milliseconds_of_program(command, RUNS)
+    return measured, path, values
 
 
 def module_of(name, path, values):
@@ -136,7 +143,8 @@ def peers(name, path, values, half):
 
 
 def print_table(results):
-    labels = [*KINDS, "graphs_copied", *(f"{k}_half" for k in KINDS if any(f"{k}_half_ms" in r for r in results))]
+    images = ["images"] if any("images_ms" in r for r in results) else []
+    labels = [*images, *KINDS, "graphs_copied", *(f"{k}_half" for k in KINDS if any(f"{k}_half_ms" in r for r in results))]
     cell = lambda r, key: f"{r[key]:.3f}" if key in r else ""
     share = lambda r, key: r["dnnkit_ms"] / r[key] if key in r else None
     kept = ("graphs_ms", "graphs_copied_ms")

@@ -125,16 +125,17 @@ void name_scalar_kernels(const plan::plan_draft& plan, const cxxopts::ParseResul
   std::cerr << text;
 }
 
-// What --target says. Raises dnnkit::error for another word, and beside opencl for options that are about the
+// What --target says. Raises dnnkit::error for another word, and beside those of OpenCL for options that are about the
 // processor's kernels.
 onnx::program_target target_of(const cxxopts::ParseResult& arguments) {
   const std::string name = arguments["target"].as<std::string>();
   if (name == "cpu") return onnx::program_target::cpu;
-  if (name != "opencl") throw error("is no target of programs", "--target", "cpu or opencl", name);
+  if (name != "opencl" && name != "opencl_images")
+    throw error("is no target of programs", "--target", "cpu, opencl or opencl_images", name);
   for (const char* option : {"isa", "kernel-parts", "most-scalar"})
     if (arguments.count(option) != 0)
-      throw error("is for the target cpu", fmt::format("--{}", option), {}, "--target opencl");
-  return onnx::program_target::opencl;
+      throw error("is for the target cpu", fmt::format("--{}", option), {}, "--target " + name);
+  return name == "opencl" ? onnx::program_target::opencl : onnx::program_target::opencl_images;
 }
 
 // Raises `refused` with all that no kernels for OpenCL can be made of, where there is anything.
@@ -158,7 +159,9 @@ int build(int argc, char** argv) {
       "with --target opencl --device and --devices in place of --threads, and --help to explain them. The compiler is "
       "the one that the environment variable CXX names, else c++.");
   options.add_options()("o,output", "the program", cxxopts::value<std::string>())(
-      "target", "what the program runs on: cpu; or opencl, a device that it chooses when it starts, linked with OpenCL",
+      "target",
+      "what the program runs on: cpu; or opencl, a device that it chooses when it starts, linked with OpenCL; or "
+      "opencl_images, the same with values in the device's images",
       cxxopts::value<std::string>()->default_value("cpu"))(
       "include", "folder of the library's headers, by default those beside this program",
       cxxopts::value<std::string>())(
@@ -194,7 +197,7 @@ int build(int argc, char** argv) {
   if (!program.has_filename() || is_directory(program))
     throw error("is a folder", "--output", "a file", program.string());
   const onnx::program_target target = target_of(*arguments);
-  const bool on_opencl = target == onnx::program_target::opencl;
+  const bool on_opencl = target != onnx::program_target::cpu;
   std::vector<std::string> isas;
   if (arguments->count("isa") != 0)
     for (const instruction_set& set : sets_named((*arguments)["isa"].as<std::string>())) isas.emplace_back(set.name);

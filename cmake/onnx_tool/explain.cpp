@@ -9,11 +9,13 @@
 
 #include <iostream>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
+#include "cmake/onnx_tool/opencl_kernels.hpp"
 #include "cmake/onnx_tool/plan_options.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/walk.hpp"
@@ -73,15 +75,26 @@ int explain(int argc, char** argv) {
   add_input_option(options);
   add_plan_options(options);
   options.add_options()("counts", "only the operators by kind")("tensors", "only the symbols and tensors")(
-      "json", "kernels, decisions and totals as one JSON object");
+      "json", "kernels, decisions and totals as one JSON object")(
+      "texts", "only the kernels that a program of `dnnkit build --target` opencl, or opencl_images, has: in OpenCL C",
+      cxxopts::value<std::string>());
   const auto arguments = parse(options, argc, argv);
   if (!arguments) return 0;
-  for (const char* part : {"counts", "tensors"})
+  for (const char* part : {"counts", "tensors", "texts"})
     if (arguments->count("json") != 0 && arguments->count(part) != 0)
       throw error("is a part of the text, which --json replaces", fmt::format("--{}", part));
   const plan_options by = plan_options_of(*arguments);  // before anything is printed
+  const std::string texts = arguments->count("texts") != 0 ? (*arguments)["texts"].as<std::string>() : "opencl";
+  if (texts != "opencl" && texts != "opencl_images")
+    throw error("is no target whose kernels are texts", "--texts", "opencl or opencl_images", texts);
   const model m = load_supported(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
+  if (arguments->count("texts") != 0) {
+    refuse_uncompilable(m);
+    std::cout << printable(texts_for_opencl(with_names_for_logs(g), by.left_out, texts == "opencl_images"),
+                           line_feeds::kept);
+    return 0;
+  }
   if (arguments->count("json") != 0) {
     const plan::plan_draft plan = logged_plan(m, by);
     std::cout << explain_json(view_of(plan));

@@ -71,7 +71,8 @@ TEST_CASE("convolutions: windows, one tap, depthwise, groups, and pixels that ar
   const auto chain = [](std::int64_t size) {
     return [size](dk::builder& g) {
       const tensor x = g.input("x", f32, {1, 16, size, size});
-      const tensor a = dk::relu(dk::conv(x, g.weight("a", {32, 16, 3, 3}), g.weight("n", {32}), {.pads = {1, 1, 1, 1}}));
+      const tensor a =
+          dk::relu(dk::conv(x, g.weight("a", {32, 16, 3, 3}), g.weight("n", {32}), {.pads = {1, 1, 1, 1}}));
       const tensor b = dk::silu(dk::conv(a, g.weight("b", {48, 32, 1, 1})));
       const tensor c = dk::conv(b, g.weight("c", {48, 1, 3, 3}), {.pads = {1, 1, 1, 1}, .group = 48}) + b;
       g.output("y", dk::conv(c, g.weight("d", {24, 12, 3, 3}), {.strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 4}));

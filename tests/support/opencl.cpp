@@ -86,9 +86,9 @@ dk::plan::plan_draft plan_of_images(const dk::graph& g) {
   return dk::default_pipeline::run<dk::targets::opencl_in<dk::images>>(g).plan;
 }
 std::size_t values_in_images(const dk::plan::plan_draft& plan) {
-  return static_cast<std::size_t>(std::count_if(plan.buffers.begin(), plan.buffers.end(), [](const dk::plan::buffer& b) {
-    return b.where == dk::plan::storage::image;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(plan.buffers.begin(), plan.buffers.end(),
+                    [](const dk::plan::buffer& b) { return b.where == dk::plan::storage::image; }));
 }
 
 std::vector<std::byte> bytes_of(const dk::host_tensor& t) {

@@ -156,12 +156,12 @@ def main():
     parser.add_argument("--no-time", action="store_true", help="compare results only")
     parser.add_argument("--reuse", action="store_true", help="run the programs that were compiled before")
     parser.add_argument("--plan", action="store_true", help="read, check and plan only: no weights, no compiler")
-    parser.add_argument("--target", choices=["cpu", "opencl"], default="cpu", help="what the programs run on")
-    parser.add_argument("--device", help="for --target opencl: the device, by its number or a part of its name")
+    parser.add_argument("--target", choices=["cpu", "opencl", "opencl_images"], default="cpu", help="what the programs run on")
+    parser.add_argument("--device", help="for the targets of OpenCL: the device, by its number or a part of its name")
     parser.add_argument("names", nargs="*", help="graphs; all of the folder when none is named")
     a = parser.parse_args()
     if a.device and a.target == "cpu":
-        parser.error("--device is for --target opencl")
+        parser.error("--device is for the targets of OpenCL")
     names = a.names or sorted(p.stem for p in a.graphs.glob("*.onnx"))
     failures = 0
     for name in names:

@@ -128,7 +128,8 @@ template <class Set> class lines_of_product {
 
   constexpr void store() {
     w_.begin_share(lines_ * few_, group);
-    w_.out << "const int line=e%" << lines_ << ',' << (few_rows_ ? 'm' : 'n') << "=e/" << lines_ << ',' << (few_rows_ ? 'n' : 'm') << "=first+line;\n";
+    w_.out << "const int line=e%" << lines_ << ',' << (few_rows_ ? 'm' : 'n') << "=e/" << lines_ << ','
+           << (few_rows_ ? 'n' : 'm') << "=first+line;\n";
     if (many_ % lines_ != 0) w_.out << "if(" << (few_rows_ ? 'n' : 'm') << '<' << many_ << ")";
     w_.out << "{\n";
     const expression sum = expression::statement(element_kind::real, &w_.out, "sums[", (few_rows_ ? "m*" : "n*"),

@@ -169,7 +169,8 @@ template <class Set> class recipe_writer {
     has_lanes_ = writes_texels();
     if (has_lanes_) work.known /= 4;
     begin(work);
-    out << (has_lanes_ ? "const int four" : "int i") << "=get_global_id(0);\nif(" << (has_lanes_ ? "four" : "i") << ">=";
+    out << (has_lanes_ ? "const int four" : "int i") << "=get_global_id(0);\nif(" << (has_lanes_ ? "four" : "i")
+        << ">=";
     product(work);
     out << ")return;\n";
     if (has_lanes_) out << "dnnkit_unroll(lane,4){\nint i=four*4+lane;\n";
@@ -204,8 +205,16 @@ template <class Set> class recipe_writer {
 
   // Coordinates PREFIX0 ... of element i in row-major order, i being used up; of the dimensions that are `chosen` only.
   constexpr void coordinates(char prefix, std::span<const local_extent> extents, auto chosen) {
-    for (std::size_t d = extents.size(); d-- > 0;)
-      if (chosen(d)) out << "const int " << prefix << d << "=i%" << extents[d] << ";i/=" << extents[d] << ";\n";
+    std::size_t outermost = 0;
+    while (outermost < extents.size() && (!chosen(outermost) || extents[outermost] == 1)) ++outermost;
+    for (std::size_t d = extents.size(); d-- > 0;) {
+      if (!chosen(d)) continue;
+      out << "const int " << prefix << d << '=';
+      if (extents[d] == 1) out << 0;
+      else out << "i%" << extents[d];
+      if (d > outermost && !(extents[d] == 1)) out << ";i/=" << extents[d];
+      out << ";\n";
+    }
   }
   constexpr void coordinates(char prefix, std::span<const local_extent> extents) {
     coordinates(prefix, extents, [](std::size_t) { return true; });
@@ -219,8 +228,7 @@ template <class Set> class recipe_writer {
   }
   // "8+c0/4*32+c0%4": where in its operand the element at these coordinates of a view lies
   constexpr void place(slice_of axes, local_extent offset, const indices& at) {
-    out << offset;
-    steps_along(axes, at, [](const view_axis& a) { return a.stride; });
+    sum_along(axes, offset, at, [](const view_axis& a) { return a.stride; });
   }
   // The same in an image whose rows have so many elements: "4*c1+c2,c0", the element of the row and the row.
   constexpr void place_in_image(slice_of axes, local_extent offset, const indices& at, std::int64_t row) {
@@ -232,10 +240,11 @@ template <class Set> class recipe_writer {
       out << ")/" << row;
       return;
     }
-    out << offset.value() % row;
-    steps_along(axes, at, [&](const view_axis& a) { return a.stride.value() % row == 0 ? 0 : a.stride.value(); });
-    out << ',' << offset.value() / row;
-    steps_along(axes, at, [&](const view_axis& a) { return a.stride.value() % row == 0 ? a.stride.value() / row : 0; });
+    sum_along(axes, offset.value() % row, at,
+              [&](const view_axis& a) { return a.stride.value() % row == 0 ? 0 : a.stride.value(); });
+    out << ',';
+    sum_along(axes, offset.value() / row, at,
+              [&](const view_axis& a) { return a.stride.value() % row == 0 ? a.stride.value() / row : 0; });
   }
   // The element that a load reads there: "p2[...]", numbers of 16 bits as those of 32.
   constexpr void element(const recipe_load& l, const indices& at) {
@@ -329,19 +338,24 @@ template <class Set> class recipe_writer {
     }
     return last < row;
   }
-  // "+c0/4*32+c0%4": what the axes of a view make of coordinates, by the strides that they have for this.
-  constexpr void steps_along(slice_of axes, const indices& at, auto stride_of) {
+  // "8+c0/4*32+c0%4": what the axes of a view make of coordinates, by the strides that they have for this.
+  constexpr void sum_along(slice_of axes, local_extent first, const indices& at, auto stride_of) {
     const auto list = plan.axes_of(axes);
+    bool is_empty = first == 0;
+    if (!is_empty) out << first;
     for (std::size_t i = 0; i < list.size(); ++i) {
       const local_extent stride = stride_of(list[i]);
       if (stride == 0) continue;
-      out << '+' << at[static_cast<std::size_t>(list[i].of)];
+      out << (is_empty ? "" : "+");
+      is_empty = false;
+      out << at[static_cast<std::size_t>(list[i].of)];
       // Of the dimension, one of this axis spans all that is inside of it.
       for (std::size_t j = i + 1; j < list.size() && list[j].of == list[i].of; ++j)
         if (!(list[j].size == 1)) out << '/' << list[j].size;
       if (i > 0 && list[i - 1].of == list[i].of) out << '%' << list[i].size;
       if (!(stride == 1)) out << '*' << stride;
     }
+    if (is_empty) out << 0;
   }
   // The first step that the kernel is for, if there is one. (g++ compares no address in a plan that is a constant with
   // null under its sanitizers.)

@@ -66,8 +66,6 @@ template <> struct opencl_in<buffers> {
 };
 
 // The same with values in images: dk::compile<model, dk::targets::opencl_in<dk::images>>.
-template <class Images> struct opencl_in : opencl_in<buffers> {
-  using images = Images;
-};
+template <class Images> struct opencl_in : opencl_in<buffers> { using images = Images; };
 
 }  // namespace dnnkit::targets

@@ -81,7 +81,8 @@ template <class Images> class image_chooser {
       if (!b.elements.is_known()) object(number, "its extents are not known");
       else if (texel_row_of(b.type.dims, Images::side) == 0) object(number, "its rows are no texels of four");
       for (std::size_t d = 0; d < b.layout.order.size(); ++d)
-        if (b.layout.order[d] != d || b.layout.before[d] + b.layout.after[d] != 0) object(number, "it is not row-major");
+        if (b.layout.order[d] != d || b.layout.before[d] + b.layout.after[d] != 0)
+          object(number, "it is not row-major");
     }
   }
   constexpr void look_at_writers(const plan_view& plan, table_view<plan::step> steps,

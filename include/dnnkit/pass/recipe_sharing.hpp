@@ -82,8 +82,7 @@ class recipe_sharing {
                   return x.operand == y.operand && x.type == y.type && x.rank == y.rank && x.offset == y.offset &&
                          x.setup == y.setup && x.whole == y.whole && x.bordered == y.bordered &&
                          x.external == y.external && x.before == y.before && x.after == y.after &&
-                         x.texel_row == y.texel_row &&
-                         same_axes(x.axes, y.axes) && same_reaches(x.reach, y.reach) &&
+                         x.texel_row == y.texel_row && same_axes(x.axes, y.axes) && same_reaches(x.reach, y.reach) &&
                          same(p_.movement, x.movement, y.movement, [&](const movement_step& m, const movement_step& o) {
                            return m.op.id == o.op.id && same_attributes(m.attributes, o.attributes) &&
                                   same_extents(m.in_shape, o.in_shape) && same_extents(m.out_shape, o.out_shape);

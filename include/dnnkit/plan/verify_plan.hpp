@@ -301,8 +301,9 @@ class plan_check {
       if (a.where != storage::image) continue;
       if (first_[i] < 0) fail("a buffer that no step uses");
       for (std::size_t j = 0; j < i; ++j)
-        if (const buffer& b = p_.buffers[j]; b.where == storage::image && a.offset == b.offset &&
-                                             (a.type.type != b.type.type || (last_[i] >= first_[j] && last_[j] >= first_[i])))
+        if (const buffer& b = p_.buffers[j];
+            b.where == storage::image && a.offset == b.offset &&
+            (a.type.type != b.type.type || (last_[i] >= first_[j] && last_[j] >= first_[i])))
           fail("values in one image at a time");
     }
   }

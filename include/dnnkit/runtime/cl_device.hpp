@@ -256,11 +256,10 @@ class cl_device {
     image.image_type = CL_MEM_OBJECT_IMAGE2D;
     image.image_width = static_cast<std::size_t>(size.width);
     image.image_height = static_cast<std::size_t>(size.height);
-    return detail::cl_created("making an image of " + std::to_string(size.width) + " x " + std::to_string(size.height) +
-                                  " texels for " + what + " on OpenCL device '" + name() + "'",
-                              [&](cl_int* status) {
-                                return clCreateImage(context(), CL_MEM_READ_WRITE, &format, &image, nullptr, status);
-                              });
+    return detail::cl_created(
+        "making an image of " + std::to_string(size.width) + " x " + std::to_string(size.height) + " texels for " +
+            what + " on OpenCL device '" + name() + "'",
+        [&](cl_int* status) { return clCreateImage(context(), CL_MEM_READ_WRITE, &format, &image, nullptr, status); });
   }
 
  private:
