@@ -264,7 +264,9 @@ float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }
 float dnnkit_weight(float score, float largest) { return exp2((score - largest) * 0x1.715476p+0f); }
 float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
-float4 dnnkit_texel(read_only image2d_t from, int element, int row) { return read_imagef(from, (int2)(element >> 2, row)); }
+float4 dnnkit_texel(read_only image2d_t from, int element, int row) {
+  return read_imagef(from, (int2)(element >> 2, row));
+}
 float dnnkit_element(read_only image2d_t from, int element, int row) {
   const float4 texel = dnnkit_texel(from, element, row);
   return element & 2 ? (element & 1 ? texel.w : texel.z) : (element & 1 ? texel.y : texel.x);
