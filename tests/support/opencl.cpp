@@ -34,11 +34,25 @@ struct given_tiles {
   const dk::opencl::product_tile* product = nullptr;
 };
 
+// The target with a device whose launches cost so much that stages gain by being joined.
+constexpr dk::gpu_facts slow_launches{.launch = 1e4, .gap = 5e3};
+struct eager_target : dk::targets::opencl {
+  struct joins {
+    static constexpr const dk::gpu_facts& facts = slow_launches;
+    static constexpr auto families = dk::targets::opencl::joins::families;
+  };
+};
+
+dk::plan::plan_draft plan_of(const dk::graph& g, const opencl_planning& how) {
+  if (how.eager) return dk::default_pipeline::run<eager_target>(g, {}, how.left_out).plan;
+  return dk::default_pipeline::run<dk::targets::opencl>(g, {}, how.left_out).plan;
+}
+
 // The kernels of a graph.
 class opencl_network {
  public:
-  explicit opencl_network(const dk::graph& g, const given_tiles& given = {})
-      : plan_(dk::default_pipeline::run<dk::targets::opencl>(g).plan) {
+  explicit opencl_network(const dk::graph& g, const opencl_planning& how = {}, const given_tiles& given = {})
+      : plan_(plan_of(g, how)) {
     for (std::size_t r = 0; r < plan_.recipes.size(); ++r) {
       std::string& source = sources_.emplace_back(1 << 20, '\0');
       dk::opencl::source_writer out(source.data(), source.size());
@@ -201,14 +215,21 @@ std::vector<dk::host_tensor> opencl_outputs(const dk::graph& g, const std::vecto
   return outputs;
 }
 
-std::string opencl_refusal(const dk::graph& g) { return opencl_network(g).refusal(); }
+std::string opencl_refusal(const dk::graph& g, const opencl_planning& how) { return opencl_network(g, how).refusal(); }
+std::size_t opencl_joined(const dk::graph& g) {
+  std::size_t kernels = 0;
+  for (const dk::plan::recipe& r : plan_of(g, {.eager = true}).recipes) kernels += r.earlier.count != 0;
+  return kernels;
+}
 
-std::string opencl_error(const dk::graph& g, std::uint64_t seed) { return error_of(opencl_network(g), g, seed); }
+std::string opencl_error(const dk::graph& g, std::uint64_t seed, const opencl_planning& how) {
+  return error_of(opencl_network(g, how), g, seed);
+}
 std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::attention_tile& tile) {
-  return error_of(opencl_network(g, {.attention = &tile}), g, seed);
+  return error_of(opencl_network(g, {}, {.attention = &tile}), g, seed);
 }
 std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::product_tile& tile) {
-  return error_of(opencl_network(g, {.product = &tile}), g, seed);
+  return error_of(opencl_network(g, {}, {.product = &tile}), g, seed);
 }
 
 }  // namespace harness
