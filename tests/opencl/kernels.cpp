@@ -11,7 +11,7 @@
 #include "dnnkit/op/builtin.hpp"
 #include "tests/support/harness.hpp"
 #include "tests/support/opencl.hpp"
-#include "tests/support/random_graph.hpp"
+#include "tests/support/random_source.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
@@ -318,25 +318,6 @@ TEST_CASE("branches: chosen by an input, by what the device computes, one in ano
         g.output("condition", computed);
       },
       8);
-}
-
-TEST_CASE("random graphs, of those that have kernels") {
-  int run = 0, with_symbols = 0, with_branches = 0;
-  for (const std::uint64_t seed : harness::seeds(1000, 40)) {
-    CAPTURE(seed);
-    const dk::graph g = graph_of([&](dk::builder& b) {
-      random_graph(b, seed, {.most_operators = 6, .symbols = seed % 2 == 1, .branches = seed % 4 >= 2}).build();
-    });
-    if (const std::string why = harness::opencl_refusal(g); !why.empty()) {
-      CHECK_MESSAGE(why.find("OpenCL") != std::string::npos, why);
-      continue;
-    }
-    CHECK_MESSAGE(harness::opencl_error(g, seed) == "", harness::describe(g));
-    ++run;
-    if (!g.symbols.symbols.empty()) ++with_symbols;
-    if (harness::describe(g).find("If") != std::string::npos) ++with_branches;
-  }
-  MESSAGE(run << " graphs were run, " << with_symbols << " with symbols, " << with_branches << " with branches");
 }
 
 TEST_CASE("what has no kernel is refused with the operator, the kernel and the type") {

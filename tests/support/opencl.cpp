@@ -35,12 +35,28 @@ struct given_tiles {
   const dk::opencl::product_tile* product = nullptr;
 };
 
+// The target with a device whose launches cost so much that stages gain by being joined.
+constexpr dk::gpu_facts slow_launches{.launch = 1e4, .gap = 5e3};
+template <class Memory> struct eager_target : dk::targets::opencl_in<Memory> {
+  struct joins {
+    static constexpr const dk::gpu_facts& facts = slow_launches;
+    static constexpr auto families = dk::targets::opencl::joins::families;
+  };
+};
+
+template <class Memory> dk::plan::plan_draft plan_in(const dk::graph& g, const opencl_planning& how) {
+  if (how.eager) return dk::default_pipeline::run<eager_target<Memory>>(g, {}, how.left_out).plan;
+  return dk::default_pipeline::run<dk::targets::opencl_in<Memory>>(g, {}, how.left_out).plan;
+}
+dk::plan::plan_draft plan_of(const dk::graph& g, const opencl_planning& how) {
+  return how.images ? plan_in<dk::images>(g, how) : plan_in<dk::buffers>(g, how);
+}
+
 // The kernels of a graph.
 class opencl_network {
  public:
-  explicit opencl_network(const dk::graph& g, const given_tiles& given = {})
-      : opencl_network(dk::default_pipeline::run<dk::targets::opencl>(g).plan, given) {}
-  explicit opencl_network(dk::plan::plan_draft plan, const given_tiles& given = {}) : plan_(std::move(plan)) {
+  explicit opencl_network(const dk::graph& g, const opencl_planning& how = {}, const given_tiles& given = {})
+      : plan_(plan_of(g, how)) {
     for (std::size_t r = 0; r < plan_.recipes.size(); ++r) {
       std::string& source = sources_.emplace_back(1 << 20, '\0');
       dk::opencl::source_writer out(source.data(), source.size());
@@ -82,10 +98,7 @@ class opencl_network {
   std::string refusal_;
 };
 
-dk::plan::plan_draft plan_of_images(const dk::graph& g) {
-  return dk::default_pipeline::run<dk::targets::opencl_in<dk::images>>(g).plan;
-}
-std::size_t values_in_images(const dk::plan::plan_draft& plan) {
+std::size_t values_in_images(const auto& plan) {
   return static_cast<std::size_t>(
       std::count_if(plan.buffers.begin(), plan.buffers.end(),
                     [](const dk::plan::buffer& b) { return b.where == dk::plan::storage::image; }));
@@ -212,22 +225,30 @@ std::vector<dk::host_tensor> opencl_outputs(const dk::graph& g, const std::vecto
   return outputs;
 }
 
-std::string opencl_refusal(const dk::graph& g) { return opencl_network(g).refusal(); }
+std::string opencl_refusal(const dk::graph& g, const opencl_planning& how) { return opencl_network(g, how).refusal(); }
+std::size_t opencl_joined(const dk::graph& g) {
+  std::size_t kernels = 0;
+  for (const dk::plan::recipe& r : plan_of(g, {.eager = true}).recipes) kernels += r.earlier.count != 0;
+  return kernels;
+}
 
-std::size_t values_in_images(const dk::graph& g) { return values_in_images(plan_of_images(g)); }
+std::size_t values_in_images(const dk::graph& g) { return values_in_images(plan_of(g, {.images = true})); }
 
-std::string opencl_error(const dk::graph& g, std::uint64_t seed) {
-  if (const std::string wrong = error_of(opencl_network(g), g, seed); !wrong.empty()) return wrong;
-  dk::plan::plan_draft plan = plan_of_images(g);
-  if (values_in_images(plan) == 0) return {};
-  const std::string wrong = error_of(opencl_network(std::move(plan)), g, seed);
-  return wrong.empty() ? "" : "with values in images: " + wrong;
+std::string opencl_error(const dk::graph& g, std::uint64_t seed, const opencl_planning& how) {
+  const std::string wrong = error_of(opencl_network(g, how), g, seed);
+  if (!wrong.empty() || how.images) return wrong;
+  opencl_planning with_images = how;
+  with_images.images = true;
+  const opencl_network other(g, with_images);
+  if (values_in_images(other.plan()) == 0) return {};
+  const std::string wrong_there = error_of(other, g, seed);
+  return wrong_there.empty() ? "" : "with values in images: " + wrong_there;
 }
 std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::attention_tile& tile) {
-  return error_of(opencl_network(g, {.attention = &tile}), g, seed);
+  return error_of(opencl_network(g, {}, {.attention = &tile}), g, seed);
 }
 std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::product_tile& tile) {
-  return error_of(opencl_network(g, {.product = &tile}), g, seed);
+  return error_of(opencl_network(g, {}, {.product = &tile}), g, seed);
 }
 
 }  // namespace harness

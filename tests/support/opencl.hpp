@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dnnkit/graph/graph.hpp"
@@ -15,15 +17,24 @@
 
 namespace harness {
 
+// How a graph becomes a plan, if not as a network's does.
+struct opencl_planning {
+  std::span<const std::string_view> left_out{};  // passes
+  bool eager = false;                            // all stages are joined that have a kernel, whatever that gains
+  bool images = false;                           // values are in images that can be
+};
+
 // Why there are no OpenCL kernels for a graph; empty when there are.
-std::string opencl_refusal(const dnnkit::graph& g);
+std::string opencl_refusal(const dnnkit::graph& g, const opencl_planning& how = {});
+// How many of its kernels are joined stages when all are joined that can be.
+std::size_t opencl_joined(const dnnkit::graph& g);
 
 // How many values a graph has in images, where the target keeps them so.
 std::size_t values_in_images(const dnnkit::graph& g);
 
 // Empty when the graph, on random data, gives on the device what the reference evaluator says, in two runs; else what
 // is wrong, a refusal included. With values in images, too, if the graph has any that can be.
-std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed);
+std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const opencl_planning& how = {});
 // The same with attention in this tile.
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::attention_tile& tile);
 // The same with all products and convolutions that are in tiles in this tile; convolutions have stages as they choose.
