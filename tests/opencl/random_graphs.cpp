@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random graphs on an OpenCL device against the reference evaluator: as the target plans them; some of them with no pass
-// that can be left out, where kernels are many and small; and with stages joined and apart. The driver's compiler takes
-// the time: DNNKIT_SEEDS=300 some ten minutes.
+// Random graphs on an OpenCL device against the reference evaluator: as the target plans them; some with no pass that
+// can be left out, where kernels are many and small; and with stages joined and apart. The driver's compiler takes the
+// time: DNNKIT_SEEDS=300 some ten minutes.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
