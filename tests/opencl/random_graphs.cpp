@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iostream>
 #include <map>
 #include <string>
 #include <string_view>
@@ -51,6 +52,7 @@ TEST_CASE("random graphs compute on a device what the evaluator says") {
   std::map<std::string, std::size_t> refusals;
   std::size_t run = 0, with_symbols = 0, joined = 0, refused = 0;
   for (const std::uint64_t seed : seeds) {
+    std::cerr << "DNNKIT_SEED=" << seed << '\r';  // all that is seen where a kernel or the driver crashes
     const dk::graph g = graph_from(seed);
     const auto check = [&](const std::string& wrong, std::string_view how) {
       CHECK_MESSAGE(wrong.empty(), "DNNKIT_SEED=" << seed << ", " << how << ": " << wrong << "\n"
