@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Random graphs on an OpenCL device against the reference evaluator: as the target plans them, in buffers and in
-// images; with no pass that can be left out, where kernels are many and small; and with stages joined and apart.
-// DNNKIT_SEEDS=300 takes some ten minutes.
+// images; some with no pass that can be left out, where kernels are many and small; and with stages joined and apart.
+// The driver's compiler takes the time: DNNKIT_SEEDS=300 some ten minutes.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <iostream>
 #include <map>
 #include <string>
 #include <string_view>
@@ -51,6 +52,7 @@ TEST_CASE("random graphs compute on a device what the evaluator says") {
   std::map<std::string, std::size_t> refusals;
   std::size_t run = 0, with_symbols = 0, joined = 0, refused = 0, with_images = 0;
   for (const std::uint64_t seed : seeds) {
+    std::cerr << "DNNKIT_SEED=" << seed << '\r';  // all that is seen where a kernel or the driver crashes
     const dk::graph g = graph_from(seed);
     const auto check = [&](const std::string& wrong, std::string_view how) {
       CHECK_MESSAGE(wrong.empty(), "DNNKIT_SEED=" << seed << ", " << how << ": " << wrong << "\n"

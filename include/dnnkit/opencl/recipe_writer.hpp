@@ -277,7 +277,8 @@ template <class Set> class recipe_writer {
   // Stores x where an output has these coordinates, rounded to what numbers of 16 bits there are.
   constexpr void store(const recipe_output& o, const indices& at, const expression& x) {
     if (o.texel_row != 0) {
-      out << "texel" << o.operand << "[lane]=" << x << ";\nif(lane==3)dnnkit_write_texel(b" << o.operand << ",texel"
+      const expression exact = rounded(x, o.type);  // devices round towards zero what an image has no number for
+      out << "texel" << o.operand << "[lane]=" << exact << ";\nif(lane==3)dnnkit_write_texel(b" << o.operand << ",texel"
           << o.operand << ',';
       place_in_image(o.axes, o.offset, at, o.texel_row);
       out << ");\n";
