@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-# dnnkit_add_onnx(TARGET MODEL.onnx [NAME name] [EMBED] [ALLOW_LINKED_DATA] [DIM SYMBOL=NUMBER|FIRST..LAST...]
-#                 [INPUT NAME=FILE.npy...] [FEEDBACK OUTPUT=INPUT...] [KERNEL_PARTS N] [ISA name...])
+# dnnkit_add_onnx(PROGRAM MODEL.onnx [TARGET cpu|opencl] [NAME name] [EMBED] [ALLOW_LINKED_DATA]
+#                 [DIM SYMBOL=NUMBER|FIRST..LAST...] [INPUT NAME=FILE.npy...] [FEEDBACK OUTPUT=INPUT...]
+#                 [KERNEL_PARTS N] [ISA name...])
 #
-# Turns an ONNX model into a header `name.hpp` with the struct `name` when TARGET is built, and lets TARGET include it,
-# together with `name_weights.hpp`, whose function name_weights() opens the weights:
+# Turns an ONNX model into a header `name.hpp` with the struct `name` when PROGRAM, an executable or a library of the
+# project, is built, and lets PROGRAM include it, together with `name_weights.hpp`, whose function name_weights() opens the weights:
 #
 #   dnnkit_add_onnx(my_app models/resnet50.onnx)
 #
@@ -15,9 +16,14 @@
 # configuration prints it.
 #
 # The weights stay in the .onnx and its external data, which are mapped when the program runs; with EMBED they become
-# part of the program. DIM gives symbols of the model a value, or bounds, which are 1 and more without it. Where something in the model is not supported, all of it
-# is listed and the build stops before anything of TARGET is compiled. External data behind links, as package managers and
-# caches of downloads keep it, is read with ALLOW_LINKED_DATA only (dnnkit/onnx/format/external_files.hpp).
+# part of the program. DIM gives symbols of the model a value, or bounds, which are 1 and more without it. Where something
+# in the model is not supported, all of it is listed and the build stops before anything of PROGRAM is compiled. External
+# data behind links, as package managers and caches of downloads keep it, is read with ALLOW_LINKED_DATA only
+# (dnnkit/onnx/format/external_files.hpp).
+#
+# With TARGET opencl, dnnkit::compile<name> is a network for OpenCL devices (dnnkit/opencl.hpp), and PROGRAM is linked to
+# dnnkit::opencl. A model with operators that have no kernel for OpenCL is not supported. KERNEL_PARTS and ISA are the
+# processor's.
 #
 # INPUT gives inputs a value for good, that of a .npy file, where it decides a shape or a branch, such as the sample rate that
 # chooses a branch of an If; the model has them no more. An input whose value decides neither stays, and that is said.
@@ -26,10 +32,10 @@
 # state is dnnkit::model_session<name> (dnnkit/runtime/model_session.hpp).
 #
 # The kernels are compiled in several units at once where it pays: as many as there are processors, eight at most, or
-# KERNEL_PARTS. Those are units of TARGET, which must be linked where the header is used.
+# KERNEL_PARTS. Those are units of PROGRAM, which must be linked where the header is used.
 #
 # With ISA (sse2, avx2, avx512, avx512_vnni, avx512_amx; neon), kernels are compiled for each of these instruction sets, and
-# the program chooses when it starts: dnnkit/runtime/versions.hpp. The rest of TARGET is compiled as its own flags say,
+# the program chooses when it starts: dnnkit/runtime/versions.hpp. The rest of PROGRAM is compiled as its own flags say,
 # -march=native left out.
 #
 # The program that does it comes with an installed package; without one it is compiled once a build, in a minute.
@@ -93,7 +99,8 @@ function(dnnkit_onnx_generator variable)
   else()
     set(generator dnnkit_onnx_generator)
     if(NOT TARGET ${generator})
-      add_executable(${generator} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/onnx_generator/main.cpp)
+      add_executable(${generator} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/onnx_generator/main.cpp
+                     ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/onnx_generator/opencl_kernels.cpp)
       target_link_libraries(${generator} PRIVATE dnnkit::dnnkit)
       # Compiling it takes longer than its runs: one on a model of thousands of operators takes a few seconds.
       target_compile_options(${generator} PRIVATE -O0)
@@ -239,12 +246,27 @@ function(dnnkit_onnx_file variable role characters refused)
 endfunction()
 
 function(dnnkit_add_onnx target model)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "NAME;KERNEL_PARTS" "DIM;INPUT;FEEDBACK;ISA")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "EMBED;ALLOW_LINKED_DATA" "TARGET;NAME;KERNEL_PARTS" "DIM;INPUT;FEEDBACK;ISA")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "dnnkit_add_onnx: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(DEFINED arg_KERNEL_PARTS)
     dnnkit_require_parts("dnnkit_add_onnx: KERNEL_PARTS" "${arg_KERNEL_PARTS}")
+  endif()
+  set(library dnnkit::dnnkit)
+  if(arg_TARGET STREQUAL opencl)
+    foreach(option IN ITEMS KERNEL_PARTS ISA)
+      if(DEFINED arg_${option})
+        message(FATAL_ERROR "dnnkit_add_onnx: ${option} is for TARGET cpu, found TARGET opencl")
+      endif()
+    endforeach()
+    set(library dnnkit::opencl)
+    if(NOT TARGET ${library})
+      message(FATAL_ERROR "dnnkit_add_onnx: TARGET opencl needs ${library}, which is there where OpenCL's headers and loader "
+                          "are installed (Debian's ocl-icd-opencl-dev)")
+    endif()
+  elseif("TARGET" IN_LIST arg_KEYWORDS_MISSING_VALUES OR (DEFINED arg_TARGET AND NOT arg_TARGET STREQUAL cpu))
+    message(FATAL_ERROR "dnnkit_add_onnx: TARGET takes cpu or opencl, not '${arg_TARGET}'")
   endif()
   dnnkit_onnx_file(model "" ";" "is beyond build tools")
   if(arg_NAME)
@@ -290,7 +312,10 @@ function(dnnkit_add_onnx target model)
     list(APPEND options --feedback "${feedback}")
   endforeach()
   set(most_parts ${arg_KERNEL_PARTS})
-  if(DEFINED arg_KERNEL_PARTS)
+  if(arg_TARGET STREQUAL opencl)
+    list(APPEND options --opencl)
+    set(most_parts 1)  # the session's
+  elseif(DEFINED arg_KERNEL_PARTS)
     list(APPEND options --kernel-parts ${arg_KERNEL_PARTS})
   else()
     cmake_host_system_information(RESULT most_parts QUERY NUMBER_OF_LOGICAL_CORES)
@@ -345,5 +370,5 @@ function(dnnkit_add_onnx target model)
     set_source_files_properties(${folder}/${name}_weights.cpp PROPERTIES OBJECT_DEPENDS ${folder}/generated.stamp)
   endif()
   target_include_directories(${target} PRIVATE ${folder})
-  target_link_libraries(${target} PRIVATE dnnkit::dnnkit)
+  target_link_libraries(${target} PRIVATE ${library})
 endfunction()

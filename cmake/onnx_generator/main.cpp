@@ -19,6 +19,8 @@
 #include "dnnkit/onnx/import/extent_option.hpp"
 #include "dnnkit/onnx/import_with_inputs.hpp"
 #include "dnnkit/onnx/onnx_weights.hpp"
+#include "dnnkit/source/layer_names.hpp"
+#include "opencl_kernels.hpp"  // which lies beside it in an installed package, too
 
 namespace {
 
@@ -53,12 +55,14 @@ int generate(int argc, char** argv) {
   std::size_t parts = 0, most_parts = 1;
   std::vector<std::string> isas, fed_back;
   auto linked = dk::onnx::linked_data::refused;
+  auto target = dk::onnx::program_target::cpu;
   dk::onnx::import_options options;
   dk::onnx::input_values values;
   for (int i = 4; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--embed") embed = true;
     else if (word == "--allow-linked-data") linked = dk::onnx::linked_data::allowed;
+    else if (word == "--opencl") target = dk::onnx::program_target::opencl;
     else if (word == "--dim" && i + 1 < argc) {
       dk::onnx::set_extent(options, "DIM", argv[++i]);
     } else if ((word == "--kernel-parts" || word == "--most-kernel-parts") && i + 1 < argc) {
@@ -84,15 +88,19 @@ int generate(int argc, char** argv) {
     return 1;
   }
   std::cerr << dk::onnx::describe_open_inputs(imported.graph, "INPUT", values);
-  if (const std::string problem = dk::cpu::reason_not_to_compile(imported.graph); !problem.empty()) {
-    std::cerr << model.string() << ": " << dk::printable(problem) << "\n";
+  const bool is_for_opencl = target == dk::onnx::program_target::opencl;
+  const std::string problem = is_for_opencl ? dk::onnx::refusal_of_opencl(dk::with_names_for_logs(imported.graph))
+                                            : dk::printable(dk::cpu::reason_not_to_compile(imported.graph));
+  if (!problem.empty()) {
+    std::cerr << model.string() << ": " << problem << "\n";
     return 1;
   }
   const auto feedbacks = dk::onnx::feedbacks_of(imported.graph, "FEEDBACK", fed_back);
   std::filesystem::create_directories(folder);
-  parts = write_kernel_units(imported.graph, folder, name, most_parts, parts, isas);
+  if (!is_for_opencl)  // whose kernels are texts in the session's unit
+    parts = write_kernel_units(imported.graph, folder, name, most_parts, parts, isas);
   dk::onnx::write_if_changed(folder / (name + ".hpp"),
-                             dk::onnx::model_header(imported.graph, name, model, {parts}, isas, feedbacks));
+                             dk::onnx::model_header(imported.graph, name, model, {parts}, isas, feedbacks, {}, target));
   if (embed) {
     const std::filesystem::path weights = folder / (name + ".safetensors");
     dk::onnx::save_weights_of(imported.graph, dk::onnx_weights(model, linked), weights);
@@ -108,10 +116,11 @@ int generate(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::cerr << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--dim "
-                 "SYMBOL=NUMBER]... [--input NAME=FILE.npy]... [--isa NAME]... [--feedback OUTPUT=INPUT]... "
-                 "[--kernel-parts N | "
-                 "--most-kernel-parts N]\n";
+    std::cerr
+        << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--opencl] [--dim "
+           "SYMBOL=NUMBER]... [--input NAME=FILE.npy]... [--isa NAME]... [--feedback OUTPUT=INPUT]... "
+           "[--kernel-parts N | "
+           "--most-kernel-parts N]\n";
     return 2;
   }
   try {

@@ -13,11 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "cmake/onnx_generator/opencl_kernels.hpp"
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/compiler.hpp"
 #include "cmake/onnx_tool/instruction_sets.hpp"
 #include "cmake/onnx_tool/model.hpp"
-#include "cmake/onnx_tool/opencl_kernels.hpp"
 #include "cmake/onnx_tool/plan_options.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/kernel_parts.hpp"
@@ -75,9 +75,9 @@ std::vector<group_of_units> write_sources(const dnnkit::graph& g, const std::fil
                                           const std::vector<std::string_view>& left_out) {
   const std::string name = onnx::model_name(file);
   std::filesystem::create_directories(folder);
-  onnx::write_if_changed(folder / (name + ".hpp"), onnx::model_header(g, name, file, units, isas, feedbacks, left_out));
-  onnx::write_if_changed(folder / fmt::format("{}.cpp", name_of_program),
-                         onnx::program_source(name, file, linked, target));
+  onnx::write_if_changed(folder / (name + ".hpp"),
+                         onnx::model_header(g, name, file, units, isas, feedbacks, left_out, target));
+  onnx::write_if_changed(folder / fmt::format("{}.cpp", name_of_program), onnx::program_source(name, file, linked));
   std::vector<group_of_units> groups{{{}, {std::string(name_of_program)}}};
   const auto write = [&](group_of_units& group, std::size_t first) {
     for (std::size_t part = first; part < units.parts; ++part) {
@@ -136,17 +136,6 @@ onnx::program_target target_of(const cxxopts::ParseResult& arguments) {
     if (arguments.count(option) != 0)
       throw error("is for the target cpu", fmt::format("--{}", option), {}, "--target " + name);
   return name == "opencl" ? onnx::program_target::opencl : onnx::program_target::opencl_images;
-}
-
-// Raises `refused` with all that no kernels for OpenCL can be made of, where there is anything.
-void refuse_for_opencl(const model& m, const std::vector<std::string_view>& left_out) {
-  constexpr std::size_t most = 10;
-  const std::vector<std::string> problems = problems_for_opencl(with_names_for_logs(m.imported.graph), left_out);
-  if (problems.empty()) return;
-  std::string all;
-  for (std::size_t i = 0; i < std::min(most, problems.size()); ++i) all += "\n  " + problems[i];
-  if (problems.size() > most) all += fmt::format("\n  and {} more", problems.size() - most);
-  throw refused(error("the target opencl has no kernels for this model:" + all, m.file->name()));
 }
 
 }  // namespace
@@ -220,7 +209,8 @@ int build(int argc, char** argv) {
         fmt::format("--feedback {}={}", growing->output, growing->input));
   onnx::kernel_units units{std::max<std::size_t>(1, parts)};
   if (on_opencl) {  // whose kernels are texts in the program's one unit
-    refuse_for_opencl(m, left_out);
+    if (const std::string no = onnx::refusal_of_opencl(with_names_for_logs(m.imported.graph), left_out); !no.empty())
+      throw refused(error(no, m.file->name()));
   } else {
     const plan::plan_draft plan = logged_plan(m, {{}, left_out});
     name_scalar_kernels(plan, *arguments);

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <utility>
 
+#include "cmake/onnx_generator/opencl_kernels.hpp"
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/model.hpp"
-#include "cmake/onnx_tool/opencl_kernels.hpp"
 #include "cmake/onnx_tool/plan_options.hpp"
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/graph/walk.hpp"
@@ -91,7 +91,7 @@ int explain(int argc, char** argv) {
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("texts") != 0) {
     refuse_uncompilable(m);
-    std::cout << printable(texts_for_opencl(with_names_for_logs(g), by.left_out, texts == "opencl_images"),
+    std::cout << printable(onnx::texts_for_opencl(with_names_for_logs(g), by.left_out, texts == "opencl_images"),
                            line_feeds::kept);
     return 0;
   }

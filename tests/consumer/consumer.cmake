@@ -14,6 +14,7 @@ foreach(way IN ITEMS find_package fetch_content)
            COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DDNNKIT_SOURCE=${PROJECT_SOURCE_DIR} -DDNNKIT_BUILD=${PROJECT_BINARY_DIR}
                    -DSCRATCH=${scratch_${way}} -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER}
                    "-DFLAGS=${flags}" -P ${CMAKE_CURRENT_LIST_DIR}/run.cmake)
-  set_tests_properties(consumer/${way} PROPERTIES LABELS consumer TIMEOUT 900 COST 1000)  # first: they take longest
+  set_tests_properties(consumer/${way} PROPERTIES LABELS consumer TIMEOUT 900 COST 1000
+                       ENVIRONMENT "${opencl_environment}")  # first: they take longest
 endforeach()
 set_property(TEST consumer/fetch_content APPEND PROPERTY LABELS slow)

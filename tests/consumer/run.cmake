@@ -82,6 +82,12 @@ endif()
 if(EXISTS ${SCRATCH}/build/device)
   step(${SCRATCH}/build/device)
 endif()
+if(WAY STREQUAL find_package)
+  step(${SCRATCH}/build/small_opencl)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env DNNKIT_OPENCL_DEVICE=nobody's ${SCRATCH}/build/small_opencl
+                  ERROR_VARIABLE said)
+  expect("${said}" "there is no such device, expected one whose name holds 'nobody's'")
+endif()
 step(${SCRATCH}/build/small_mapped)
 step(${SCRATCH}/build/running_sum)
 step(${SCRATCH}/build/one_rate)
@@ -113,18 +119,38 @@ if(WAY STREQUAL find_package)
   endif()
 endif()
 
+# Options that are wrong, or wrong together, and a target that is missing stop the configuration.
+function(check_wrong_options options said_of_them)
+  string(REPLACE " " "\\;" options "${options}")
+  execute_process(COMMAND ${consumer} -B ${SCRATCH}/build_wrong ${found_by} -DDNNKIT_WRONG_OPTIONS=${options} ${ARGN}
+                  RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")  # lines are broken
+  expect("${said}" "dnnkit_add_onnx: ${said_of_them}")
+  if(NOT failed)
+    message(FATAL_ERROR "'${options}' was configured:\n${said}")
+  endif()
+endfunction()
+check_wrong_options("TARGET cuda" "TARGET takes cpu or opencl, not 'cuda'")
+check_wrong_options("TARGET EMBED" "TARGET takes cpu or opencl, not ''")
+check_wrong_options("TARGET opencl ISA avx2" "ISA is for TARGET cpu, found TARGET opencl")
+check_wrong_options("TARGET opencl KERNEL_PARTS 2" "KERNEL_PARTS is for TARGET cpu, found TARGET opencl")
+check_wrong_options("TARGET opencl" "TARGET opencl needs dnnkit::opencl, which is there where OpenCL's headers and loader"
+                    -DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON)
+
 # What is not supported is listed, all of it, and nothing is compiled: by the generator that was found, and by another one.
 function(check_unsupported folder)
-  execute_process(COMMAND ${CMAKE_COMMAND} --build ${folder} --target unsupported RESULT_VARIABLE failed
+  check_refused(${folder} unsupported "Frobnicate 'first'" "Wobble 'third'")
+  check_refused(${folder} unsupported_opencl "speech.onnx: the target opencl has no kernels for this model"
+                "LSTM of kernel 'lstm': there is no OpenCL kernel")
+endfunction()
+function(check_refused folder target)
+  execute_process(COMMAND ${CMAKE_COMMAND} --build ${folder} --target ${target} RESULT_VARIABLE failed
                   OUTPUT_VARIABLE said ERROR_VARIABLE said_too)
   if(NOT failed)
-    message(FATAL_ERROR "a model with unsupported operators was built")
+    message(FATAL_ERROR "${target}, a model with unsupported operators, was built")
   endif()
-  foreach(node IN ITEMS "Frobnicate 'first'" "Wobble 'third'")
-    string(FIND "${said}${said_too}" "${node}" at)
-    if(at EQUAL -1)
-      message(FATAL_ERROR "${node} is not named:\n${said}${said_too}")
-    endif()
+  foreach(part IN LISTS ARGN)
+    expect("${said}${said_too}" "${part}")
   endforeach()
   string(FIND "${said}${said_too}" "small.cpp" at)
   if(NOT at EQUAL -1)

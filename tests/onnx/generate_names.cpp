@@ -95,6 +95,18 @@ TEST_CASE("passes that are left out are said in the model") {
   CHECK(dk::onnx::model_header(g.value(), "net", "net.onnx").find("pipeline") == std::string::npos);
 }
 
+TEST_CASE("a model for OpenCL says so, and includes what runs it") {
+  dk::builder g;
+  g.output("y", dk::relu(g.input("x", dk::f32, {3})));
+  const std::string header =
+      dk::onnx::model_header(g.value(), "net", "net.onnx", {}, {}, {}, {}, dk::onnx::program_target::opencl);
+  CHECK(header.find("#include <dnnkit/opencl.hpp>\n") != std::string::npos);
+  CHECK(header.find("struct net {\n  using target = dnnkit::targets::opencl;") != std::string::npos);
+  const std::string of_cpu = dk::onnx::model_header(g.value(), "net", "net.onnx");
+  CHECK(of_cpu.find("#include <dnnkit/graph.hpp>\n") != std::string::npos);
+  CHECK(of_cpu.find("opencl") == std::string::npos);
+}
+
 TEST_CASE("a model of hostile names is one struct") {
   for (const std::string& name : all_names) {
     CAPTURE(name);

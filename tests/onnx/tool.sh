@@ -466,7 +466,7 @@ says 2 "--texts: is a part of the text" "$tool" explain --texts opencl --json "$
 says 1 "the target opencl has no kernels for this model,LSTM of kernel 'lstm': there is no OpenCL kernel" env CXX=no-such-compiler "$tool" build "$2/../../examples/assets/speech.onnx" -o refused_target --target opencl
 [ ! -e refused_target.source ] || fail "sources were written of what is no program for OpenCL"
 says 0 "in 1 unit" "$tool" build "$small" -o on_device --target opencl --flags -O0 --keep-source
-grep -q "dk::compile<small, dk::targets::opencl>" on_device.source/main.cpp || fail "the program is not for OpenCL"
+grep -q "using target = dnnkit::targets::opencl;" on_device.source/small.hpp || fail "the program is not for OpenCL"
 says 0 "in 1 unit" "$tool" build "$sum" -o stateful_on_device --target opencl --flags -O0 --feedback total=before
 [ ! -e stateful_on_device.source ] || fail "build leaves what it has compiled: $(ls stateful_on_device.source)"
 says 0 "--device NAME|NUMBER,--devices,f32 [1, 2, 4, 4]" ./on_device --help

@@ -4,7 +4,10 @@
 #include "dnnkit/runtime/cl_cache.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -113,6 +116,41 @@ TEST_CASE("a folder that cannot be written, and none at all") {
     CHECK(!c->write(hash_of("a"), some_bytes(3)));
     CHECK(!c->read(hash_of("a")));
   }
+}
+
+TEST_CASE("a folder of a file system that takes no files, and one that others own") {
+  const folder f;
+  const cl_cache nowhere("/proc/dnnkit/cache");  // where nobody makes folders
+  CHECK(!nowhere.write(hash_of("a"), some_bytes(3)));
+  CHECK(!nowhere.read(hash_of("a")));
+
+  const cl_cache theirs(f.path);
+  CHECK(theirs.write(hash_of("a"), some_bytes(3)));
+  std::filesystem::permissions(f.path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  if (::access(f.path.c_str(), W_OK) != 0) {  // who is root may write all the same
+    CHECK(!theirs.write(hash_of("b"), some_bytes(3)));
+    CHECK(!theirs.read(hash_of("b")));
+    CHECK(theirs.read(hash_of("a")) == some_bytes(3));
+  }
+  std::filesystem::permissions(f.path, std::filesystem::perms::owner_all);
+}
+
+TEST_CASE("a disk that is full: what was there stays, and nothing half written") {
+  const folder f;
+  const cl_cache cache(f.path);
+  CHECK(cache.write(hash_of("a"), some_bytes(100)));
+  rlimit of_files{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &of_files) == 0);
+  const rlimit few{4096, of_files.rlim_max};
+  std::signal(SIGXFSZ, SIG_IGN);  // so that it is write() that fails
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &few) == 0);
+  const bool replaced = cache.write(hash_of("a"), some_bytes(10000)),
+             added = cache.write(hash_of("b"), some_bytes(10000));
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &of_files) == 0);
+  CHECK(!replaced);
+  CHECK(!added);
+  CHECK(cache.read(hash_of("a")) == some_bytes(100));
+  CHECK(std::distance(std::filesystem::directory_iterator(f.path), {}) == 1);
 }
 
 TEST_CASE("the folder is the environment's") {

@@ -22,15 +22,16 @@ namespace {
 // PoCL has 1 GiB, and lets a buffer have a quarter of it: said before it is asked for the first time.
 const bool memory_is_limited = ::setenv("POCL_MEMORY_LIMIT", "1", 1) == 0;
 
-// What the platform is made to say: of starts of kernels, of the n-th from now on; of all that waits.
-cl_int start_status = CL_SUCCESS, wait_status = CL_SUCCESS, memory_status = CL_SUCCESS;
-int starts_before = 0;
+// What the platform is made to say: of starts of kernels, of the n-th from now on; of all that waits; of all pages that
+// are taken; of buffers made and mapped, of the n-th from now on and all behind it.
+cl_int start_status = CL_SUCCESS, wait_status = CL_SUCCESS, memory_status = CL_SUCCESS, buffer_status = CL_SUCCESS;
+int starts_before = 0, buffers_before = 0;
 
 template <class F> F* next(const char* name, F*) { return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name)); }
 
 struct fault {
   fault() = default;
-  ~fault() { start_status = wait_status = memory_status = CL_SUCCESS; }
+  ~fault() { start_status = wait_status = memory_status = buffer_status = CL_SUCCESS; }
 };
 
 }  // namespace
@@ -49,6 +50,19 @@ extern "C" cl_int clEnqueueMigrateMemObjects(cl_command_queue q, cl_uint n, cons
                                              cl_uint count, const cl_event* list, cl_event* event) {
   if (memory_status != CL_SUCCESS) return memory_status;
   return next("clEnqueueMigrateMemObjects", &clEnqueueMigrateMemObjects)(q, n, m, f, count, list, event);
+}
+extern "C" cl_mem clCreateBuffer(cl_context c, cl_mem_flags f, size_t n, void* host, cl_int* status) {
+  if (buffer_status == CL_SUCCESS || buffers_before-- > 0)
+    return next("clCreateBuffer", &clCreateBuffer)(c, f, n, host, status);
+  *status = buffer_status;
+  return nullptr;
+}
+extern "C" void* clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t first, size_t n,
+                                    cl_uint count, const cl_event* list, cl_event* event, cl_int* status) {
+  if (buffer_status == CL_SUCCESS || buffers_before-- > 0)
+    return next("clEnqueueMapBuffer", &clEnqueueMapBuffer)(q, m, b, f, first, n, count, list, event, status);
+  *status = buffer_status;
+  return nullptr;
 }
 
 namespace {
@@ -110,6 +124,47 @@ TEST_CASE("memory that the driver has not, and says so only when it is used, is 
   }
   s.bind({{"N", 5000}});
   CHECK(is_right(s, 5000));
+}
+
+TEST_CASE("memory that ends at the n-th buffer, whichever that is, is an error behind which all is as it was") {
+  // What goes wrong where that buffer is missing; empty where the action needs fewer.
+  const auto without_buffer = [](int n, auto action) {
+    const fault f;
+    buffers_before = n;
+    buffer_status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    const std::string wrong = error_of([&] {
+      action();
+      return 0;
+    });
+    return buffers_before >= 0 ? std::string() : wrong;
+  };
+  const auto is_said = [](const std::string& wrong) {
+    return wrong.find("OpenCL, ") == 0 &&
+           wrong.find(": not enough memory on the device, found error -4") != std::string::npos;
+  };
+  for (const dk::cl_copies copies : {dk::cl_copies::direct, dk::cl_copies::pinned}) {
+    CAPTURE(static_cast<int>(copies));
+    const dk::cl_device device("", copies);
+    int of_weights = 0, of_symbols = 0;
+    const auto pack = [&] { return dk::packed_weights<net>(opencl_model::weights(), device); };
+    for (; of_weights < 100; ++of_weights) {
+      const std::string wrong = without_buffer(of_weights, pack);
+      if (wrong.empty()) break;
+      CHECK_MESSAGE(is_said(wrong), wrong);
+    }
+    CHECK(of_weights >= 2);  // what is read from the file, and what the setup makes of it
+    opencl_model::session s(pack());
+    s.bind({{"N", 100}});
+    CHECK(is_right(s, 100));
+    for (; of_symbols < 100; ++of_symbols) {
+      const std::string wrong = without_buffer(of_symbols, [&] { s.bind({{"N", 5000}}); });
+      if (wrong.empty()) break;
+      CHECK_MESSAGE(is_said(wrong), wrong);
+      CHECK(is_right(s, 100, static_cast<float>(of_symbols)));
+    }
+    CHECK(of_symbols >= 3);  // x, y and s
+    CHECK(is_right(s, 5000));
+  }
 }
 
 TEST_CASE("a kernel that is refused: the session goes on") {

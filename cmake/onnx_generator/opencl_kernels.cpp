@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT
-#include "cmake/onnx_tool/opencl_kernels.hpp"
+// The passes and the writers of kernels that the compiler would run. A unit of its own: it takes as long to compile as
+// all else of the generator.
+#include "opencl_kernels.hpp"  // which lies beside it in an installed package, too
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/opencl/kernels.hpp"
 
-namespace dnnkit::tool {
+namespace dnnkit::onnx {
 
 namespace {
 
-plan::plan_draft plan_for_opencl(dnnkit::graph g, pass_names left_out, bool images) {
+plan::plan_draft plan_for_opencl(dnnkit::graph g, std::span<const std::string_view> left_out, bool images) {
   if (images) return cpu::logged_plan<default_pipeline, targets::opencl_in<dnnkit::images>>(std::move(g), left_out);
   return cpu::logged_plan<default_pipeline, targets::opencl>(std::move(g), left_out);
 }
@@ -34,9 +38,8 @@ written_kernel kernel_of(const plan_view& plan, std::size_t r) {
   return k;
 }
 
-}  // namespace
-
-std::vector<std::string> problems_for_opencl(dnnkit::graph g, pass_names left_out) {
+// A sentence for each kernel that there cannot be.
+std::vector<std::string> problems_of(dnnkit::graph g, std::span<const std::string_view> left_out) {
   const plan::plan_draft plan = plan_for_opencl(std::move(g), left_out, false);
   if (!plan.error.empty()) return {plan.error.str()};
   std::vector<std::string> problems;
@@ -46,24 +49,32 @@ std::vector<std::string> problems_for_opencl(dnnkit::graph g, pass_names left_ou
   return problems;
 }
 
-std::string texts_for_opencl(dnnkit::graph g, pass_names left_out, bool images) {
+}  // namespace
+
+std::string refusal_of_opencl(dnnkit::graph g, std::span<const std::string_view> left_out) {
+  constexpr std::size_t most = 10;
+  const std::vector<std::string> problems = problems_of(std::move(g), left_out);
+  if (problems.empty()) return {};
+  std::string all = "the target opencl has no kernels for this model:";
+  for (std::size_t i = 0; i < std::min(most, problems.size()); ++i) all += "\n  " + printable(problems[i]);
+  if (problems.size() > most) all += "\n  and " + std::to_string(problems.size() - most) + " more";
+  return all;
+}
+
+std::string texts_for_opencl(dnnkit::graph g, std::span<const std::string_view> left_out, bool images) {
   const plan::plan_draft plan = plan_for_opencl(std::move(g), left_out, images);
   if (!plan.error.empty()) throw error(plan.error.str(), "the plan for OpenCL");
   const plan_view view = view_of(plan);
   std::string all(opencl::prelude);
   for (std::size_t r = 0; r < view.recipes.size(); ++r) {
-    all += "\n// ";
-    std::size_t runs = 0;
+    all += "\n//";
     for (const auto& steps : {view.setup_steps, view.steps})
       for (const plan::step& s : steps)
-        if (s.kernel == r) {
-          const std::string_view name = view.text_of(s.name);
-          all += fmt::format("{}{}", runs++ == 0 ? "" : ", ", name.empty() ? "a kernel without a name" : name);
-        }
+        if (s.kernel == r) all += ' ' + printable(view.text_of(s.name).empty() ? "(no name)" : view.text_of(s.name));
     const written_kernel k = kernel_of(view, r);
-    all += '\n' + (k.problem.empty() ? k.text : "// " + k.problem + '\n');
+    all += '\n' + (k.problem.empty() ? k.text : "// " + printable(k.problem) + '\n');
   }
   return all;
 }
 
-}  // namespace dnnkit::tool
+}  // namespace dnnkit::onnx
