@@ -3,6 +3,7 @@
 
     plan      asks for the plans, compiles nothing: kernels without each pass, expected time in parts of that by all
     build     compiles what `plan` says: a program by all passes, and one for each plan that differs from that
+    compare   compares the results of the programs with ONNX Runtime's, and says the largest deviations
     measure   compares the results of the programs with ONNX Runtime's, and takes their times
     table     the times as a table
 
@@ -190,13 +191,33 @@ def key_of(by_all, v):
     return v.name(), (by_all.program.stat().st_mtime, v.program.stat().st_mtime)
 
 
+def require_built(a, variants):
+    if missing := [v.name() for v in variants if not v.is_built(a.dnnkit)]:
+        raise SystemExit(f"not built: {'; '.join(missing)}")
+
+
+def compare_results(a):
+    rows, wrong = [], 0
+    for name, variants in all_variants(a).items():
+        require_built(a, variants)
+        net = network(name, a.work / name)
+        deviations = []
+        for v in variants:
+            progress(f"running {v.name()}")
+            deviations.append(net.deviation(v))
+            wrong += not deviations[-1] <= TOLERANCE
+            progress("")
+            print(json.dumps({"name": v.name(), "deviation": deviations[-1]}), flush=True)
+        rows.append([name, len(variants), *(f"{d:.0e}" for d in (deviations[0], max(deviations)))])
+    table(["", "programs", "deviation by all passes", "largest"], rows)
+    return 1 if wrong else 0
+
+
 def measure(a):
     wrong = 0
     measured = results(a)
     for name, (by_all, *others) in all_variants(a).items():
-        missing = [v.name() for v in [by_all, *others] if not v.is_built(a.dnnkit)]
-        if missing:
-            raise SystemExit(f"not built: {'; '.join(missing)}")
+        require_built(a, [by_all, *others])
         wanted = [v for v in others if key_of(by_all, v) not in measured]
         if not wanted:
             continue
@@ -233,7 +254,7 @@ def print_times(a):
     print_by_pass(a, variants, lambda v: f"{r['ratio']:.2f}" if (r := result_of(v)) else "")
 
 
-STEPS = {"plan": plan, "build": build, "measure": measure, "table": print_times}
+STEPS = {"plan": plan, "build": build, "compare": compare_results, "measure": measure, "table": print_times}
 
 
 def main():

@@ -5,8 +5,9 @@
 #                                                     passes, by fusion, with stages, by all; and what papers publish
 #   bash bench/passes/run.sh rewriting [MODEL ...]    operators, kernels and FLOPs with passes of algebra and without
 #   bash bench/passes/run.sh targets [MODEL ...]      kernels and expected times for a processor and a GPU, by their facts
-#   bash bench/passes/run.sh ablation [--jobs N] plan|build|measure|table [MODEL ...]
-#                                                     each pass left out in turn: plans, programs, times, their table
+#   bash bench/passes/run.sh ablation [--jobs N] plan|build|compare|measure|table [MODEL ...]
+#                                                     each pass left out in turn: plans, programs, their results and
+#                                                     times, a table of these
 # The first three read plans alone: seconds. The programs of the last lie in build/ablation, and both `build` and `measure`
 # go on where they were stopped. ZOO_TOOL names another tool than the one built in build/release, ZOO_PYTHON a Python that
 # has numpy, onnx and onnxruntime, which only `ablation` needs.
