@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# dnnkit_add_onnx(PROGRAM MODEL.onnx [TARGET cpu|opencl] [NAME name] [EMBED] [ALLOW_LINKED_DATA]
+# dnnkit_add_onnx(PROGRAM MODEL.onnx [TARGET cpu|opencl|opencl_images] [NAME name] [EMBED] [ALLOW_LINKED_DATA]
 #                 [DIM SYMBOL=NUMBER|FIRST..LAST...] [INPUT NAME=FILE.npy...] [FEEDBACK OUTPUT=INPUT...]
 #                 [KERNEL_PARTS N] [ISA name...])
 #
@@ -22,7 +22,7 @@
 # (dnnkit/onnx/format/external_files.hpp).
 #
 # With TARGET opencl, dnnkit::compile<name> is a network for OpenCL devices (dnnkit/opencl.hpp), and PROGRAM is linked to
-# dnnkit::opencl. A model with operators that have no kernel for OpenCL is not supported. KERNEL_PARTS and ISA are the
+# dnnkit::opencl; with TARGET opencl_images the same with values in the device's images. A model with operators that have no kernel for OpenCL is not supported. KERNEL_PARTS and ISA are the
 # processor's.
 #
 # INPUT gives inputs a value for good, that of a .npy file, where it decides a shape or a branch, such as the sample rate that
@@ -254,19 +254,19 @@ function(dnnkit_add_onnx target model)
     dnnkit_require_parts("dnnkit_add_onnx: KERNEL_PARTS" "${arg_KERNEL_PARTS}")
   endif()
   set(library dnnkit::dnnkit)
-  if(arg_TARGET STREQUAL opencl)
+  if(arg_TARGET MATCHES "^opencl(_images)?$")
     foreach(option IN ITEMS KERNEL_PARTS ISA)
       if(DEFINED arg_${option})
-        message(FATAL_ERROR "dnnkit_add_onnx: ${option} is for TARGET cpu, found TARGET opencl")
+        message(FATAL_ERROR "dnnkit_add_onnx: ${option} is for TARGET cpu, found TARGET ${arg_TARGET}")
       endif()
     endforeach()
     set(library dnnkit::opencl)
     if(NOT TARGET ${library})
-      message(FATAL_ERROR "dnnkit_add_onnx: TARGET opencl needs ${library}, which is there where OpenCL's headers and loader "
+      message(FATAL_ERROR "dnnkit_add_onnx: TARGET ${arg_TARGET} needs ${library}, which is there where OpenCL's headers and loader "
                           "are installed (Debian's ocl-icd-opencl-dev)")
     endif()
   elseif("TARGET" IN_LIST arg_KEYWORDS_MISSING_VALUES OR (DEFINED arg_TARGET AND NOT arg_TARGET STREQUAL cpu))
-    message(FATAL_ERROR "dnnkit_add_onnx: TARGET takes cpu or opencl, not '${arg_TARGET}'")
+    message(FATAL_ERROR "dnnkit_add_onnx: TARGET takes cpu, opencl or opencl_images, not '${arg_TARGET}'")
   endif()
   dnnkit_onnx_file(model "" ";" "is beyond build tools")
   if(arg_NAME)
@@ -312,8 +312,8 @@ function(dnnkit_add_onnx target model)
     list(APPEND options --feedback "${feedback}")
   endforeach()
   set(most_parts ${arg_KERNEL_PARTS})
-  if(arg_TARGET STREQUAL opencl)
-    list(APPEND options --opencl)
+  if(arg_TARGET MATCHES "^opencl(_images)?$")
+    list(APPEND options --${arg_TARGET})
     set(most_parts 1)  # the session's
   elseif(DEFINED arg_KERNEL_PARTS)
     list(APPEND options --kernel-parts ${arg_KERNEL_PARTS})

@@ -63,6 +63,7 @@ int generate(int argc, char** argv) {
     if (word == "--embed") embed = true;
     else if (word == "--allow-linked-data") linked = dk::onnx::linked_data::allowed;
     else if (word == "--opencl") target = dk::onnx::program_target::opencl;
+    else if (word == "--opencl_images") target = dk::onnx::program_target::opencl_images;
     else if (word == "--dim" && i + 1 < argc) {
       dk::onnx::set_extent(options, "DIM", argv[++i]);
     } else if ((word == "--kernel-parts" || word == "--most-kernel-parts") && i + 1 < argc) {
@@ -88,7 +89,7 @@ int generate(int argc, char** argv) {
     return 1;
   }
   std::cerr << dk::onnx::describe_open_inputs(imported.graph, "INPUT", values);
-  const bool is_for_opencl = target == dk::onnx::program_target::opencl;
+  const bool is_for_opencl = target != dk::onnx::program_target::cpu;
   const std::string problem = is_for_opencl ? dk::onnx::refusal_of_opencl(dk::with_names_for_logs(imported.graph))
                                             : dk::printable(dk::cpu::reason_not_to_compile(imported.graph));
   if (!problem.empty()) {
@@ -116,11 +117,11 @@ int generate(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::cerr
-        << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--opencl] [--dim "
-           "SYMBOL=NUMBER]... [--input NAME=FILE.npy]... [--isa NAME]... [--feedback OUTPUT=INPUT]... "
-           "[--kernel-parts N | "
-           "--most-kernel-parts N]\n";
+    std::cerr << "usage: dnnkit_onnx_generator MODEL.onnx FOLDER NAME [--embed] [--allow-linked-data] [--opencl | "
+                 "--opencl_images] [--dim "
+                 "SYMBOL=NUMBER]... [--input NAME=FILE.npy]... [--isa NAME]... [--feedback OUTPUT=INPUT]... "
+                 "[--kernel-parts N | "
+                 "--most-kernel-parts N]\n";
     return 2;
   }
   try {

@@ -130,10 +130,10 @@ function(check_wrong_options options said_of_them)
     message(FATAL_ERROR "'${options}' was configured:\n${said}")
   endif()
 endfunction()
-check_wrong_options("TARGET cuda" "TARGET takes cpu or opencl, not 'cuda'")
-check_wrong_options("TARGET EMBED" "TARGET takes cpu or opencl, not ''")
+check_wrong_options("TARGET cuda" "TARGET takes cpu, opencl or opencl_images, not 'cuda'")
+check_wrong_options("TARGET EMBED" "TARGET takes cpu, opencl or opencl_images, not ''")
 check_wrong_options("TARGET opencl ISA avx2" "ISA is for TARGET cpu, found TARGET opencl")
-check_wrong_options("TARGET opencl KERNEL_PARTS 2" "KERNEL_PARTS is for TARGET cpu, found TARGET opencl")
+check_wrong_options("TARGET opencl_images KERNEL_PARTS 2" "KERNEL_PARTS is for TARGET cpu, found TARGET opencl_images")
 check_wrong_options("TARGET opencl" "TARGET opencl needs dnnkit::opencl, which is there where OpenCL's headers and loader"
                     -DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON)
 

@@ -102,6 +102,9 @@ TEST_CASE("a model for OpenCL says so, and includes what runs it") {
       dk::onnx::model_header(g.value(), "net", "net.onnx", {}, {}, {}, {}, dk::onnx::program_target::opencl);
   CHECK(header.find("#include <dnnkit/opencl.hpp>\n") != std::string::npos);
   CHECK(header.find("struct net {\n  using target = dnnkit::targets::opencl;") != std::string::npos);
+  const std::string of_images =
+      dk::onnx::model_header(g.value(), "net", "net.onnx", {}, {}, {}, {}, dk::onnx::program_target::opencl_images);
+  CHECK(of_images.find("using target = dnnkit::targets::opencl_in<dnnkit::images>;") != std::string::npos);
   const std::string of_cpu = dk::onnx::model_header(g.value(), "net", "net.onnx");
   CHECK(of_cpu.find("#include <dnnkit/graph.hpp>\n") != std::string::npos);
   CHECK(of_cpu.find("opencl") == std::string::npos);
