@@ -122,6 +122,25 @@ TEST_CASE("an image is large enough for all that are in it at a time, one after 
   CHECK(harness::opencl_error(g.value(), 1) == "");
 }
 
+TEST_CASE("plans with two values in one image at a time, or rows that are no texels, are found out") {
+  dk::builder g;
+  const tensor h = dk::matmul(dk::softmax(g.input("x", f32, {8, 8})), g.weight("w", {8, 12}));
+  g.output("y", dk::cum_sum(h, {.axis = 0}));
+  const dk::plan::plan_draft right = dk::default_pipeline::run<target>(g.value()).plan;
+  const auto verdict_with = [&](auto change) {
+    dk::plan::plan_draft plan = right;
+    for (dk::plan::buffer& b : plan.buffers)
+      if (b.where == dk::plan::storage::image) change(b);
+    return dk::verify(dk::plan::view_of(plan)).str();
+  };
+  CHECK(verdict_with([](dk::plan::buffer&) {}) == "");
+  CHECK(verdict_with([](dk::plan::buffer& b) { b.offset = 0; }) == "values in one image at a time");
+  CHECK(verdict_with([](dk::plan::buffer& b) { b.layout.texel_row = 6; }) ==
+        "an image whose rows are no texels of all its elements");
+  CHECK(verdict_with([](dk::plan::buffer& b) { b.layout.texel_row = 0; }) ==
+        "an image without rows, or rows of what is no image");
+}
+
 TEST_CASE("the log says what is no image, and why") {
   const auto reasons = [](auto build) {
     dk::builder g;

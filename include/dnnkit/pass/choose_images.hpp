@@ -50,8 +50,7 @@ template <class Images> class image_chooser {
     const plan_view plan = plan::view_of(made);
     vector<std::string_view> against(plan.buffers.size(), "");
     look_at_buffers(plan, against);
-    look_at_writers(plan, plan.setup_steps, against);
-    look_at_writers(plan, plan.steps, against);
+    look_at_writers(plan, against);
     for (std::size_t v = 0; v < s_.g.values.size(); ++v) {
       const std::int32_t b = log.buffer_of[v];
       if (b == none) continue;
@@ -85,9 +84,8 @@ template <class Images> class image_chooser {
           object(number, "it is not row-major");
     }
   }
-  constexpr void look_at_writers(const plan_view& plan, table_view<plan::step> steps,
-                                 vector<std::string_view>& against) {
-    for (const plan::step& s : steps) {
+  constexpr void look_at_writers(const plan_view& plan, vector<std::string_view>& against) {
+    for (const plan::step& s : plan.steps) {
       const recipe& last = plan.recipes[s.kernel];
       for (std::size_t i = 0; i < plan_view::stages_of(last); ++i)
         for (const recipe_output& o : plan_view::part<recipe_output>(plan.outputs, plan.stage_of(last, i).outputs)) {

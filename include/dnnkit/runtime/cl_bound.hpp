@@ -179,15 +179,16 @@ class cl_bound {
     std::vector<cl_mem> fresh;
     for (const auto& [room, replacement] : larger) fresh.push_back(replacement.memory.get());
     std::vector<cl_handle<cl_mem>> images;
+    std::size_t image_bytes = 0;
     if (images_.empty())
       plan::for_each_image(plan_.buffers, [&](std::size_t, dtype type, plan::image_size size) {
         images.push_back(weights_->device().make_image(size, type, "values between kernels"));
         fresh.push_back(images.back().get());
-        image_bytes_ += static_cast<std::size_t>(4 * size.texels()) * size_of(type);
+        image_bytes += static_cast<std::size_t>(4 * size.texels()) * size_of(type);
       });
     if (!fresh.empty()) reserve(fresh);
     for (auto& [room, replacement] : larger) *room = std::move(replacement);
-    if (!images.empty()) images_ = std::move(images);
+    if (!images.empty()) images_ = std::move(images), image_bytes_ = image_bytes;
     return true;
   }
   cl_room make_room(std::size_t bytes, const std::string& what, bool is_pinned) const {
