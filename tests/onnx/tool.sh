@@ -459,8 +459,8 @@ for option in --isa=avx2 --kernel-parts=2 --most-scalar=5; do
   says 2 "${option%=*}: is for the target cpu,found --target opencl" "$tool" build "$small" -o refused_target --target opencl $option
 done
 says 0 "kernel void k0(,MatMul" "$tool" explain --texts opencl "$2/../zoo/tinybert.onnx"
-! grep -q image2d_t said.txt || fail "values are in images that nobody asked for"
-says 0 "kernel void k0(,write_only image2d_t,dnnkit_write_texel(b" "$tool" explain --texts opencl_images "$2/../zoo/tinybert.onnx"
+! grep -q 'kernel.*image2d_t' said.txt || fail "values are in images that nobody asked for"
+says 0 "kernel void k0(,write_only image2d_t b,dnnkit_write_texel(b" "$tool" explain --texts opencl_images "$2/../zoo/tinybert.onnx"
 says 2 "--texts: is no target whose kernels are texts,opencl or opencl_images,cpu" "$tool" explain --texts cpu "$small"
 says 2 "--texts: is a part of the text" "$tool" explain --texts opencl --json "$small"
 says 1 "the target opencl has no kernels for this model,LSTM of kernel 'lstm': there is no OpenCL kernel" env CXX=no-such-compiler "$tool" build "$2/../../examples/assets/speech.onnx" -o refused_target --target opencl

@@ -264,6 +264,7 @@ float dnnkit_minimum(float a, float b) { return a != a || a < b ? a : b; }
 float dnnkit_maximum(float a, float b) { return a != a || a > b ? a : b; }
 float dnnkit_weight(float score, float largest) { return exp2((score - largest) * 0x1.715476p+0f); }
 float dnnkit_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
+#ifdef __IMAGE_SUPPORT__
 float4 dnnkit_texel(read_only image2d_t from, int element, int row) {
   return read_imagef(from, (int2)(element >> 2, row));
 }
@@ -274,6 +275,7 @@ float dnnkit_element(read_only image2d_t from, int element, int row) {
 void dnnkit_write_texel(write_only image2d_t to, const float* texel, int element, int row) {
   write_imagef(to, (int2)(element >> 2, row), (float4)(texel[0], texel[1], texel[2], texel[3]));
 }
+#endif
 #define dnnkit_unroll(i, n) _Pragma("unroll") for (int i = 0; i < n; ++i)
 #define dnnkit_multiply_row(u, x, tn) \
   dnnkit_unroll(j, tn) sums[i * 4 + u][j] = fma((float4)(a[i].x), b[j], sums[i * 4 + u][j]);
