@@ -3,7 +3,8 @@
 """Networks of the zoo through OpenCL on an NVIDIA GPU, beside PyTorch on it: one JSON object a line, then a table.
 
 Programs are those of `dnnkit build --target opencl`, in FOLDER/NAME/program_opencl, and where it is there
-program_opencl_images, of --target opencl_images. Each is given the zoo's weights and
+program_opencl_images, of --target opencl_images, and program_opencl_half, of --target opencl and the model that
+half_graph.py makes, in 16-bit floats. Each is given the zoo's weights and
 inputs, and its outputs are compared with ONNX Runtime's. Times are of batch 1 in 32-bit floats: of a program the median
 of 200 runs, each with its input copied to the device and its output back; of PyTorch medians of 50 calls without TF32,
 by CUDA events with inputs and outputs on the device, and, as `copied`, by the clock of a call with both in pinned
@@ -26,6 +27,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "tests/zoo"), str(ROOT / "tests/support"), str(ROOT / "bench/passes")]
 from explained import geometric_mean, table
+from half_graph import half_of
 from materialize import feed, materialize
 from runtime_peer import call, compare, file_name, last_line, milliseconds_of_program, progress, runtime_of
 
@@ -33,29 +35,41 @@ MODELS = ["swin_t", "vit_b_16", "resnet50", "convnext_tiny", "bert_base", "mobil
           "unet", "yolov8n"]
 GRAPHS = {"unet", "yolov8n"}  # which no package has
 RUNS, CALLS = 200, 50
+PROGRAMS = {"dnnkit": "program_opencl", "images": "program_opencl_images", "half": "program_opencl_half"}
 KINDS = {"eager": None, "inductor": "default", "graphs": "reduce-overhead"}
 
 
+def words_of(path, values, folder, device):
+    """The options of a program: the device, where weights are, and files with the inputs."""
+    words = ["--device", device, "--weights", path]
+    for x, value in values.items():
+        np.save(folder / file_name(x), value)
+        words += ["--input", f"{x}={folder / file_name(x)}"]
+    return words
+
+
 def ours(name, folder, device):
-    """Deviation and milliseconds of the programs, and the model's path and inputs."""
+    """Deviations and milliseconds of the programs, and the model's path and inputs."""
     path = materialize(ROOT / f"tests/zoo/{name}.onnx", folder / name)
     session = runtime_of(path)
     values = feed(name, session, {})
-    words = ["--device", device, "--weights", path]
-    for x, value in values.items():
-        np.save(folder / name / file_name(x), value)
-        words += ["--input", f"{x}={folder / name / file_name(x)}"]
-    expected, output = session.run(None, values), folder / name / "outputs"
-    measured = {"deviation": 0}
-    for key, program in (("dnnkit_ms", "program_opencl"), ("images_ms", "program_opencl_images")):
-        command = [folder / name / program, *words]
-        if key == "images_ms" and not command[0].exists():
+    expected = session.run(None, values)
+    measured = {}
+    for kind, program in PROGRAMS.items():
+        program = folder / name / program
+        if not program.exists():
             continue
-        status, text, _, _ = call([*command, "--output", output], 600)
+        its_path, its_values, place = path, values, folder / name
+        if kind == "half":
+            place = folder / name / "half"
+            its_path = half_of(path, place)
+            its_values = {x: v.astype(np.float16) if v.dtype == np.float32 else v for x, v in values.items()}
+        command = [program, *words_of(its_path, its_values, place, device)]
+        status, text, _, _ = call([*command, "--output", place / "outputs"], 600)
         if status:
             raise RuntimeError(last_line(text) or f"exit status {status}")
-        measured["deviation"] = max(measured["deviation"], compare(expected, output, session)[1])
-        measured[key] = milliseconds_of_program(command, RUNS)
+        measured[f"{kind}_deviation"] = compare(expected, place / "outputs", session, any_float=kind == "half")[1]
+        measured[f"{kind}_ms"] = milliseconds_of_program(command, RUNS)
     return measured, path, values
 
 
@@ -143,18 +157,23 @@ def peers(name, path, values, half):
 
 
 def print_table(results):
-    images = ["images"] if any("images_ms" in r for r in results) else []
-    labels = [*images, *KINDS, "graphs_copied", *(f"{k}_half" for k in KINDS if any(f"{k}_half_ms" in r for r in results))]
-    cell = lambda r, key: f"{r[key]:.3f}" if key in r else ""
-    share = lambda r, key: r["dnnkit_ms"] / r[key] if key in r else None
-    kept = ("graphs_ms", "graphs_copied_ms")
-    rows = [[r["name"], cell(r, "dnnkit_ms"), *(cell(r, f"{k}_ms") for k in labels),
-             *(f"{share(r, k):.2f}" if k in r else "" for k in kept), f"{r['deviation']:.0e}"] for r in results]
-    if all(k in results[0] for k in kept):
-        means = [geometric_mean([share(r, k) for r in results if k in r]) for k in kept]
-        rows.append(["geometric mean", "", *("" for _ in labels), *(f"{m:.2f}" for m in means), ""])
-    names = [k.replace("_", " ") for k in labels]
-    table(["network", "dnnkit, ms", *(f"{k}, ms" for k in names), "by graphs", "by graphs copied", "deviation"], rows)
+    had = lambda key: any(key in r for r in results)
+    labels = [k for k in (*PROGRAMS, *KINDS, "graphs_copied", *(f"{k}_half" for k in KINDS), "graphs_half_copied")
+              if k == "dnnkit" or had(f"{k}_ms")]
+    shares = {f"{ours} by {theirs}": (f"{ours}_ms", f"{theirs}_ms")
+              for ours, theirs in (("images", "dnnkit"), ("dnnkit", "graphs"), ("dnnkit", "graphs_copied"),
+                                   ("half", "graphs_half"), ("half", "graphs_half_copied"))
+              if had(f"{ours}_ms") and had(f"{theirs}_ms")}
+    deviations = [k for k in PROGRAMS if had(f"{k}_deviation")]
+    cell = lambda r, key, form: f"{r[key]:{form}}" if key in r else ""
+    share = lambda r, x, y: r[x] / r[y] if x in r and y in r else None
+    text = lambda value: "" if value is None else f"{value:.2f}"
+    rows = [[r["name"], *(cell(r, f"{k}_ms", ".3f") for k in labels), *(text(share(r, *s)) for s in shares.values()),
+             *(cell(r, f"{k}_deviation", ".0e") for k in deviations)] for r in results]
+    means = [geometric_mean([x for x in (share(r, *s) for r in results) if x is not None]) for s in shares.values()]
+    rows.append(["geometric mean", *("" for _ in labels), *map(text, means), *("" for _ in deviations)])
+    table(["network", *(f"{k}, ms".replace("_", " ") for k in labels), *(s.replace("_", " ") for s in shares),
+           *(f"deviation, {k}" for k in deviations)], rows)
 
 
 def main():

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@
 #include "dnnkit/core/printable.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
 #include "dnnkit/opencl/kernels.hpp"
+#include "dnnkit/plan/image_place.hpp"
+#include "dnnkit/runtime/stored_data.hpp"
 
 namespace dnnkit::onnx {
 
@@ -36,6 +39,25 @@ written_kernel kernel_of(const plan_view& plan, std::size_t r) {
   opencl::source_writer source(k.text.data(), k.text.size());
   static_cast<void>(opencl::write_kernel<builtin_set>(plan, r, source));
   return k;
+}
+
+// What a session of a plan whose sizes are known has on the device, of bytes: all but what sums are handed over in.
+std::string memory_of(const plan_view& plan) {
+  std::size_t known = 0, of_caller = 0, images = 0;
+  std::vector<bool> is_read(plan.buffers.size());
+  for (const plan::step& s : plan.steps)
+    for (const std::int32_t b : plan.numbers_of(s.operands)) is_read[static_cast<std::size_t>(b)] = true;
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    const plan::buffer& b = plan.buffers[i];
+    if (b.where == plan::storage::input || b.where == plan::storage::output) of_caller += detail::bytes_of(b);
+    else if (is_read[i] && !is_between_kernels(b.where)) known += detail::bytes_of(b);
+  }
+  plan::for_each_image(plan.buffers, [&](std::size_t, dtype type, plan::image_size size) {
+    images += static_cast<std::size_t>(4 * size.texels()) * size_of(type);
+  });
+  return "// On the device, in bytes: " + std::to_string(plan.arena_bytes) + " in buffers and " +
+         std::to_string(images) + " in images between kernels; " + std::to_string(known) +
+         " of weights and what is computed from them; " + std::to_string(of_caller) + " of inputs and outputs.\n";
 }
 
 // A sentence for each kernel that there cannot be.
@@ -65,7 +87,7 @@ std::string texts_for_opencl(dnnkit::graph g, std::span<const std::string_view> 
   const plan::plan_draft plan = plan_for_opencl(std::move(g), left_out, images);
   if (!plan.error.empty()) throw error(plan.error.str(), "the plan for OpenCL");
   const plan_view view = view_of(plan);
-  std::string all(opencl::prelude);
+  std::string all = (view.is_static ? memory_of(view) : "") + std::string(opencl::prelude);
   for (std::size_t r = 0; r < view.recipes.size(); ++r) {
     all += "\n//";
     for (const auto& steps : {view.setup_steps, view.steps})

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "dnnkit/core/vector.hpp"
 #include "dnnkit/plan/plan.hpp"
@@ -43,7 +44,7 @@ constexpr void for_each_image(const auto& buffers, auto visit) {
 }
 
 // Says which image each buffer of that storage is in, in the order in which they are first written: of those that
-// nobody is alive in, the one that grows least, or fits most closely; else a new one.
+// nobody is alive in, the one that grows least, or fits most closely; a new one where that takes less.
 constexpr void share_images(vector<buffer>& buffers) {
   struct image {
     dtype type;
@@ -61,13 +62,13 @@ constexpr void share_images(vector<buffer>& buffers) {
     buffer& b = buffers[i];
     const image_size size = image_size_of(b);
     std::size_t best = images.size();
-    std::int64_t least_growth = 0, least_unused = 0;
+    std::int64_t least_growth = size.texels(), least_unused = std::numeric_limits<std::int64_t>::max();
     for (std::size_t k = 0; k < images.size(); ++k) {
       const image& x = images[k];
       if (x.type != b.type.type || x.last >= b.first) continue;
       const std::int64_t grown = x.size.with(size).texels();
       const std::int64_t growth = grown - x.size.texels(), unused = grown - size.texels();
-      if (best != images.size() && (growth != least_growth ? growth > least_growth : unused >= least_unused)) continue;
+      if (growth != least_growth ? growth > least_growth : unused >= least_unused) continue;
       best = k, least_growth = growth, least_unused = unused;
     }
     if (best == images.size()) images.push_back({b.type.type, {}, none});
