@@ -458,7 +458,7 @@ done
 for option in --isa=avx2 --kernel-parts=2 --most-scalar=5; do
   says 2 "${option%=*}: is for the target cpu,found --target opencl" "$tool" build "$small" -o refused_target --target opencl $option
 done
-says 0 "kernel void k0(,MatMul" "$tool" explain --texts opencl "$2/../zoo/tinybert.onnx"
+says 0 "kernel void k0(,MatMul,// On the device,0 in images between kernels" "$tool" explain --texts opencl "$2/../zoo/tinybert.onnx"
 ! grep -q 'kernel.*image2d_t' said.txt || fail "values are in images that nobody asked for"
 says 0 "kernel void k0(,write_only image2d_t b,dnnkit_write_texel(b" "$tool" explain --texts opencl_images "$2/../zoo/tinybert.onnx"
 says 2 "--texts: is no target whose kernels are texts,opencl or opencl_images,cpu" "$tool" explain --texts cpu "$small"
