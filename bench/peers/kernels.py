@@ -65,8 +65,8 @@ def counted(tool, name, path):
         "kernels": kernels,
         "nodes": nodes.total(),
         "nodes_without_reshapes": nodes.total() - shapes_only,
-        "ratio": round(kernels / (nodes.total() - shapes_only), 3),
-        "ratio_of_all": round(kernels / nodes.total(), 3),
+        "ratio": kernels / (nodes.total() - shapes_only),
+        "ratio_of_all": kernels / nodes.total(),
         "node_kinds": dict(nodes.most_common()),
     }
 

@@ -71,6 +71,52 @@ std::vector<std::string> problems_of(dnnkit::graph g, std::span<const std::strin
   return problems;
 }
 
+// Which kernels of a run recipe r is, numbered as traces number them, and what the operands of the first of them are.
+std::string heading_of(const plan_view& plan, std::size_t r) {
+  const symbol_table symbols = plan::table_of(plan);
+  std::string steps, operands;
+  const auto add = [&](const auto& list, bool is_setup) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const plan::step& s = list[i];
+      if (s.kernel != r) continue;
+      steps += steps.empty() ? "\n// " : ", ";
+      steps += is_setup ? "when weights are loaded" : "kernel " + std::to_string(i + 1);
+      steps += " '" + printable(plan.text_of(s.name)) + '\'';
+      if (!operands.empty()) continue;
+      const auto numbers = plan.numbers_of(s.operands);
+      for (std::size_t k = 0; k < numbers.size(); ++k) {
+        const plan::buffer& b = plan.buffers[static_cast<std::size_t>(numbers[k])];
+        operands += "\n//   b" + std::to_string(k) + ": " + std::string(name(b.type.type)) + ' ' +
+                    print(symbols, b.type.dims).str() + " '" + printable(plan.text_of(b.name)) + '\'';
+      }
+    }
+  };
+  add(plan.setup_steps, true);
+  add(plan.steps, false);
+  return steps + operands + '\n';
+}
+
+// The same text with lines two further in for each brace that is open; no line of what kernels are written as is longer
+// than a statement.
+std::string indented(std::string_view text) {
+  std::string all;
+  std::size_t depth = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool closes = line.starts_with('}');
+    if (!line.starts_with('#')) all.append(2 * (depth - (closes && depth > 0 ? 1 : 0)), ' ');
+    (all += line) += '\n';
+    if (line.starts_with("//")) continue;
+    for (const char c : line) {
+      if (c == '{') ++depth;
+      if (c == '}' && depth > 0) --depth;
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string refusal_of_opencl(dnnkit::graph g, std::span<const std::string_view> left_out) {
@@ -89,12 +135,8 @@ std::string texts_for_opencl(dnnkit::graph g, std::span<const std::string_view> 
   const plan_view view = view_of(plan);
   std::string all = (view.is_static ? memory_of(view) : "") + std::string(opencl::prelude);
   for (std::size_t r = 0; r < view.recipes.size(); ++r) {
-    all += "\n//";
-    for (const auto& steps : {view.setup_steps, view.steps})
-      for (const plan::step& s : steps)
-        if (s.kernel == r) all += ' ' + printable(view.text_of(s.name).empty() ? "(no name)" : view.text_of(s.name));
     const written_kernel k = kernel_of(view, r);
-    all += '\n' + (k.problem.empty() ? k.text : "// " + printable(k.problem) + '\n');
+    all += heading_of(view, r) + (k.problem.empty() ? indented(k.text) : "// " + printable(k.problem) + '\n');
   }
   return all;
 }

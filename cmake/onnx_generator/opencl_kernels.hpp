@@ -16,8 +16,8 @@ namespace dnnkit::onnx {
 std::string refusal_of_opencl(dnnkit::graph g, std::span<const std::string_view> left_out = {});
 
 // The OpenCL C that such a program has, values being in buffers or in images: what memory a session takes, where sizes
-// are known, what all kernels use, then each with the names of the steps that it is for, or in a comment why there is
-// none. Raises dnnkit::error where there is no plan.
+// are known, what all kernels use, then each with the kernels of a run that it is, as traces number them, and the
+// operands of the first of these, or in a comment why there is none. Raises dnnkit::error where there is no plan.
 std::string texts_for_opencl(dnnkit::graph g, std::span<const std::string_view> left_out, bool images);
 
 }  // namespace dnnkit::onnx

@@ -87,6 +87,9 @@ int explain(int argc, char** argv) {
   const std::string texts = arguments->count("texts") != 0 ? (*arguments)["texts"].as<std::string>() : "opencl";
   if (texts != "opencl" && texts != "opencl_images")
     throw error("is no target whose kernels are texts", "--texts", "opencl or opencl_images", texts);
+  for (const char* other : {"isa", "target"})
+    if (arguments->count("texts") != 0 && arguments->count(other) != 0)
+      throw error("says what to plan for, which --texts does, too", fmt::format("--{}", other));
   const model m = load_supported(*arguments, inputs_of(*arguments));
   const dnnkit::graph& g = m.imported.graph;
   if (arguments->count("texts") != 0) {

@@ -48,6 +48,10 @@ concept eigen_tensor = requires(const std::remove_const_t<T>& x) {
   x.dimensions();
 };
 
+// Maps, references and blocks are of elements that others own.
+template <eigen_matrix T>
+requires(!eigen_plain_object<T>) inline constexpr bool outlives_call<T> = true;
+
 template <class Access, class Element> constexpr auto span_of_known_size(Element* data, std::int64_t size) {
   if constexpr (Access::size == std::dynamic_extent) return std::span<Element>(data, static_cast<std::size_t>(size));
   else return std::span<Element, Access::size>(data, Access::size);

@@ -5,6 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tests/support/inferred.hpp"
 #include "tests/support/operator_cases.hpp"
 
@@ -21,6 +24,19 @@ static_assert(inferred([](builder& g) {
 static_assert(inferred([](builder& g) {
                 return gelu(sigmoid(g.input("x", f64, {L})), {.approximate = gelu_approximation::by_tanh});
               }) == "f64 [L]");
+
+TEST_CASE("Softplus and Mish of 32-bit floats keep what is small") {
+  for (double x = -80; x <= 80; x += 0.37) {
+    CAPTURE(x);
+    const auto given = static_cast<float>(x);
+    const double right = std::max<double>(given, 0) + std::log1p(std::exp(-std::abs(static_cast<double>(given))));
+    CHECK(std::abs(op::softplus::apply(given) - right) <= 4e-7 * right);
+    CHECK(std::abs(op::mish::apply(given) - given * std::tanh(right)) <= 6e-7 * std::abs(given) * std::tanh(right));
+  }
+  CHECK(op::softplus::apply(-INFINITY) == 0);
+  CHECK(op::softplus::apply(INFINITY) == INFINITY);
+  CHECK(std::isnan(op::softplus::apply(NAN)));
+}
 
 TEST_CASE("activation: ONNX Runtime's results, with known and with symbolic extents") {
   const auto outcome = operator_cases::run("activation");

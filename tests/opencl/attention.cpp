@@ -87,6 +87,19 @@ TEST_CASE("attention is one kernel: heads of 32, 64, 80 and 128 numbers, odd len
   });
 }
 
+TEST_CASE("attention is one kernel: an infinity among the last key's values is one, whatever tiles go beyond it") {
+  for (const std::int64_t keys : {5, 33, 70, 130}) {
+    dk::builder g;
+    const tensor q = g.input("q", f32, {1, 2, 17, 8}), k = g.input("k", f32, {1, 2, 8, keys});
+    const tensor infinite = dk::exp(dk::abs(g.input("l", f32, {1, 2, 1, 8})) + 1000.0);
+    const tensor v = dk::concat({g.input("v", f32, {1, 2, keys - 1, 8}), infinite}, {.axis = 2});
+    g.output("y", dk::matmul(dk::softmax(dk::matmul(q, k)), v));
+    CAPTURE(keys);
+    CHECK(dk::default_pipeline::run<dk::targets::opencl>(g.value()).plan.steps.size() == 2);  // the values, attention
+    CHECK(harness::opencl_error(g.value(), 1) == "");
+  }
+}
+
 TEST_CASE("attention is one kernel: masks that are added, conditions, causal ones, and a function of the scores") {
   check_one([](dk::builder& g, random_source& r) {
     const heads h{2, r.between(2, 50), r.between(2, 90), 32, 20};

@@ -136,6 +136,15 @@ TEST_CASE("convolutions in windows and tiles: taps by channels and across them, 
   });
 }
 
+TEST_CASE("convolutions in windows and tiles: an infinite weight of the last channel makes no more than infinities") {
+  for (const std::int64_t channels : {7, 9, 13, 33})
+    check_on_device([&](dk::builder& g, random_source&) {
+      const tensor infinite = dk::exp(dk::abs(g.weight("l", {16, 1, 3, 3})) + 1000.0);
+      const tensor w = dk::concat({g.weight("w", {16, channels - 1, 3, 3}), infinite}, {.axis = 1});
+      g.output("y", dk::conv(dk::abs(g.input("x", f32, {1, channels, 9, 11})) + 0.5, w));
+    });
+}
+
 TEST_CASE("depthwise convolutions: strips that end beyond rows, several outputs a channel, prologues") {
   check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t c = r.between(2, 9), h = r.between(5, 12), w = r.between(5, 15);

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -105,6 +106,22 @@ TEST_CASE("every damage is seen") {
   std::filesystem::create_directory(cache.file(hash_of("a")));
   CHECK(!cache.read(hash_of("a")));
   CHECK(!cache.write(hash_of("a"), some_bytes(3)));
+}
+
+TEST_CASE("a link in the place of a file is not followed, and a pipe is not waited for") {
+  const folder f;
+  const cl_cache cache(f.path / "cache");
+  std::filesystem::create_directories(f.path / "cache");
+  write(f.path / "mine", "keep this");
+  std::filesystem::create_symlink(f.path / "mine", cache.file(hash_of("a")));
+  REQUIRE(::mkfifo(cache.file(hash_of("b")).c_str(), 0600) == 0);
+  for (const char* key : {"a", "b"}) {
+    CHECK(!cache.read(hash_of(key)));
+    CHECK(cache.write(hash_of(key), some_bytes(10)));
+    CHECK(is_regular_file(std::filesystem::symlink_status(cache.file(hash_of(key)))));
+    CHECK(cache.read(hash_of(key)) == some_bytes(10));
+  }
+  CHECK(text_of(f.path / "mine") == "keep this");
 }
 
 TEST_CASE("a folder that cannot be written, and none at all") {

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ TEST_CASE("devices are listed, and found by number and by what their names hold"
     CHECK(dk::cl_device(std::to_string(i)).name() == all[i]);
     const std::string found = dk::cl_device(all[i]).name();
     CHECK(found.find(all[i]) != std::string::npos);
+    std::string large = all[i];
+    for (char& c : large) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    CHECK(dk::cl_device(large).name() == found);
   }
   const std::string number = std::to_string(all.size());
   CHECK(error_of([&] {
@@ -35,7 +39,9 @@ TEST_CASE("devices are listed, and found by number and by what their names hold"
 
 TEST_CASE("the environment's device is used where none is named") {
   ::setenv("DNNKIT_OPENCL_DEVICE", "no such device", 1);
-  CHECK(error_of([] { return dk::cl_device().name(); }).find("'no such device'") != std::string::npos);
+  CHECK(error_of([] { return dk::cl_device().name(); })
+            .find("OpenCL, DNNKIT_OPENCL_DEVICE: there is no such device, expected one whose name holds 'no such "
+                  "device'") == 0);
   ::setenv("DNNKIT_OPENCL_DEVICE", "0", 1);
   CHECK(dk::cl_device().name() == dk::cl_devices()[0]);
   ::unsetenv("DNNKIT_OPENCL_DEVICE");

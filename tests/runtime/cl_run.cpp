@@ -47,6 +47,9 @@ TEST_CASE("a run that is waited for") {
       run.wait();  // again
       s.start(dk::out<"s">(d.s), dk::in<"x">(blocking.x), dk::out<"y">(d.y)).wait();
       CHECK(d.y == blocking.y);
+      data named(n, 1);
+      s.start({{"x", named.x}}, {{"s", named.s}, {"y", named.y}}).wait();
+      CHECK(named.is_right());
     }
   });
 }

@@ -175,6 +175,26 @@ TEST_CASE("symbols get values again and again, without other programs; what was 
   CHECK(error_of([&] { return s.run(d.x, d.y, d.s), 0; }).find("input 'x': range has the wrong size") == 0);
 }
 
+struct many_bytes {  // several values alive at a time
+  static constexpr void build(dk::builder& g) {
+    const auto x = g.input("x", dk::u8, {dk::sym("N", {1, std::int64_t{1} << 40}), 1000});
+    const auto a = dk::trilu(x, {.k = 1}), b = dk::trilu(a, {.upper = false, .k = 500}), c = dk::trilu(b, {.k = 2}),
+               d = dk::trilu(c, {.k = 3});
+    g.output("y", dk::trilu(a + b + c + d, {.k = 7}));
+  }
+};
+
+TEST_CASE("no operand lies further behind the beginning of the arena than a kernel can be told") {
+  dk::session<dk::compile<many_bytes, dk::targets::opencl>> s(dk::memory_weights{});
+  s.bind({{"N", 1}});
+  const std::string wrong = error_of([&] { return s.bind({{"N", 2100000}}), true; });
+  CHECK(wrong.find(": lies too far behind the beginning of the arena, expected at most 4294967295 elements") !=
+        std::string::npos);
+  std::vector<std::uint8_t> x(1000, 1), y(1000);
+  s.run(x, y);  // as it was bound before
+  CHECK(y[7] == 4);
+}
+
 TEST_CASE("four sessions in four threads, with weights that they share and with their own") {
   std::optional<dk::packed_weights<opencl_model::net>> shared(opencl_model::weights());
   for (const bool own : {false, true}) {

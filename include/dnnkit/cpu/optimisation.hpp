@@ -13,8 +13,8 @@
 #endif
 
 #if !defined(__OPTIMIZE__) && !defined(DNNKIT_SANITIZED) && !defined(DNNKIT_NO_OPTIMISATION_WARNING)
-#pragma message(                                                                                                 \
-    "dnnkit: this unit is compiled without optimisation, and its networks run 60 to 120 times slower than with " \
-    "-O3 -march=native; define DNNKIT_NO_OPTIMISATION_WARNING where that is meant")
+#pragma message(                                                                                              \
+    "dnnkit: this unit is compiled without optimisation, and networks for the processor run 60 to 120 times " \
+    "slower than with -O3 -march=native; define DNNKIT_NO_OPTIMISATION_WARNING where that is meant")
 #endif
 #undef DNNKIT_SANITIZED

@@ -161,7 +161,9 @@ struct selu {
   }
 };
 
-// log(1 + exp(x)), without overflow
+// log(1 + exp(x)), without overflow, and as exact for a large -x, where 1 + exp(x) keeps little of exp(x): the
+// logarithm of what it keeps is corrected by the share that that is (Goldberg, What every computer scientist should
+// know about floating-point arithmetic, theorem 4).
 struct softplus {
   static constexpr std::string_view name = "Softplus";
   static constexpr form kind = form::elementwise;
@@ -171,7 +173,8 @@ struct softplus {
     using std::abs;
     using std::exp;
     using std::log;
-    return maximum(x, T(0)) + log(T(1) + exp(-abs(x)));
+    const T small = exp(-abs(x)), above = T(1) + small, kept = above - T(1);
+    return maximum(x, T(0)) + select(kept == T(0), small, log(above) * (small / kept));
   }
 };
 

@@ -164,13 +164,14 @@ template <class Set> class attention_writer {
     w_.out << "{\nconst int l" << (s.walk.along_k ? 'k' : 'n') << "=e%" << fast << (s.walk.by_four ? "*4" : "") << ",l"
            << (s.walk.along_k ? 'n' : 'k') << "=e/" << fast << ";\n";
   }
-  // Stage c of the tile whose first key is `first`. Keys beyond the last are read as the last is, and have no weight.
+  // Stage c of the tile whose first key is `first`. Keys beyond the last are read as the last is, and have no weight;
+  // their values are 0, as no weight makes nothing of an infinity.
   constexpr void fetch(const staged& s) {
     const auto shape = s.w->input_shape(1);
     begin_share(s);
     const bool keys_by_four = s.walk.by_four && s.walk.along_k != s.is_keys;
+    const bool cuts = steps_ * t_.slices * t_.bk > x_.keys;
     const auto key = [&](std::string_view of_tile) {
-      const bool cuts = steps_ * t_.slices * t_.bk > x_.keys;
       if (cuts) w_.out << "min(first+" << of_tile << ',' << x_.keys - (keys_by_four ? 4 : 1) << ')';
       else w_.out << "first+" << of_tile;
     };
@@ -187,9 +188,9 @@ template <class Set> class attention_writer {
     }
     w_.out << ";\n";
     const std::int64_t covered = s.is_keys ? t_.depth(x_) : t_.width(x_), there = s.is_keys ? x_.depth : x_.width;
-    if (covered > there)
-      w_.out << register_of(s) << "[q]=0;\nif(" << s.prefix << shape.size() - (s.is_keys ? 2 : 1) << '<' << there
-             << ')';
+    if (covered > there || (cuts && !s.is_keys)) w_.out << register_of(s) << "[q]=0;\n";
+    if (covered > there) w_.out << "if(" << s.prefix << shape.size() - (s.is_keys ? 2 : 1) << '<' << there << ')';
+    if (cuts && !s.is_keys) w_.out << "if(first+c*" << s.depth << "+lk<" << x_.keys << ')';
     w_.out << "{\n";
     read(*s.w, s.from, s.prefix, s.walk.by_four, s.walk.by_four ? "f4[q]" : "f1[q]");
     w_.out << "}\n}\n}\n";

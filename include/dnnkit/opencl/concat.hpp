@@ -12,7 +12,7 @@ namespace dnnkit::opencl {
 
 template <class Set> constexpr void write_concat(recipe_writer<Set>& w) {
   const std::size_t joined = decode<op::concat>(w.anchor_codes()).along(w.space().size());
-  w.comment_nodes();
+  w.comment_operators();
   w.begin_elements();
   for (std::size_t d = 0; d < w.space().size(); ++d) w.out << (d == 0 ? "int x" : ",x") << d << "=c" << d;
   w.out << ";  // coordinates of an input\n";

@@ -7,6 +7,7 @@
 namespace dnnkit::opencl {
 
 template <class Set> constexpr void write_map(recipe_writer<Set>& w) {
+  w.comment_operators();
   w.begin_elements();
   tree_writer<Set>(w, 'c').store_outputs();
   w.end();

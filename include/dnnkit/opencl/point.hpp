@@ -55,7 +55,7 @@ constexpr bool write_point(recipe_writer<Set>& w, const Op& op, const X&... x) {
     if constexpr (i >= least_inputs<Op>()) return write_point(w, op, x..., absent{});
     else return false;
   } else if constexpr (has_point_text<Set, Op, X...>) {
-    w.comment_nodes();
+    w.comment_operators();
     w.begin_elements();
     const point_context<Set> context{w};
     const expression y = element_of(op.at(context, w.named('c'), x...));

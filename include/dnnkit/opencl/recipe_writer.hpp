@@ -137,6 +137,12 @@ template <class Set> class recipe_writer {
     if (self.nodes.count != 0) out << '\n';
   }
 
+  // "// Gather", and those beside it, of a kernel that says nothing else of itself.
+  constexpr void comment_operators() {
+    out << "// " << (self.anchor.id == operator_id::none ? "each element on its own" : self.anchor.name) << '\n';
+    comment_nodes();
+  }
+
   // The kernel's head.
   constexpr void begin(const work_size& work) {
     draft.work = work;

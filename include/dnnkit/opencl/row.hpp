@@ -34,6 +34,7 @@ template <class Set, class Op> class row_writer {
             ? largest_group
             : std::min(largest_group,
                        std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(length.known, 1)))));
+    w_.comment_operators();
     w_.begin(rows);
     w_.out << "const int length=";
     w_.product(length);

@@ -112,16 +112,15 @@ template <class Set> class tiled_windows {
     share(weight_loads(), [&] {
       write_place_of_weight();
       // Channels beyond the last are computed from it, and not stored.
+      if (is_cut()) out << "fa[q]=0;\nif(first+lk/" << x_.taps() << '<' << x_.k << "){\n";
       out << "const int y0=";
       if (shape_.op.group != 1) out << "part*" << x_.m << '+';
       if (x_.m % t_.bm != 0) out << "min(m0+lm," << x_.m - 1 << ')';
       else out << "m0+lm";
-      out << ",k=first+lk/" << x_.taps() << ",y1=";
-      if (is_cut()) out << "min(k," << x_.k - 1 << ')';  // with zeros of the input
-      else out << 'k';
-      out << ",y2=lk/" << x_.kernel[1] << '%' << x_.kernel[0] << ",y3=lk%" << x_.kernel[1] << ";\n";
+      out << ",y1=first+lk/" << x_.taps() << ",y2=lk/" << x_.kernel[1] << '%' << x_.kernel[0] << ",y3=lk%"
+          << x_.kernel[1] << ";\n";
       const expression value = tree_writer<Set>(w_, 'y')(w_.input(1), w_.self.anchor.name);
-      out << "fa[q]=" << value << ";\n}\n";
+      out << "fa[q]=" << value << (is_cut() ? ";\n}\n}\n" : ";\n}\n");
     });
   }
   constexpr bool is_cut() const { return x_.k % t_.staged_channels() != 0; }

@@ -72,7 +72,7 @@ template <class Set, class Op> constexpr bool write_whole(recipe_writer<Set>& w,
   using numbers = std::make_index_sequence<most_inputs<Op>()>;
   if constexpr (has_whole_text<Set, Op, numbers>) {
     const point_context<Set> c{w};
-    w.comment_nodes();
+    w.comment_operators();
     w.begin_numbers();
     const whole_output<Set> y{c};
     [&]<std::size_t... I>(std::index_sequence<I...>) {

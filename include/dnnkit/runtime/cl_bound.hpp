@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -70,6 +71,7 @@ class cl_bound {
     for (std::size_t b = 0; b < plan_.buffers.size(); ++b) bytes.push_back(possible.uses(b) ? bytes_of(b, sizes) : 0);
     const placement placed = placement_of(
         plan_, [&](const buffer& b) { return bytes[static_cast<std::size_t>(&b - plan_.buffers.data())]; });
+    check_places(placed);
     if (!take_memory(bytes, static_cast<std::size_t>(placed.bytes), may_grow)) return false;
     is_bound_ = false;  // until all of the following has been done, which fails only where nothing else works either
     for (std::size_t i = 0; i < launches_.size(); ++i)
@@ -221,8 +223,19 @@ class cl_bound {
     if (x.where == storage::image) return {images_[static_cast<std::size_t>(x.offset)].get(), 0, true};
     if (is_port(x)) return {ports_[number_of_port(x)].memory.get(), 0};
     if (x.where != storage::arena) return {weights_->data(b), 0};
-    return {arena_.memory.get(),
-            static_cast<cl_uint>(static_cast<std::size_t>(placed.offsets[b]) / size_of(x.type.type))};
+    return {arena_.memory.get(), static_cast<cl_uint>(place_in_arena(b, placed))};
+  }
+  std::size_t place_in_arena(std::size_t b, const placement& placed) const {
+    return static_cast<std::size_t>(placed.offsets[b]) / size_of(plan_.buffers[b].type.type);
+  }
+  // Kernels are told with 32 bits how many elements behind the beginning of the arena an operand lies.
+  void check_places(const placement& placed) const {
+    constexpr std::size_t most = std::numeric_limits<cl_uint>::max();
+    for (std::size_t b = 0; b < plan_.buffers.size(); ++b)
+      if (const std::size_t place = place_in_arena(b, placed); place > most)
+        throw error("lies too far behind the beginning of the arena",
+                    "value '" + std::string(plan_.text_of(plan_.buffers[b].name)) + "'",
+                    "at most " + std::to_string(most) + " elements", std::to_string(place));
   }
   std::vector<cl_operand> operands_of(const step& s, const placement& placed) const {
     std::vector<cl_operand> list;

@@ -84,7 +84,8 @@ class cl_cache {
 
   // The binary, if it is there and whole.
   std::optional<std::vector<std::byte>> read(const hash_of_bytes& key) const {
-    if (folder_.empty()) return std::nullopt;
+    std::error_code unknown;
+    if (folder_.empty() || !is_regular_file(symlink_status(file(key), unknown))) return std::nullopt;
     std::ifstream in(file(key), std::ios::binary | std::ios::ate);
     const auto all = static_cast<std::streamoff>(in.tellg());
     header h;
@@ -99,7 +100,7 @@ class cl_cache {
     return binary;
   }
 
-  // Keeps a binary, in place of what is there. False where it cannot be written.
+  // Keeps a binary, in place of what is there, be it a link. False where it cannot be written.
   bool write(const hash_of_bytes& key, std::span<const std::byte> binary) const {
     if (folder_.empty()) return false;
     try {
@@ -107,7 +108,7 @@ class cl_cache {
       if (std::filesystem::create_directories(folder_, failed))
         std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, failed);
       const header h{mark, key.lanes, binary.size(), hash_of(binary)};
-      replacing_file out(file(key));
+      replacing_file out(file(key), links::replaced);
       out.write(std::as_bytes(std::span(&h, 1)));
       out.write(binary);
       out.commit();

@@ -8,6 +8,7 @@
 #endif
 #include <CL/cl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -98,6 +99,13 @@ struct cl_candidate {
   std::string name;  // "platform: device"
   bool is_gpu;
 };
+
+// Is `wanted` in the name, in capitals or not?
+inline bool holds(std::string_view name, std::string_view wanted) {
+  const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::search(name.begin(), name.end(), wanted.begin(), wanted.end(),
+                     [&](char a, char b) { return lower(a) == lower(b); }) != name.end();
+}
 
 inline std::vector<cl_candidate> cl_candidates() {
   std::vector<cl_candidate> list;
@@ -202,30 +210,13 @@ enum class cl_copies : std::uint8_t { as_fits, direct, pinned };
 // The device on which a network runs; copies stand for the same one.
 class cl_device {
  public:
-  // `wanted` is a number in the order of cl_devices(); else the device is the first one whose "platform: device" holds
-  // it; of those the first GPU, if there is any. Throws dnnkit::error, which lists all devices, when there is none.
-  explicit cl_device(std::string_view wanted, cl_copies copies = cl_copies::as_fits) {
-    const std::vector<detail::cl_candidate> all = detail::cl_candidates();
-    const bool is_number = !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string_view::npos;
-    const detail::cl_candidate* chosen = nullptr;
-    std::string names;
-    for (const detail::cl_candidate& c : all) {
-      const std::string number = std::to_string(&c - all.data());
-      names += (names.empty() ? "" : ", ") + number + " '" + c.name + "'";
-      if (is_number ? number != wanted : c.name.find(wanted) == std::string::npos) continue;
-      if (chosen == nullptr || (c.is_gpu && !chosen->is_gpu)) chosen = &c;
-    }
-    if (chosen == nullptr)
-      throw error("there is no such device", "OpenCL",
-                  wanted.empty() ? "any device"
-                  : is_number    ? "number " + std::string(wanted)
-                                 : "one whose name holds '" + std::string(wanted) + "'",
-                  names.empty() ? "none; a driver such as pocl-opencl-icd has to be installed" : names);
-    shared_ = detail::cl_shared::of(*chosen);
-    pins_ = copies == cl_copies::pinned || (copies == cl_copies::as_fits && !shared_->is_host);
-  }
+  // `wanted` of digits alone is a number in the order of cl_devices(); else the device is the first one whose
+  // "platform: device" holds it, in capitals or not; of those the first GPU, if there is any. Throws dnnkit::error,
+  // which lists all devices, when there is none.
+  explicit cl_device(std::string_view wanted, cl_copies copies = cl_copies::as_fits)
+      : cl_device(wanted, copies, "OpenCL") {}
   // The one that the environment variable DNNKIT_OPENCL_DEVICE asks for in the same way; without it any.
-  cl_device() : cl_device(wanted_by_environment()) {}
+  cl_device() : cl_device(wanted_by_environment(), cl_copies::as_fits, place_of_wish()) {}
 
   cl_device_id id() const noexcept { return shared_->id; }
   // All sessions on the device are in one.
@@ -263,9 +254,32 @@ class cl_device {
   }
 
  private:
+  cl_device(std::string_view wanted, cl_copies copies, std::string_view wished_by) {
+    const std::vector<detail::cl_candidate> all = detail::cl_candidates();
+    const bool is_number = !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string_view::npos;
+    const detail::cl_candidate* chosen = nullptr;
+    std::string names;
+    for (const detail::cl_candidate& c : all) {
+      const std::string number = std::to_string(&c - all.data());
+      names += (names.empty() ? "" : ", ") + number + " '" + c.name + "'";
+      if (is_number ? number != wanted : !detail::holds(c.name, wanted)) continue;
+      if (chosen == nullptr || (c.is_gpu && !chosen->is_gpu)) chosen = &c;
+    }
+    if (chosen == nullptr)
+      throw error("there is no such device", std::string(wished_by),
+                  wanted.empty() ? "any device"
+                  : is_number    ? "number " + std::string(wanted)
+                                 : "one whose name holds '" + std::string(wanted) + "'",
+                  names.empty() ? "none; a driver such as pocl-opencl-icd has to be installed" : names);
+    shared_ = detail::cl_shared::of(*chosen);
+    pins_ = copies == cl_copies::pinned || (copies == cl_copies::as_fits && !shared_->is_host);
+  }
   static std::string_view wanted_by_environment() {
     const char* const wanted = std::getenv("DNNKIT_OPENCL_DEVICE");
     return wanted == nullptr ? "" : wanted;
+  }
+  static std::string_view place_of_wish() {
+    return wanted_by_environment().empty() ? "OpenCL" : "OpenCL, DNNKIT_OPENCL_DEVICE";
   }
 
   std::shared_ptr<detail::cl_shared> shared_;

@@ -53,20 +53,36 @@ template <class T> struct argument_access {
   static std::array<std::int64_t, 1> extents(T& x) { return {static_cast<std::int64_t>(elements(x).size())}; }
 };
 
+namespace detail {
+
+// Are the elements of a Range&& there when the call that it is an argument of has returned? Not those of a temporary
+// that owns them. (<span> declares what says so of views; all of <ranges> takes long to compile.)
+template <class Range>
+inline constexpr bool outlives_call =
+    std::is_lvalue_reference_v<Range> || std::ranges::enable_borrowed_range<std::remove_cvref_t<Range>>;
+
+}  // namespace detail
+
 // A range for the input or output of that name.
-template <fixed_string Name, bool IsInput, class Range> struct named_argument {
+template <fixed_string Name, bool IsInput, class Range, bool OutlivesCall = true> struct named_argument {
   static constexpr std::string_view name = Name.view();
   static constexpr bool is_input = IsInput;
   Range& range;
 };
+namespace detail {
+template <fixed_string Name, bool IsInput, class Range, bool OutlivesCall>
+inline constexpr bool outlives_call<named_argument<Name, IsInput, Range, OutlivesCall>> = OutlivesCall;
+}  // namespace detail
 
 // s.run(dk::in<"ids">(ids), dk::in<"mask">(mask), dk::out<"y">(y)): in any order, names checked by the compiler.
 template <fixed_string Name, class Range>
-constexpr named_argument<Name, true, std::remove_reference_t<Range>> in(Range&& range) noexcept {
+constexpr named_argument<Name, true, std::remove_reference_t<Range>, detail::outlives_call<Range>> in(
+    Range&& range) noexcept {
   return {range};
 }
 template <fixed_string Name, class Range>
-constexpr named_argument<Name, false, std::remove_reference_t<Range>> out(Range&& range) noexcept {
+constexpr named_argument<Name, false, std::remove_reference_t<Range>, detail::outlives_call<Range>> out(
+    Range&& range) noexcept {
   return {range};
 }
 
@@ -152,14 +168,15 @@ template <class A> struct argument_traits {
   using range = A;
   static A& get(A& x) noexcept { return x; }
 };
-template <fixed_string Name, bool IsInput, class Range> struct argument_traits<named_argument<Name, IsInput, Range>> {
+template <fixed_string Name, bool IsInput, class Range, bool Outlives>
+struct argument_traits<named_argument<Name, IsInput, Range, Outlives>> {
   static constexpr bool is_named = true;
   using range = Range;
-  static Range& get(const named_argument<Name, IsInput, Range>& x) noexcept { return x.range; }
+  static Range& get(const named_argument<Name, IsInput, Range, Outlives>& x) noexcept { return x.range; }
 };
-template <fixed_string Name, bool IsInput, class Range>
-struct argument_traits<const named_argument<Name, IsInput, Range>>
-    : argument_traits<named_argument<Name, IsInput, Range>> {};
+template <fixed_string Name, bool IsInput, class Range, bool Outlives>
+struct argument_traits<const named_argument<Name, IsInput, Range, Outlives>>
+    : argument_traits<named_argument<Name, IsInput, Range, Outlives>> {};
 
 // Lists of arguments whose names are known at run time.
 template <class T>

@@ -181,10 +181,20 @@ template <class Net, class Observer = no_observer> class session {
   template <class... Ranges>
   requires(detail::ranges_without_loop<Ranges...>&& std::same_as<Observer, no_observer>)
       [[nodiscard]] auto start(Ranges&&... ranges) {
-    if constexpr (check_arguments<input_count + output_count, Ranges...>()) {
-      const auto pointers = pointers_of(memory_of(ranges...));
-      return execution_.start(pointers.data(), pointers.data() + input_count);
-    }
+    static_assert((detail::outlives_call<Ranges> && ...),
+                  "dnnkit: start() is given a temporary, which is gone before the run has ended; give it a name");
+    if constexpr (check_arguments<input_count + output_count, Ranges...>()) return start_on(memory_of(ranges...));
+  }
+  // The same for names that are known when the program runs, as run() takes them.
+  [[nodiscard]] auto start(
+      std::initializer_list<input_argument> inputs,
+      std::initializer_list<output_argument> outputs) requires std::same_as<Observer, no_observer> {
+    return start(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()));
+  }
+  [[nodiscard]] auto start(std::span<const input_argument> inputs,
+                           std::span<const output_argument> outputs) requires std::same_as<Observer, no_observer> {
+    require_ready();
+    return start_on(placed_beside(inputs, outputs, {}));
   }
 
   // The same for names that are known when the program runs: s.run({{"ids", ids}, {"mask", mask}}, {{"y", y}}).
@@ -352,6 +362,14 @@ template <class Net, class Observer = no_observer> class session {
     return static_cast<run_result>(execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_));
   }
 
+  auto start_on(const memory_of_ports& memory) {
+    static_assert(
+        requires { &backend::execution::start; },
+        "dnnkit: start() is for networks on a device, such as those of targets::opencl; on a processor there is run()");
+    const auto pointers = pointers_of(memory);
+    return execution_.start(pointers.data(), pointers.data() + input_count);
+  }
+
   // Ranges by name, beside those in `memory`, which ports have that `given` marks.
   struct placed_ranges {
     memory_of_ports memory;
@@ -360,12 +378,16 @@ template <class Net, class Observer = no_observer> class session {
   run_result run_beside(const parallel_for& loop, std::span<const input_argument> inputs,
                         std::span<const output_argument> outputs, placed_ranges placed) {
     require_ready();
+    return run_on(loop, placed_beside(inputs, outputs, std::move(placed)));
+  }
+  memory_of_ports placed_beside(std::span<const input_argument> inputs, std::span<const output_argument> outputs,
+                                placed_ranges placed) const {
     auto& [memory, given] = placed;
     detail::place_arguments(Net::plan, inputs, true, std::span(memory), std::span(given));
     detail::place_arguments(Net::plan, outputs, false, std::span(memory), std::span(given));
     for (std::size_t i = 0; i < memory.size(); ++i) execution_.check_extents(i, memory[i].extents);
     detail::check_apart(Net::plan, memory);
-    return run_on(loop, memory);
+    return memory;
   }
 
   // Other values of symbols in the memory that bind() planned; false where that is not enough (execution::resize()).

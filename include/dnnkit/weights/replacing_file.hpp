@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <span>
@@ -21,17 +22,24 @@
 
 namespace dnnkit {
 
+// What becomes of a symbolic link at the path, and of what else is no regular file.
+enum class links : std::uint8_t {
+  followed,  // a link stays, and its target is replaced; a pipe or /dev/null is written directly
+  replaced   // the file takes its place
+};
+
 // Opening one before long work finds out early that the result could not be written. Until commit() an existing file
-// is untouched; without commit() the new one is removed. What is there but no regular file (a pipe, /dev/null) is
-// written directly. A symbolic link stays, and its target is replaced.
+// is untouched; without commit() the new one is removed.
 class replacing_file {
  public:
   // Throws dnnkit::error naming `path` when a file cannot be made there, is a directory, or is write-protected.
-  explicit replacing_file(const std::filesystem::path& path) : name_(path.string()), path_(path) {
+  explicit replacing_file(const std::filesystem::path& path, links at_path = links::followed)
+      : name_(path.string()), path_(path) {
     struct stat status {};
-    const bool exists = ::stat(path_.c_str(), &status) == 0;
+    bool exists = (at_path == links::followed ? ::stat : ::lstat)(path_.c_str(), &status) == 0;
     if (!exists && errno != ENOENT) refuse("cannot write file");
     if (exists && S_ISDIR(status.st_mode)) throw error("is a directory", name_, "a file to write");
+    if (at_path == links::replaced) exists = exists && S_ISREG(status.st_mode);
     if (exists && ::access(path_.c_str(), W_OK) != 0) refuse("cannot write file");
     if (exists && !S_ISREG(status.st_mode)) {
       file_ = detail::file_descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
@@ -39,7 +47,8 @@ class replacing_file {
       return;
     }
     std::error_code ignored;
-    if (const auto real = std::filesystem::canonical(path_, ignored); !ignored) path_ = real;
+    if (at_path == links::followed)
+      if (const auto real = std::filesystem::canonical(path_, ignored); !ignored) path_ = real;
     for (int attempt = 0; file_.number() < 0; ++attempt) {
       temporary_ = path_;
       temporary_ += ".";
