@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What .ci/run leaves out because it takes long: compiles what no test runs (tests/all_targets.sh), builds and runs the tests
-# labelled slow, runs OpenCL's kernels as PoCL optimises them, then the tests of kernels that the address and
-# undefined-behaviour sanitizers leave out.
+# labelled slow, runs OpenCL's kernels as PoCL optimises them and of 300 random graphs, then the tests of kernels that the
+# address and undefined-behaviour sanitizers leave out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/shell.sh
@@ -13,6 +13,7 @@ ctest --test-dir build/release --label-regex '^slow$' --parallel "$(jobs)" --out
 
 say "running OpenCL's kernels, optimised"
 for program in build/release/bin/test_opencl_*; do DNNKIT_CACHE= "$program"; done
+POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable DNNKIT_CACHE= DNNKIT_SEEDS=300 build/release/bin/test_opencl_random_graphs
 
 say "building every test of kernels with sanitizers"
 cmake --preset sanitize -B build/sanitize_all -D DNNKIT_SANITIZE_ALL=ON --log-level=WARNING

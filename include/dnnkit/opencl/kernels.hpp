@@ -47,6 +47,12 @@ template <class Set> constexpr bool write_of_reals(recipe_writer<Set>& w) {
   return write_chosen_family(w, choose_family(w)) || write_grouped_rows(w) || write_rows(w);
 }
 
+template <class Set> constexpr bool has_kernel_of_reals(const recipe_writer<Set>& w) {
+  const operator_id id = w.self.anchor.id;
+  return id == id_of<op::matmul> || id == id_of<op::conv> ||
+         visit_operator<has_rows>(Set{}, id, w.anchor_codes(), [](const auto&) { return true; });
+}
+
 }  // namespace detail
 
 // Writes recipe number r of a plan as a kernel, or says why there is none. Set: the operators that the plan may use.
@@ -60,7 +66,8 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
   else if (anchor.id == operator_id::none) write_map(w);
   else if (anchor.id == id_of<op::concat>) write_concat(w);
   else if ((has_reals && detail::write_of_reals(w)) || write_point(w) || write_whole(w)) w.fail_if_refused(anchor.name);
-  else if (has_reals) w.fail(anchor.name, "there is no OpenCL kernel for this operator");
+  else if (has_reals || !detail::has_kernel_of_reals(w))
+    w.fail(anchor.name, "there is no OpenCL kernel for this operator");
   else
     w.fail(anchor.name, "this operator's kernel for OpenCL computes with floats, not with ", name(w.self.anchor_type));
   return w.draft;
