@@ -362,12 +362,13 @@ template <class Net, class Observer = no_observer> class session {
     return static_cast<run_result>(execution_.run(pointers.data(), pointers.data() + input_count, loop, observer_));
   }
 
+  static constexpr bool can_start = requires { &backend::execution::start; };
   auto start_on(const memory_of_ports& memory) {
     static_assert(
-        requires { &backend::execution::start; },
+        can_start,
         "dnnkit: start() is for networks on a device, such as those of targets::opencl; on a processor there is run()");
     const auto pointers = pointers_of(memory);
-    return execution_.start(pointers.data(), pointers.data() + input_count);
+    if constexpr (can_start) return execution_.start(pointers.data(), pointers.data() + input_count);
   }
 
   // Ranges by name, beside those in `memory`, which ports have that `given` marks.
