@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A model of 32-bit floats as one of 16-bit floats: every tensor, constant and Cast, inputs and outputs, too."""
+"""A model of 32-bit floats as one of 16-bit floats: every tensor, constant and Cast, inputs and outputs, too.
+
+    python3 bench/peers/half_graph.py FOLDER MODEL.onnx ...       (with their weights; writes FOLDER/MODEL.onnx)
+"""
 import pathlib
 
 import numpy as np

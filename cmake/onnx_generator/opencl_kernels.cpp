@@ -53,7 +53,7 @@ std::string memory_of(const plan_view& plan) {
     else if (is_read[i] && !is_between_kernels(b.where)) known += detail::bytes_of(b);
   }
   plan::for_each_image(plan.buffers, [&](std::size_t, dtype type, plan::image_size size) {
-    images += static_cast<std::size_t>(4 * size.texels()) * size_of(type);
+    images += static_cast<std::size_t>(plan::bytes_of(size, type));
   });
   return "// On the device, in bytes: " + std::to_string(plan.arena_bytes) + " in buffers and " +
          std::to_string(images) + " in images between kernels; " + std::to_string(known) +

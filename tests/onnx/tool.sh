@@ -458,7 +458,12 @@ done
 for option in --isa=avx2 --kernel-parts=2 --most-scalar=5; do
   says 2 "${option%=*}: is for the target cpu,found --target opencl" "$tool" build "$small" -o refused_target --target opencl $option
 done
-says 0 "kernel void k0(,MatMul,// On the device,0 in images between kernels" "$tool" explain --texts opencl "$2/../zoo/tinybert.onnx"
+# the input has 128 bytes, the output 8, weights 260 and what is between kernels 192 and 12, which begin at multiples of 64
+says 0 "in bytes: 256 in buffers and 0 in images between kernels; 260 of weights,136 of inputs and outputs,// kernel 1 'conv',//   b0: f32 [1" "$tool" explain --texts opencl "$small"
+grep -q "^//   b0: f32 \[1, 2, 4, 4\] 'x'$" said.txt || fail "what an operand is: $(cat said.txt)"
+grep -q '^  global float\*p0=b0+o0;$' said.txt && grep -q '^}$' said.txt || fail "kernels are not indented: $(cat said.txt)"
+for option in --isa=avx2 --target=cpu; do says 2 "${option%=*}: says what to plan for,which --texts does" "$tool" explain --texts opencl $option "$small"; done
+says 0 "kernel void k0(,MatMul" "$tool" explain --texts opencl "$2/../zoo/tinybert.onnx"
 ! grep -q 'kernel.*image2d_t' said.txt || fail "values are in images that nobody asked for"
 says 0 "kernel void k0(,write_only image2d_t b,dnnkit_write_texel(b" "$tool" explain --texts opencl_images "$2/../zoo/tinybert.onnx"
 says 2 "--texts: is no target whose kernels are texts,opencl or opencl_images,cpu" "$tool" explain --texts cpu "$small"

@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "dnnkit/opencl.hpp"
+#include "dnnkit/plan/image_place.hpp"
 #include "dnnkit/plan/verify_plan.hpp"
 #include "tests/support/opencl_check.hpp"
 
@@ -120,6 +122,28 @@ TEST_CASE("an image is large enough for all that are in it at a time, one after 
   dk::plan::for_each_image(s.plan.buffers, [&](std::size_t, dk::dtype, const dk::plan::image_size&) { ++images; });
   CHECK(images == 2);
   CHECK(harness::opencl_error(g.value(), 1) == "");
+}
+
+TEST_CASE("values are in one image one after the other, but where an image as large as both takes more than two") {
+  const auto buffer_of = [](std::int32_t texel_row, std::int64_t rows, std::int32_t first, std::int32_t last) {
+    dk::plan::buffer b;
+    b.where = dk::plan::storage::image;
+    b.layout.texel_row = texel_row;
+    b.elements = texel_row * rows;
+    b.first = first, b.last = last;
+    return b;
+  };
+  const auto images_of = [](std::initializer_list<dk::plan::buffer> buffers) {
+    dk::vector<dk::plan::buffer> all;
+    for (const dk::plan::buffer& b : buffers) all.push_back(b);
+    dk::plan::share_images(all);
+    std::string numbers;
+    for (const dk::plan::buffer& b : all) numbers += std::to_string(b.offset);
+    return numbers;
+  };
+  CHECK(images_of({buffer_of(256, 10, 0, 1), buffer_of(256, 30, 1, 2), buffer_of(256, 20, 2, 3)}) == "010");
+  CHECK(images_of({buffer_of(4096, 4, 0, 1), buffer_of(64, 256, 2, 3)}) == "01");  // as one: 4096 x 256 elements
+  CHECK(images_of({buffer_of(4096, 4, 0, 1), buffer_of(64, 256, 2, 3), buffer_of(64, 200, 4, 5)}) == "011");
 }
 
 TEST_CASE("plans with two values in one image at a time, or rows that are no texels, are found out") {

@@ -14,6 +14,7 @@
 
 #include "dnnkit/opencl/attention_family.hpp"
 #include "dnnkit/opencl/staged_load.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 
 namespace dnnkit::opencl {
 

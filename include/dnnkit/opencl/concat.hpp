@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "dnnkit/op/concat.hpp"
-#include "dnnkit/opencl/recipe_writer.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 #include "dnnkit/operator/attributes.hpp"
 
 namespace dnnkit::opencl {

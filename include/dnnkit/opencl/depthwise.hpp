@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "dnnkit/opencl/tiled_convolution.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 
 namespace dnnkit::opencl {
 

@@ -241,7 +241,7 @@ DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 inline constexpr std::string_view prelude = R"(
 #ifdef cl_nv_pragma_unroll
 #define dnnkit_publish() __asm volatile("membar.gl;" ::: "memory")
-float dnnkit_exp2(float x) {  // what exp2 is made of there, which takes three steps more for results below 2^-126
+float dnnkit_exp2(float x) {  // 0 below 2^-126
   float y;
   __asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;

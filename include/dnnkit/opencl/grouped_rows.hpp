@@ -16,6 +16,7 @@
 #include "dnnkit/opencl/product_tile.hpp"
 #include "dnnkit/opencl/row.hpp"
 #include "dnnkit/opencl/staged_load.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 
 namespace dnnkit::opencl {
 

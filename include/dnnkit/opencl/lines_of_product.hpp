@@ -9,6 +9,7 @@
 
 #include "dnnkit/opencl/product_shape.hpp"
 #include "dnnkit/opencl/staged_load.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 
 namespace dnnkit::opencl {
 

@@ -2,7 +2,7 @@
 // The kernel of a group without an anchor: a work-item computes an element of each output.
 #pragma once
 
-#include "dnnkit/opencl/recipe_writer.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 
 namespace dnnkit::opencl {
 

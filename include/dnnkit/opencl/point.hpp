@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "dnnkit/opencl/flow.hpp"
-#include "dnnkit/opencl/recipe_writer.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 #include "dnnkit/operator/access.hpp"
 
 namespace dnnkit::opencl {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "dnnkit/opencl/recipe_writer.hpp"
 #include "dnnkit/opencl/row_results.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 #include "dnnkit/operator/statistics.hpp"
 
 namespace dnnkit::opencl {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "dnnkit/opencl/recipe_writer.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 
 namespace dnnkit::opencl {
 

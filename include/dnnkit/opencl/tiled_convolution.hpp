@@ -10,6 +10,7 @@
 
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/opencl/tiled_loop.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 
 namespace dnnkit::opencl {
 

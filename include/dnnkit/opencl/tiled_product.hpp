@@ -4,6 +4,7 @@
 
 #include "dnnkit/opencl/product_shape.hpp"
 #include "dnnkit/opencl/tiled_loop.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 
 namespace dnnkit::opencl {
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "dnnkit/opencl/tiled_convolution.hpp"
+#include "dnnkit/opencl/tree_writer.hpp"
 #include "dnnkit/opencl/window_tile.hpp"
 
 namespace dnnkit::opencl {

@@ -27,6 +27,10 @@ constexpr image_size image_size_of(const buffer& b) {
   return {b.layout.texel_row / 4, b.elements.value() / b.layout.texel_row};
 }
 
+constexpr std::int64_t bytes_of(image_size size, dtype type) {
+  return 4 * size.texels() * static_cast<std::int64_t>(size_of(type));
+}
+
 // Calls visit(number of an image, type of its elements, size): as large as the largest value that is in it at a time.
 constexpr void for_each_image(const auto& buffers, auto visit) {
   struct image {

@@ -186,7 +186,7 @@ class cl_bound {
       plan::for_each_image(plan_.buffers, [&](std::size_t, dtype type, plan::image_size size) {
         images.push_back(weights_->device().make_image(size, type, "values between kernels"));
         fresh.push_back(images.back().get());
-        image_bytes += static_cast<std::size_t>(4 * size.texels()) * size_of(type);
+        image_bytes += static_cast<std::size_t>(plan::bytes_of(size, type));
       });
     if (!fresh.empty()) reserve(fresh);
     for (auto& [room, replacement] : larger) *room = std::move(replacement);
