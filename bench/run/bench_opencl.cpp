@@ -60,6 +60,7 @@ class problem {
     w_ = made(count(s.w));
     if (s.is_attention) b_ = made(count(s.w));
     else if (s.has_bias) b_ = made(s.is_conv ? s.w[0] : s.is_transposed ? s.w[s.w.size() - 2] : s.w.back());
+    if (s.is_normalised) ones_.assign(static_cast<std::size_t>(s.w[0]), 1);
     const dk::plan_view v = view();
     for (std::int32_t b : v.numbers_of(v.steps[0].operands)) {
       const dk::plan::buffer& buffer = v.buffers[static_cast<std::size_t>(b)];
@@ -69,7 +70,7 @@ class problem {
       }
       const bool is_output = buffer.where == dk::plan::storage::output;
       const std::string_view name = v.text_of(buffer.name);
-      std::vector<float>& data = name == "x" ? x_ : name == "w" ? w_ : b_;
+      std::vector<float>& data = name == "x" ? x_ : name == "w" ? w_ : name == "b" ? b_ : ones_;
       cl_int status = 0;
       const auto bytes = static_cast<std::size_t>(buffer.elements.value()) * sizeof(float);
       buffers_.push_back(clCreateBuffer(d.context,
@@ -91,12 +92,14 @@ class problem {
     const dk::plan_view plan = view();  // which the writer refers to
     cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, nowhere);
     if (s_.is_attention) return {{}, cl::choose_attention_tile(attention())};
+    if (s_.is_normalised)
+      return {{cl::family::tiles, {}, cl::choose_normalised_tile(cl::product_shape<dk::builtin_set>(w).extents)}, {}};
     return {cl::choose_family(w), {}};
   }
   cl::attention_extents attention() const { return {s_.x[0], s_.x[1], s_.w[1], s_.x[2], s_.w[2]}; }
   double flops() const {
     if (s_.is_attention) return 4.0 * static_cast<double>(count(s_.x) * s_.w[1]);
-    const std::int64_t k = s_.is_conv ? count(s_.w) / s_.w[0] : s_.x.back();
+    const std::int64_t k = s_.is_conv ? count(s_.w) / s_.w[0] : s_.depth();
     return 2.0 * static_cast<double>(outputs_ * k);
   }
   // Calls visit(division) with all tiles of a family, or with those that are expected to take `within` times the least.
@@ -110,7 +113,7 @@ class problem {
       const auto clocks = [&](const cl::product_tile& t) { return cl::detail::clocks_of_tile(x, t, {}); };
       const double most = within * clocks(cl::choose_product_tile(x, depth));
       cl::for_product_tiles(x, depth, {}, [&](const cl::product_tile& t) {
-        if (clocks(t) <= most) visit(division{{family, {}, t, {}}, {}});
+        if (clocks(t) <= most) visit(division{{family, {}, t}, {}});
       });
     };
     if (!s_.is_conv) return tiles(cl::product_shape<dk::builtin_set>(w).extents, 0);
@@ -119,6 +122,14 @@ class problem {
       return cl::for_window_tiles(cl::window_extents_of(c), {}, [&](const cl::window_tile& t) {
         visit(division{{family, {}, {}, t}, {}});
       });
+    if (family == cl::family::depthwise_windows) visit(division{{cl::family::depthwise, {}}, {}});
+    if (family == cl::family::depthwise_windows)
+      return cl::for_depthwise_tiles(cl::depthwise_extents_of(c), {}, [&](const cl::depthwise_tile& t) {
+        visit(division{{family, {}, {}, {}, t}, {}});
+      });
+    if (const cl::window_tile t = c.axes == 2 ? cl::choose_window_tile(cl::window_extents_of(c)) : cl::window_tile{};
+        c.axes == 2 && c.over.taps() > 1 && t.px != 0)
+      visit(division{{cl::family::windows, {}, {}, t}, {}});
     const cl::staged_depth depth = c.depth();
     tiles(c.extents, depth.channels == 0 ? 0 : c.depth_of(depth.channels * depth.period));
   }
@@ -133,6 +144,7 @@ class problem {
     const dk::plan_view plan = view();  // which the writer refers to
     cl::recipe_writer<dk::builtin_set> w(plan, plan.steps[0].kernel, out);
     if (s_.is_attention) cl::write_attention(w, choice.attention);
+    else if (s_.is_normalised) cl::write_normalised_product(w, choice.tile);
     else if (!cl::write_chosen_family(w, choice)) throw std::runtime_error(s_.name + " has no fast family");
     if (!w.draft.error.empty()) throw std::runtime_error(w.draft.error.str());
     text.resize(out.size());
@@ -207,13 +219,15 @@ class problem {
   }
   std::int64_t out_extent(std::size_t i) const {
     const auto j = static_cast<std::size_t>(i);
-    return (s_.x[j + 2] + s_.conv.pads[i] + s_.conv.pads[i + 2] - s_.w[j + 2]) / s_.conv.strides[i] + 1;
+    return (s_.x[j + (s_.has_channels_last ? 1 : 2)] + s_.conv.pads[i] + s_.conv.pads[i + 2] - s_.w[j + 2]) /
+               s_.conv.strides[i] +
+           1;
   }
 
   const device& d_;
   const shape& s_;
   dk::plan::plan_draft plan_;
-  std::vector<float> x_, w_, b_;
+  std::vector<float> x_, w_, b_, ones_;
   std::vector<cl_mem> buffers_;
   cl_mem output_ = nullptr;
   std::int64_t outputs_ = 0;
@@ -284,6 +298,9 @@ void print(const char* name, const division& choice, bool is_attention, const pr
     how = std::to_string(windows.bm) + " of " + std::to_string(windows.px) + "x" + std::to_string(windows.py) + " " +
           std::to_string(windows.tm) + "x4 s" + std::to_string(windows.slices) + " c" +
           std::to_string(windows.channels);
+  if (const cl::depthwise_tile& t = choice.depthwise; choice.chosen == cl::family::depthwise_windows)
+    how = std::to_string(t.channels) + " of " + std::to_string(t.px) + "x" + std::to_string(t.rows) + "x" +
+          std::to_string(t.bands);
   if (choice.chosen == cl::family::tiles)
     how = std::to_string(tile.bm) + "x" + std::to_string(tile.bn) + " " + std::to_string(tile.tm) + "x" +
           std::to_string(tile.tn) + " s" + std::to_string(tile.slices) + " k" + std::to_string(tile.depth) +
@@ -301,10 +318,11 @@ void measure(const device& d, const shape& s, bool sweeps, double within, auto i
   const division chosen = p.choice();
   if (is_ours()) {
     print(s.name.c_str(), chosen, s.is_attention, p, p.measure(chosen, turn));
-    if (s.is_attention) measure_apart(d, s, turn);
+    if (s.is_attention || s.is_normalised) measure_apart(d, s, turn);
   }
-  if (!sweeps || (!s.is_attention && chosen.chosen != cl::family::tiles && chosen.chosen != cl::family::windows))
-    return;
+  const bool has_tile = chosen.chosen == cl::family::tiles || chosen.chosen == cl::family::windows ||
+                        chosen.chosen == cl::family::depthwise_windows;
+  if (!sweeps || (!s.is_attention && !has_tile)) return;
   p.for_choices(chosen.chosen, within, [&](const division& other) {
     if (!is_ours()) return;
     try {

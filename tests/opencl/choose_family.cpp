@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <string_view>
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/op/builtin.hpp"
@@ -105,7 +106,13 @@ TEST_CASE("convolutions by their shape: windows of images with several taps, til
   CHECK(conv({1, 16, 6, 9, 9}, {16, 16, 3, 3, 3}) == cl::family::tiles);
   // The input of a few windows is more than local memory.
   CHECK(conv({1, 16, 150, 150}, {16, 16, 3, 3}, {.dilations = {60, 60}}) == cl::family::tiles);
-  CHECK(conv({1, 16, 14, 14}, {16, 1, 3, 3}, {.group = 16}) == cl::family::depthwise);
+  CHECK(conv({1, 16, 14, 14}, {16, 1, 3, 3}, {.group = 16}) == cl::family::depthwise_windows);
+  CHECK(conv({1, 16, 14, 14}, {32, 1, 3, 3}, {.group = 16}) == cl::family::depthwise);
+  CHECK(conv({1, 16, 14}, {16, 1, 3}, {.group = 16}) == cl::family::depthwise);
+  CHECK(conv({1, 16, 300, 300}, {16, 1, 3, 3}, {.dilations = {90, 20}, .group = 16}) == cl::family::depthwise);
+  // No element of the input is seen by two windows.
+  CHECK(conv({1, 3, 224, 224}, {96, 3, 4, 4}, {.strides = {4, 4}}) == cl::family::tiles);
+  CHECK(conv({1, 16, 14, 14}, {16, 16, 2, 2}, {.strides = {3, 2}}) == cl::family::tiles);
   CHECK(conv({1, 16, 14, 14}, {4, 16, 3, 3}) == cl::family::elements);
   CHECK(conv({1, 16, dk::sym("H", {1, 50}), 14}, {16, 16, 3, 3}) == cl::family::elements);
 }
@@ -136,6 +143,28 @@ TEST_CASE("convolutions in windows and tiles: taps by channels and across them, 
   });
 }
 
+TEST_CASE("convolutions in tiles: windows apart, by rows of fours, and of channels that lie side by side") {
+  check_on_device([](dk::builder& g, random_source& r) {
+    const std::int64_t c = r.between(2, 9), o = r.between(8, 40), h = r.between(2, 6), w = r.between(2, 6);
+    const tensor x = g.input("x", f32, {2, c, 4 * h, 8 * w}), even = g.input("even", f32, {2, c, 4 * h + 3, 8 * w + 4});
+    g.output("fours", dk::relu(dk::conv(x, g.weight("w", {o, c, 4, 4}), g.weight("b", {o}), {.strides = {4, 4}})));
+    g.output("eights", dk::conv(x, g.weight("v", {o, c, 2, 8}), {.strides = {3, 8}}));
+    g.output("padded", dk::conv(x, g.weight("u", {o, c, 4, 4}), {.strides = {4, 4}, .pads = {2, 4, 2, 4}}));
+    g.output("cut", dk::conv(even, g.weight("t", {o, c, 4, 4}), {.strides = {4, 4}}));
+    g.output("of a tree", dk::conv(dk::exp(x), g.weight("s", {o, c, 4, 4}), {.strides = {4, 4}}));
+  });
+  for (const std::int64_t channels : {8, 12, 13})
+    check_on_device([&](dk::builder& g, random_source& r) {
+      const std::int64_t o = r.between(8, 40), h = r.between(4, 12), w = r.between(4, 12);
+      const tensor x = dk::transpose(g.input("x", f32, {2, h, w, channels}), {.perm = {0, 3, 1, 2}});
+      g.output("apart", dk::conv(x, g.weight("w", {o, channels, 2, 2}), g.weight("b", {o}), {.strides = {2, 2}}));
+      g.output("border", dk::conv(x, g.weight("v", {o, channels, 2, 3}), {.strides = {2, 3}, .pads = {1, 2, 0, 1}}));
+      g.output("sampled", dk::relu(dk::conv(x, g.weight("s", {o, channels, 1, 1}), {.strides = {2, 3}})));
+      g.output("far taps", dk::conv(dk::transpose(g.input("far", f32, {1, 125, 123, channels}), {.perm = {0, 3, 1, 2}}),
+                                    g.weight("f", {9, channels, 3, 3}), {.dilations = {60, 60}}));
+    });
+}
+
 TEST_CASE("convolutions in windows and tiles: an infinite weight of the last channel makes no more than infinities") {
   for (const std::int64_t channels : {7, 9, 13, 33})
     check_on_device([&](dk::builder& g, random_source&) {
@@ -143,6 +172,25 @@ TEST_CASE("convolutions in windows and tiles: an infinite weight of the last cha
       const tensor w = dk::concat({g.weight("w", {16, channels - 1, 3, 3}), infinite}, {.axis = 1});
       g.output("y", dk::conv(dk::abs(g.input("x", f32, {1, channels, 9, 11})) + 0.5, w));
     });
+}
+
+TEST_CASE("depthwise convolutions from local memory: channels first and last, edges, strides, dilation, prologues") {
+  for (const bool reads_channels : {false, true})
+    for (const bool writes_channels : {false, true})
+      check_on_device([&](dk::builder& g, random_source& r) {
+        const std::int64_t c = r.between(3, 40), h = r.between(4, 40), w = r.between(4, 40);
+        const tensor x = reads_channels ? dk::transpose(g.input("x", f32, {2, h, w, c}), {.perm = {0, 3, 1, 2}})
+                                        : g.input("x", f32, {2, c, h, w});
+        const auto output = [&](std::string_view name, tensor y) {
+          g.output(name, writes_channels ? dk::transpose(y, {.perm = {0, 2, 3, 1}}) : y);
+        };
+        output("plain", dk::silu(dk::conv(x, g.weight("w", {c, 1, 3, 3}), g.weight("b", {c}),
+                                          {.pads = {1, 1, 1, 1}, .group = c})));
+        output("large", dk::conv(x, g.weight("l", {c, 1, 7, 7}), {.pads = {3, 3, 3, 3}, .group = c}) + 0.5);
+        output("strided", dk::conv(dk::tanh(x), dk::exp(g.weight("s", {c, 1, 4, 3})),
+                                   {.strides = {2, 3}, .pads = {2, 0, 2, 1}, .group = c}));
+        output("dilated", dk::conv(x, g.weight("d", {c, 1, 2, 2}), {.dilations = {3, 2}, .group = c}));
+      });
 }
 
 TEST_CASE("depthwise convolutions: strips that end beyond rows, several outputs a channel, prologues") {

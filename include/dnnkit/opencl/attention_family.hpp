@@ -11,6 +11,7 @@
 #include "dnnkit/op/matmul.hpp"
 #include "dnnkit/op/softmax.hpp"
 #include "dnnkit/opencl/attention_tile.hpp"
+#include "dnnkit/opencl/joined_stages.hpp"
 #include "dnnkit/opencl/planned/stage_chain.hpp"
 
 namespace dnnkit::opencl {
@@ -61,52 +62,10 @@ class attention_stages {
   }
 
  private:
-  static constexpr bool has_known_extents(const kernel_spec& s) {
-    for (std::size_t d = 0; d < s.rank(); ++d)
-      if (!s.space(d).is_known()) return false;
-    for (std::size_t i = 0; i < s.inputs(); ++i)
-      for (std::size_t d = 0; d < s.rank_of(i); ++d)
-        if (!s.extent_of(i, d).is_known()) return false;
-    const auto view_is_known = [&](slice_of axes, plan::local_extent offset) {
-      for (const plan::view_axis& a : s.plan().axes_of(axes))
-        if (!a.size.is_known() || !a.stride.is_known()) return false;
-      return offset.is_known();
-    };
-    for (std::size_t l = 0; l < s.loads(); ++l)
-      if (!view_is_known(s.load(l).axes, s.load(l).offset)) return false;
-    for (std::size_t o = 0; o < s.outputs(); ++o)
-      if (!view_is_known(s.output(o).axes, s.output(o).offset)) return false;
-    return true;
-  }
-  static constexpr std::string_view unreadable(const kernel_spec& s) {
-    if (s.anchor_type() != dtype::f32) return "the elements are not 32-bit floats";
-    for (std::size_t l = 0; l < s.loads(); ++l) {
-      if (s.load(l).type != dtype::f32 && s.load(l).type != dtype::boolean) return "an operand is neither f32 nor bool";
-      if (s.load(l).movement.count != 0) return "no strided view says where elements of an operand come from";
-    }
-    for (std::size_t o = 0; o < s.outputs(); ++o)
-      if (s.output(o).type != dtype::f32) return "the elements are not 32-bit floats";
-    return {};
-  }
   // Has a tile the same positions of axis d in this stage?
   constexpr bool follows(const kernel_spec& stage, std::size_t d) const {
     if (values.space(d) == 1) return true;
     return stage.plan().reaches_of(stage.self().reach)[d] == plan::tile_reach{static_cast<std::int8_t>(d)};
-  }
-  // Is what one stage hands to the next read there at the coordinates that it has been computed for?
-  static constexpr bool hands_as_it_is(const kernel_spec& from, const kernel_spec& to) {
-    const plan::recipe_output& stored = from.output(0);
-    for (std::size_t l = 0; l < to.loads(); ++l) {
-      const plan::recipe_load& read = to.load(l);
-      if (read.reach.count == 0) continue;
-      if (read.operand != stored.operand || !(read.offset == stored.offset)) return false;
-      for (std::size_t d = 0; d < from.rank(); ++d) {
-        if (from.space(d) == 1) continue;
-        const plan::lane_stride a = from.stride_along(stored.axes, d), b = to.stride_along(read, d);
-        if (!a.single || !b.single || !(a.stride == b.stride)) return false;
-      }
-    }
-    return true;
   }
 };
 

@@ -8,6 +8,7 @@
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/op/matmul.hpp"
 #include "dnnkit/opencl/depthwise.hpp"
+#include "dnnkit/opencl/depthwise_windows.hpp"
 #include "dnnkit/opencl/lines_of_product.hpp"
 #include "dnnkit/opencl/tiled_convolution.hpp"
 #include "dnnkit/opencl/tiled_product.hpp"
@@ -15,10 +16,10 @@
 
 namespace dnnkit::opencl {
 
-enum class family : std::uint8_t { elements, tiles, lines, depthwise, windows };
+enum class family : std::uint8_t { elements, tiles, lines, depthwise, depthwise_windows, windows };
 
 constexpr std::string_view name(family f) {
-  constexpr std::string_view names[] = {"elements", "tiles", "lines", "depthwise", "windows"};
+  constexpr std::string_view names[] = {"elements", "tiles", "lines", "depthwise", "depthwise windows", "windows"};
   return names[static_cast<std::size_t>(f)];
 }
 
@@ -27,6 +28,7 @@ struct family_choice {
   std::string_view reason;
   product_tile tile{};  // of tiles
   window_tile windows{};
+  depthwise_tile depthwise{};
 };
 
 // Of a product or convolution of f32 whose extents are known.
@@ -41,11 +43,18 @@ template <class Set> constexpr family_choice choose_convolution_family(const con
   constexpr std::int64_t shortest = 8, fewest_channels = 8, longest_strip = 64;
   const std::size_t last = c.axes - 1;
   if (c.extents.m == 0 || c.extents.n == 0 || c.extents.batch == 0) return {family::elements, "nothing to compute"};
+  if (c.axes == 2 && c.in == 1 && c.out == 1 && c.op.group > 1 && c.over.taps() > 1)
+    if (const depthwise_tile t = choose_depthwise_tile(depthwise_extents_of(c)); t.px != 0)
+      return {family::depthwise_windows,
+              "a channel of the input a channel of the output, read from local memory",
+              {},
+              {},
+              t};
   if (c.in == 1 && c.op.group > 1 && 3 * c.over.stride(last) + c.over.reach(last) <= longest_strip)
     return {family::depthwise, "a channel of the input a channel of the output: strips are read once"};
   if (c.extents.k < shortest) return {family::elements, "K is too short to be staged"};
   if (c.out < fewest_channels) return {family::elements, "too few output channels of a group for a tile's rows"};
-  if (c.axes == 2 && c.over.taps() > 1)
+  if (c.axes == 2 && c.has_overlap())
     if (const window_tile t = choose_window_tile(window_extents_of(c)); t.px != 0)
       return {family::windows, "what windows see is read from local memory, and staged once for all of them", {}, t};
   const staged_depth d = c.depth();
@@ -75,6 +84,9 @@ template <class Set> constexpr bool write_chosen_family(recipe_writer<Set>& w, c
     }
     case family::depthwise:
       write_depthwise(convolution_shape<Set>(w));
+      return true;
+    case family::depthwise_windows:
+      depthwise_windows<Set>(convolution_shape<Set>(w), choice.depthwise).write();
       return true;
     case family::windows:
       tiled_windows<Set>(convolution_shape<Set>(w), choice.windows).write();

@@ -13,10 +13,11 @@
 
 namespace dnnkit::opencl {
 
-// What comparisons give are truth values, 0 or 1. Integers are computed with 64 bits, whatever they are stored in.
-enum class element_kind : std::uint8_t { real, truth, integer };
+// What comparisons give are truth values, 0 or 1. Integers are computed with 64 bits, whatever they are stored in. Four
+// reals, of neighbours, can be added, subtracted, multiplied and divided, by one real as well.
+enum class element_kind : std::uint8_t { real, truth, integer, fours };
 constexpr std::string_view type_of(element_kind kind) {
-  constexpr std::string_view types[] = {"float", "int", "long"};
+  constexpr std::string_view types[] = {"float", "int", "long", "float4"};
   return types[static_cast<std::size_t>(kind)];
 }
 
@@ -42,7 +43,8 @@ class expression {
 
   friend constexpr source_writer& operator<<(source_writer& out, const expression& x) {
     if (x.out_ != nullptr) return out << x.prefix_ << x.name_;
-    if (x.kind_ == element_kind::real) return out << '(' << x.literal_ << ')';  // a minus may stand before it
+    if (x.kind_ == element_kind::real || x.kind_ == element_kind::fours)
+      return out << '(' << x.literal_ << ')';  // a minus may stand before it
     return out << '(' << static_cast<std::int64_t>(x.literal_) << ')';
   }
 
@@ -102,6 +104,7 @@ class expression {
   // What a and b are computed with together: literals that are whole numbers with what the other one is.
   static constexpr element_kind kind_of_both(const expression& a, const expression& b) {
     if (a.kind_ == b.kind_) return a.kind_;
+    if (a.kind_ == element_kind::fours || b.kind_ == element_kind::fours) return element_kind::fours;
     if (a.is_whole_literal()) return b.kind_;
     return b.is_whole_literal() ? a.kind_ : element_kind::real;
   }
@@ -122,7 +125,8 @@ class expression {
            literal_ == static_cast<float>(static_cast<std::int64_t>(literal_));
   }
   static constexpr element_kind kind_of_sum(const expression& a, const expression& b) {
-    return kind_of_both(a, b) == element_kind::integer ? element_kind::integer : element_kind::real;
+    const element_kind both = kind_of_both(a, b);
+    return both == element_kind::truth ? element_kind::real : both;
   }
   static constexpr expression binary(std::string_view symbol, const expression& a, const expression& b,
                                      auto of_floats) {

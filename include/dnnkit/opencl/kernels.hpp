@@ -17,6 +17,7 @@
 #include "dnnkit/opencl/concat.hpp"
 #include "dnnkit/opencl/grouped_rows.hpp"
 #include "dnnkit/opencl/map.hpp"
+#include "dnnkit/opencl/normalised_operand.hpp"
 #include "dnnkit/opencl/point.hpp"
 #include "dnnkit/opencl/row.hpp"
 #include "dnnkit/opencl/target.hpp"
@@ -62,6 +63,7 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
   const bool has_reals = is_written_with_reals(w.self.anchor_type);
   if (const std::string_view problem = detail::problem_of_recipe(plan, r); !problem.empty())
     w.fail(anchor.name, problem);
+  else if (w.self.earlier.count == 1) write_normalised_product(w);
   else if (w.self.earlier.count != 0) write_attention(w);
   else if (anchor.id == operator_id::none) write_map(w);
   else if (anchor.id == id_of<op::concat>) write_concat(w);

@@ -8,6 +8,7 @@
 
 #include "dnnkit/opencl/product_tile.hpp"
 #include "dnnkit/opencl/recipe_writer.hpp"
+#include "dnnkit/opencl/staged_load.hpp"
 
 namespace dnnkit::opencl {
 

@@ -73,7 +73,7 @@ constexpr bool is_written_with_reals(dtype type) {
 // As an element of that type: integers of fewer than 64 bits keep the lowest.
 constexpr expression converted(const expression& x, dtype type) {
   const element_kind kind = computed_as(type);
-  if (x.out() == nullptr) return x;
+  if (x.out() == nullptr || x.kind() == element_kind::fours) return x;
   if (kind == element_kind::truth) return x.kind() == kind ? x : x != expression(0);
   if (kind == element_kind::real) return x.kind() == kind ? x : expression::statement(kind, x.out(), "(float)", x);
   const std::string_view conversion = x.kind() == element_kind::real ? "convert_long_sat" : "";
@@ -263,18 +263,27 @@ template <class Set> class recipe_writer {
     if (l.type == dtype::f16) out << ",p" << l.operand << ')';
     else out << (l.type == dtype::bf16 ? "]<<16)" : "]");
   }
-  // The same of four numbers side by side, a float4, at coordinates PREFIX0 ...
-  constexpr void four_elements(const recipe_load& l, char prefix) {
+  // The same of four numbers side by side, a float4.
+  constexpr void four_elements(const recipe_load& l, char prefix) { four_elements(l, named(prefix)); }
+  constexpr void four_elements(const recipe_load& l, const indices& at) {
     if (l.texel_row != 0) {
       out << "dnnkit_texel(b" << l.operand << ',';
-      place_in_image(l.axes, l.offset, named(prefix), l.texel_row);
+      place_in_image(l.axes, l.offset, at, l.texel_row);
       out << ')';
       return;
     }
-    if (l.type == dtype::f16) out << "vload_half4(0,p" << l.operand << '+';
+    if (l.type == dtype::f16) out << "vloada_half4(0,p" << l.operand << '+';
     else out << "*(global const float4*)&p" << l.operand << '[';
-    place(l.axes, l.offset, named(prefix));
+    place(l.axes, l.offset, at);
     out << (l.type == dtype::f16 ? ")" : "]");
+  }
+  // These as a variable.
+  constexpr expression four(const recipe_load& l, const indices& at) {
+    const expression x(out, 't', out.new_name(), element_kind::fours);
+    out << "const float4 " << x << '=';
+    four_elements(l, at);
+    out << ";\n";
+    return x;
   }
   // Stores x where an output has these coordinates, rounded to what numbers of 16 bits there are.
   constexpr void store(const recipe_output& o, const indices& at, const expression& x) {

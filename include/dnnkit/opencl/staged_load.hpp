@@ -85,6 +85,12 @@ constexpr run_of_load run_along(const recipe_writer<Set>& w, const recipe_load& 
   return run;
 }
 
+// Are elements of r those of its load, in a type that fours are read of?
+template <class Set> constexpr bool is_read_as_stored(const recipe_writer<Set>& w, operand_ref r) {
+  const std::optional<recipe_load> l = main_load(w, r);
+  return r.from == source::load && (l->type == dtype::f32 || l->type == dtype::f16) && l->movement.count == 0;
+}
+
 }  // namespace detail
 
 // How an operand is staged: items take neighbours along its row or column, or along K; four at once or one.
@@ -103,9 +109,7 @@ constexpr staged_walk walk_of(const recipe_writer<Set>& w, operand_ref r, std::s
   const auto along_k = detail::run_along(w, *l, k_first, k_last), along_l = detail::run_along(w, *l, l_first, l_last);
   const bool by_k = along_k.is_dense && !(along_l.is_dense && along_l.length > along_k.length);
   const auto& run = by_k ? along_k : along_l;
-  const bool is_read_as_stored =
-      r.from == source::load && (l->type == dtype::f32 || l->type == dtype::f16) && l->movement.count == 0;
-  return {by_k, is_read_as_stored && run.is_dense && run.others_by_four && run.length % 4 == 0};
+  return {by_k, detail::is_read_as_stored(w, r) && run.is_dense && run.others_by_four && run.length % 4 == 0};
 }
 
 }  // namespace dnnkit::opencl

@@ -8,6 +8,7 @@
 #include "dnnkit/cost/gpu_facts.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/opencl/attention_family.hpp"
+#include "dnnkit/opencl/normalised_family.hpp"
 #include "dnnkit/opencl/planned/kernels.hpp"
 #include "dnnkit/opencl/texels.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
@@ -61,7 +62,7 @@ template <> struct opencl_in<buffers> {
     static constexpr auto families =
         family_list<dnnkit::opencl::planned::register_tiles, dnnkit::opencl::planned::channel_windows,
                     dnnkit::opencl::rows_apart, dnnkit::opencl::planned::work_items, dnnkit::opencl::planned::one_group,
-                    dnnkit::opencl::attention>{};
+                    dnnkit::opencl::attention, dnnkit::opencl::normalised_rows>{};
   };
 };
 

@@ -47,7 +47,8 @@ template <class Set> constexpr std::int64_t elements_side_by_side(recipe_writer<
   }
   if (space.empty() || all == 0) return 0;
   const std::int64_t last = space.back().value();
-  if (w.self.earlier.count != 0) return last;  // attention
+  if (w.self.earlier.count == 2) return last;  // attention
+  if (w.self.earlier.count == 1) return product_shape<Set>(w).extents.n;
   if (anchor.id == operator_id::none || anchor.id == id_of<op::concat>) return all;
   if (anchor.kind == form::whole || anchor.kind == form::reduction) return 0;
   if (anchor.kind == form::row) {
@@ -77,6 +78,8 @@ template <class Set> constexpr std::int64_t elements_side_by_side(recipe_writer<
     }
     case family::depthwise:
       return last;
+    case family::depthwise_windows:
+      return choice.depthwise.px % 4 == 0 ? last : 0;
     case family::windows:
       return choice.windows.px % 4 == 0 ? last : 0;
     case family::tiles:

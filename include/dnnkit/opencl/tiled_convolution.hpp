@@ -23,6 +23,10 @@ template <class Set> struct convolution_shape {
   std::size_t axes;         // spatial ones
   std::int64_t in, out;     // channels of a group
   product_extents extents;  // as a product
+  staged_walk pixels;       // how those of the input are staged
+
+  // What K counts first.
+  enum class k_order : std::uint8_t { channels_first, taps_first } order;
 
   constexpr explicit convolution_shape(recipe_writer<Set>& writer)
       : w(writer),
@@ -35,7 +39,8 @@ template <class Set> struct convolution_shape {
         out(weight[0].value() / op.group) {
     extents = {.m = out, .n = 1, .k = in * over.taps(), .batch = input[0].value() * op.group};
     for (std::size_t i = 0; i < axes; ++i) extents.n *= w.space()[i + 2].value();
-    extents.is_gathered = !is_pointwise();
+    choose_order();
+    extents.is_gathered = !is_pointwise() && !pixels.by_four;
   }
 
   // May a tap lie outside of the input?
@@ -49,10 +54,16 @@ template <class Set> struct convolution_shape {
       if (over.kernel(i) != 1 || over.stride(i) != 1 || over.pad_begin(i) != 0 || over.pad_end(i) != 0) return false;
     return true;
   }
+  // May two windows see the same element of the input?
+  constexpr bool has_overlap() const {
+    for (std::size_t i = 0; i < axes; ++i)
+      if (over.reach(i) > over.stride(i)) return true;
+    return false;
+  }
   // Whole channels a stage, where few of its numbers are then beyond them; else stages take K as it comes.
   constexpr staged_depth depth() const {
     const std::int64_t taps = over.taps();
-    if (taps == 1 || in == 1) return {.count = extents.k};
+    if (taps == 1 || in == 1 || order == k_order::taps_first) return {.count = extents.k};
     constexpr std::int64_t deepest = 52, least = 8;
     staged_depth best{.count = extents.k, .channels = 0, .period = taps};
     for (std::int64_t c = 1; c * taps <= deepest && c <= in; ++c) {
@@ -68,7 +79,42 @@ template <class Set> struct convolution_shape {
   constexpr void write_channel(const staged_depth& d) const {
     if (d.channels != 0) w.out << "stage*" << d.channels << '+';
     w.out << 'k';
-    if (over.taps() != 1) w.out << '/' << over.taps();
+    if (over.taps() != 1) w.out << (order == k_order::taps_first ? '%' : '/') << taps_or_channels();
+  }
+  // The position of k's tap along an axis.
+  constexpr void write_tap(std::size_t axis) const {
+    std::int64_t inner = order == k_order::taps_first ? in : 1;
+    for (std::size_t j = axis + 1; j < axes; ++j) inner *= over.kernel(j);
+    w.out << 'k';
+    if (inner != 1) w.out << '/' << inner;
+    w.out << '%' << over.kernel(axis);
+  }
+
+ private:
+  constexpr std::int64_t taps_or_channels() const { return order == k_order::taps_first ? in : over.taps(); }
+
+  // Fours of the input that lie side by side are fours of K where channels are last and the taps come first, or where a
+  // row of a window is some whole fours.
+  constexpr void choose_order() {
+    order = k_order::channels_first;
+    if (is_pointwise()) {
+      pixels = walk_of(w, w.input(0), 1, 2, 2, axes + 2);
+      if (op.group != 1 && pixels.along_k) pixels.by_four = false;  // groups begin at any channel
+      return;
+    }
+    pixels = {.along_k = false};
+    const std::optional<recipe_load> l = detail::main_load(w, w.input(0));
+    if (!l || op.group != 1 || !detail::is_read_as_stored(w, w.input(0))) return;
+    if (const auto along = detail::run_along(w, *l, 1, 2); along.is_dense && along.length % 4 == 0) {
+      order = k_order::taps_first;
+      pixels = {true, along.others_by_four};
+      return;
+    }
+    const std::size_t last = axes - 1;
+    const auto row = detail::run_along(w, *l, last + 2, axes + 2);
+    if (over.kernel(last) % 4 == 0 && over.stride(last) % 4 == 0 && over.dilation(last) == 1 &&
+        over.pad_begin(last) % 4 == 0 && !has_border(last) && row.is_dense && row.others_by_four && row.length % 4 == 0)
+      pixels = {true, true};
   }
 };
 
@@ -110,16 +156,11 @@ template <class Set> struct convolution_weights {
     out << "m,y1=";
     shape.write_channel(depth);
     out << ";\n";
-    for (std::size_t i = 0, inner = 1; i < shape.axes; ++i, inner = 1) {
-      for (std::size_t j = i + 1; j < shape.axes; ++j) inner *= static_cast<std::size_t>(shape.over.kernel(j));
-      out << "const int y" << i + 2;
-      if (shape.over.kernel(i) == 1) {
-        out << "=0;\n";
-        continue;
-      }
-      out << "=k";
-      if (inner != 1) out << '/' << inner;
-      out << '%' << shape.over.kernel(i) << ";\n";
+    for (std::size_t i = 0; i < shape.axes; ++i) {
+      out << "const int y" << i + 2 << '=';
+      if (shape.over.kernel(i) == 1) out << '0';
+      else shape.write_tap(i);
+      out << ";\n";
     }
   }
   constexpr void condition(auto) const {}
@@ -140,16 +181,15 @@ template <class Set> struct convolution_pixels {
     shape.write_channel(depth);
     out << ";\n";
     for (std::size_t i = 0; i < shape.axes; ++i) {
-      std::int64_t pixels = 1, taps = 1;
-      for (std::size_t j = i + 1; j < shape.axes; ++j) pixels *= space[j + 2].value(), taps *= shape.over.kernel(j);
+      std::int64_t pixels = 1;
+      for (std::size_t j = i + 1; j < shape.axes; ++j) pixels *= space[j + 2].value();
       out << "const int x" << i + 2 << "=n";
       if (pixels != 1) out << '/' << pixels;
       if (i != 0) out << '%' << space[i + 2].value();
       if (shape.over.stride(i) != 1) out << '*' << shape.over.stride(i);
       if (shape.over.kernel(i) != 1) {
-        out << "+k";
-        if (taps != 1) out << '/' << taps;
-        out << '%' << shape.over.kernel(i);
+        out << '+';
+        shape.write_tap(i);
         if (shape.over.dilation(i) != 1) out << '*' << shape.over.dilation(i);
       }
       if (shape.over.pad_begin(i) != 0) out << '-' << shape.over.pad_begin(i);
@@ -173,10 +213,8 @@ constexpr void write_tiled_convolution(const convolution_shape<Set>& shape, cons
   // Four of a row of weights lie side by side where rows and stages begin at multiples of four.
   if (depth.channels != 0 && depth.channels * depth.period % 4 != 0) a.walk.by_four = false;
   if (!a.walk.along_k && shape.out % 4 != 0) a.walk.by_four = false;  // groups begin at any row
-  detail::convolution_pixels<Set> b{shape, depth, w.input(0)};
-  b.walk = {.along_k = false};
-  if (shape.is_pointwise()) b.walk = walk_of(w, b.from, 1, 2, 2, shape.axes + 2);
-  if (shape.op.group != 1 && b.walk.along_k) b.walk.by_four = false;  // groups begin at any channel
+  if (shape.over.taps() != 1 && shape.order == convolution_shape<Set>::k_order::taps_first) a.walk = {};
+  const detail::convolution_pixels<Set> b{shape, depth, w.input(0), 'x', shape.pixels};
   tiled_loop<Set>(w, shape.extents, depth, tile).write(a, b, [&](const expression& sum) {
     write_result_channel(shape);
     for (std::size_t i = 0; i < shape.axes; ++i) {

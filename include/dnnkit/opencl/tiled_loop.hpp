@@ -34,6 +34,9 @@ struct staged_depth {
 //   void begin();                     writes what is needed once (A's; z is the number of the product in its batch)
 //   void coordinates();               writes its coordinates at m or n, and k (and stage)
 //   void condition(auto condition);   where it is 0 but for conditions: condition() << each of them
+// and, where elements are not those of `from`,
+//   expression value();               writes what is read for one of them, or for four neighbours, at the coordinates,
+//   expression finished(expression);  and what it is, from that, when it goes to local memory
 template <class Set> class tiled_loop {
  public:
   constexpr tiled_loop(recipe_writer<Set>& w, const product_extents& x, const staged_depth& depth,
@@ -98,19 +101,25 @@ template <class Set> class tiled_loop {
     w_.out << "sums[i][j]=(float4)(0);\nfor(int s=0;s<=" << steps_ << ";++s){\n";
     registers("fa", a.walk, t_.bm * t_.depth, nt);
     registers("fb", b.walk, t_.bn * t_.depth, nt);
-    w_.out << "if(s<" << steps_ << "){  // the next stage into registers\nconst int stage=";
+    w_.out << "if(s<" << steps_ << "){  // the next stage into registers\n";
+    write_stage();
+    fetch("fa", 'm', a, t_.bm, x_.m);
+    fetch("fb", 'n', b, t_.bn, x_.n);
+    w_.out << "}\nif(s>0){  // this stage is multiplied\n";
+    multiply();
+    w_.out << "}\nif(s<" << steps_ << "){\n";
+    if constexpr (requires { a.value(); }) write_stage();
+    w_.out << "local float*const la=(local float*)(mine+s%2*" << t_.stage() / 4 << "),*const lb=la+"
+           << t_.depth * pitch_of_a() << ";\n";
+    put("fa", "la", 'm', a, t_.bm, x_.m, pitch_of_a());
+    put("fb", "lb", 'n', b, t_.bn, x_.n, t_.bn);
+    w_.out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
+  }
+  constexpr void write_stage() {
+    w_.out << "const int stage=";
     if (t_.parts != 1) w_.out << "share*" << t_.slices * steps_ << '+';
     if (t_.slices != 1) w_.out << "slice*" << steps_ << '+';
     w_.out << "s;\n";
-    fetch("fa", 'm', a, t_.bm, x_.m, nt);
-    fetch("fb", 'n', b, t_.bn, x_.n, nt);
-    w_.out << "}\nif(s>0){  // this stage is multiplied\n";
-    multiply();
-    w_.out << "}\nif(s<" << steps_ << "){\nlocal float*const la=(local float*)(mine+s%2*" << t_.stage() / 4
-           << "),*const lb=la+" << t_.depth * pitch_of_a() << ";\n";
-    put("fa", "la", 'm', a.walk, t_.bm, pitch_of_a());
-    put("fb", "lb", 'n', b.walk, t_.bn, t_.bn);
-    w_.out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
   }
 
   constexpr void unroll(std::string_view variable, std::int64_t times) {
@@ -136,9 +145,9 @@ template <class Set> class tiled_loop {
     w_.out << ",l" << (walk.along_k ? line : 'k') << "=e/" << fast << ";\n";
   }
 
-  constexpr void fetch(std::string_view name, char line, const auto& operand, std::int64_t lines, std::int64_t extent,
-                       std::int64_t nt) {
-    begin_share(line, operand.walk, lines, nt);
+  // Begins what is done with one of an item's share, or with four: its line and k, its coordinates, and the condition
+  // under which it is there. Returns whether there is one.
+  constexpr bool begin_element(char line, const auto& operand, std::int64_t lines, std::int64_t extent) {
     // Lines beyond the last are computed from it, and not stored.
     w_.out << "const int " << line << '=';
     const std::int64_t last = extent - (operand.walk.by_four && !operand.walk.along_k ? 4 : 1);
@@ -164,23 +173,39 @@ template <class Set> class tiled_loop {
     }
     operand.condition(condition);
     w_.out << (is_conditional ? "){\n" : "{\n");
-    if (operand.walk.by_four) {
-      const recipe_load l = *detail::main_load(w_, operand.from);
-      w_.out << name << "[q]=";
-      w_.four_elements(l, operand.prefix);
-      w_.out << ";\n}";
-    } else {
-      const expression x = tree_writer<Set>(w_, operand.prefix)(operand.from, w_.self.anchor.name);
-      w_.out << name << "[q]=" << x << ";\n}";
-    }
-    if (is_conditional) w_.out << "else " << name << "[q]=0;\n";
+    return is_conditional;
+  }
+  constexpr void end_element(std::string_view name, const expression& x, bool is_conditional) {
+    w_.out << name << "[q]=" << x << ";\n}";
+    w_.out << (is_conditional ? "else " : "\n");
+    if (is_conditional) w_.out << name << "[q]=0;\n";
+  }
+
+  constexpr void fetch(std::string_view name, char line, const auto& operand, std::int64_t lines, std::int64_t extent) {
+    begin_share(line, operand.walk, lines, t_.items_of_slice());
+    const bool is_conditional = begin_element(line, operand, lines, extent);
+    end_element(name, read(operand), is_conditional);
     w_.out << "}\n}\n";
+  }
+  constexpr expression read(const auto& operand) {
+    if constexpr (requires { operand.value(); }) {
+      return operand.value();
+    } else {
+      if (!operand.walk.by_four) return tree_writer<Set>(w_, operand.prefix)(operand.from, w_.self.anchor.name);
+      return w_.four(*detail::main_load(w_, operand.from), w_.named(operand.prefix));
+    }
   }
 
   // From registers into local memory, by k: lines `pitch` apart.
-  constexpr void put(std::string_view name, std::string_view to, char line, staged_walk walk, std::int64_t lines,
-                     std::int64_t pitch) {
+  constexpr void put(std::string_view name, std::string_view to, char line, const auto& operand, std::int64_t lines,
+                     std::int64_t extent, std::int64_t pitch) {
+    const staged_walk walk = operand.walk;
     begin_share(line, walk, lines, t_.items_of_slice());
+    if constexpr (requires { operand.value(); }) {
+      const bool is_conditional = begin_element(line, operand, lines, extent);
+      const element_kind kind = walk.by_four ? element_kind::fours : element_kind::real;
+      end_element(name, operand.finished(expression::statement(kind, &w_.out, name, "[q]")), is_conditional);
+    }
     const auto place = [&](std::int64_t more) -> source_writer& {
       w_.out << to << "[lk*" << pitch << "+l" << line;
       if (more != 0) w_.out << '+' << more;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "dnnkit/core/text.hpp"
@@ -27,9 +28,15 @@ concept moves_indices = Op::kind == form::movement&& requires(const Op& op, cons
   op.at(c, o, x);
 };
 
+// Coordinates of which the last takes four neighbouring values at once.
+struct fours_along {
+  std::size_t first = 0, last = 0;
+};
+
 // The tree of a recipe at one place of the kernel, where coordinates are known: each load and each node is
 // written where it is first asked for. `anchor` is what the anchor has computed there, and what the stage before has
-// handed over, whichever is asked for.
+// handed over, whichever is asked for. Or at four neighbouring places, where the tree is one of fours
+// (normalised_operand.hpp).
 template <class Set> class tree_writer {
  public:
   constexpr tree_writer(recipe_writer<Set>& w, const indices& at, expression anchor = {})
@@ -37,6 +44,11 @@ template <class Set> class tree_writer {
   // At coordinates PREFIX0 ...
   constexpr tree_writer(recipe_writer<Set>& w, char prefix, expression anchor = {})
       : tree_writer(w, w.named(prefix), anchor) {}
+  // There and at the next three places.
+  constexpr tree_writer(recipe_writer<Set>& w, char prefix, expression anchor, std::optional<fours_along> fours)
+      : tree_writer(w, prefix, anchor) {
+    fours_ = fours;
+  }
 
   // The value of r, which the operator called `reader` asks for.
   constexpr expression operator()(operand_ref r, std::string_view reader) {
@@ -92,12 +104,18 @@ template <class Set> class tree_writer {
       if (!go_back(m, at))
         w_.fail(m.op.id == operator_id::none ? reader : m.op.name,
                 "no strided view says where its elements come from, and kernels for OpenCL need one");
-    const element_kind kind = computed_as(l.type);
+    const element_kind kind = fours_ && runs_along(l, *fours_) ? element_kind::fours : computed_as(l.type);
     const expression x(w_.out, 't', w_.out.new_name(), kind);
     w_.out << "const " << type_of(kind) << ' ' << x << '=';
-    w_.element(l, at);
+    if (kind == element_kind::fours) w_.four_elements(l, at);
+    else w_.element(l, at);
     w_.out << (kind == element_kind::truth ? "!=0;\n" : ";\n");
     return x;
+  }
+  constexpr bool runs_along(const recipe_load& l, const fours_along& fours) const {
+    for (const view_axis& a : w_.plan.axes_of(l.axes))
+      if (a.of >= fours.first && a.of < fours.last && !(a.stride == 0) && !(a.size == 1)) return true;
+    return false;
   }
   // Coordinates behind movement become those in front of it; false when there is no text for that.
   constexpr bool go_back(const movement_step& m, indices& at) {
@@ -154,6 +172,7 @@ template <class Set> class tree_writer {
   recipe_writer<Set>& w_;
   indices at_;
   expression anchor_;
+  std::optional<fours_along> fours_;
   vector<expression> nodes_;
   vector<std::uint8_t> is_known_;
 };
