@@ -29,6 +29,13 @@ CONVOLUTIONS = [(3, 224, 64, 7, 2, 1), (64, 56, 64, 1, 1, 1), (64, 56, 64, 3, 1,
                 (256, 14, 256, 3, 1, 1), (1024, 14, 512, 1, 1, 1), (512, 14, 512, 3, 2, 1), (1024, 14, 2048, 1, 2, 1),
                 (512, 7, 2048, 1, 1, 1), (2048, 7, 512, 1, 1, 1), (512, 7, 512, 3, 1, 1), (96, 56, 96, 7, 1, 96),
                 (256, 56, 256, 3, 1, 32)]
+# A filter a channel, and windows that do not overlap.
+DEPTHWISE = [(c, size, c, k, stride, c) for c, size, k, stride in
+             [(96, 56, 7, 1), (192, 28, 7, 1), (384, 14, 7, 1), (768, 7, 7, 1), (32, 112, 3, 1), (96, 112, 3, 2),
+              (144, 56, 3, 1), (192, 28, 3, 1), (384, 14, 3, 1), (576, 14, 3, 2), (960, 7, 3, 1), (240, 28, 5, 1),
+              (672, 14, 5, 1), (1152, 7, 5, 1)]]
+APART = [(3, 224, 96, 4, 4, 1), (3, 224, 768, 16, 16, 1), (96, 56, 192, 2, 2, 1), (192, 28, 384, 2, 2, 1),
+         (384, 14, 768, 2, 2, 1)]
 # heads, queries, keys, numbers of a head
 ATTENTION = [(12, 128, 128, 64), (12, 197, 197, 64), (12, 384, 384, 64), (12, 1024, 1024, 64), (8, 4096, 4096, 64),
              (12, 1, 1024, 64), (32, 49, 49, 32), (8, 1024, 77, 80), (16, 257, 257, 80), (8, 512, 512, 128)]
@@ -98,12 +105,15 @@ def main():
             a, b = random(m, k), random(k, n)
             show(kind, f"product {m}x{n}x{k}", microseconds(lambda: a @ b))
         for last in (torch.contiguous_format, torch.channels_last):
-            for i, size, o, k, stride, group in CONVOLUTIONS if wants("convolutions") else []:
+            listed = [("convolutions", s) for s in CONVOLUTIONS if s[-1] != s[0]]
+            listed += [("depthwise", s) for s in DEPTHWISE] + [("windows apart", s) for s in APART]
+            for kind, (i, size, o, k, stride, group) in listed if wants("convolutions") else []:
                 x = random(1, i, size, size).to(memory_format=last)
                 w = random(o, i // group, k, k).to(memory_format=last)
                 name = f"conv {i}x{size}x{size}->{o} {k}x{k}/{stride}" + (f", {group} groups" if group > 1 else "")
-                kind = "convolutions, " + ("NCHW" if last == torch.contiguous_format else "NHWC")
-                show(kind, name, microseconds(lambda: F.conv2d(x, w, None, stride, k // 2, 1, group)))
+                kind += ", " + ("NCHW" if last == torch.contiguous_format else "NHWC")
+                pad = 0 if k == stride else k // 2
+                show(kind, name, microseconds(lambda: F.conv2d(x, w, None, stride, pad, 1, group)))
         for heads, queries, keys, depth in ATTENTION if wants("attention") else []:
             q = random(1, heads, queries, depth)
             k, v = (random(1, heads, keys, depth) for _ in range(2))

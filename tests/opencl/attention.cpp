@@ -100,6 +100,21 @@ TEST_CASE("attention is one kernel: an infinity among the last key's values is o
   }
 }
 
+TEST_CASE("attention is one kernel of 16-bit floats, too, of all or of some operands") {
+  using dk::f16;
+  for (const std::int64_t depth : {32, 27})
+    check_one([&](dk::builder& g, random_source& r) {
+      const std::int64_t queries = r.between(2, 40), keys = r.between(2, 90);
+      const tensor q = g.input("q", f16, {1, 2, queries, depth}), k = g.input("k", f16, {1, 2, keys, depth});
+      g.output("y", dk::matmul(dk::softmax(scores(q, k)), g.input("v", f16, {1, 2, keys, depth})));
+    });
+  check_one([](dk::builder& g, random_source& r) {
+    const std::int64_t keys = r.between(9, 90);
+    const tensor q = g.input("q", f32, {1, 2, 20, 32}), k = dk::cast(g.input("k", f16, {1, 2, keys, 32}), {.to = f32});
+    g.output("y", dk::matmul(dk::softmax(scores(q, k)), g.input("v", f32, {1, 2, keys, 32})));
+  });
+}
+
 TEST_CASE("attention is one kernel: masks that are added, conditions, causal ones, and a function of the scores") {
   check_one([](dk::builder& g, random_source& r) {
     const heads h{2, r.between(2, 50), r.between(2, 90), 32, 20};

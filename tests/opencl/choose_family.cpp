@@ -63,6 +63,23 @@ TEST_CASE("products in tiles: batches, heads, rows of several axes, broadcast op
   });
 }
 
+TEST_CASE("products and convolutions of 16-bit floats: read one by one, and four at once along rows and columns") {
+  using dk::f16;
+  for (const std::int64_t times : {1, 4})
+    check_on_device([&](dk::builder& g, random_source& r) {
+      const std::int64_t m = times * r.between(5, 20), k = times * r.between(8, 30), n = times * r.between(5, 20);
+      const tensor x = g.input("x", f16, {m, k}), w = g.input("w", f16, {k, n});
+      g.output("plain", dk::relu(dk::matmul(x, w)));
+      g.output("columns", dk::matmul(dk::transpose(g.input("z", f16, {k, m}), {.perm = {1, 0}}), w));
+      g.output("of a tree", dk::matmul(dk::tanh(x), dk::transpose(g.input("u", f16, {n, k}), {.perm = {1, 0}})));
+      const std::int64_t c = times * r.between(3, 6), o = r.between(8, 20), h = r.between(7, 15);
+      const tensor image = g.input("image", f16, {1, c, h, 4 * h});
+      g.output("windows", dk::conv(image, g.input("v", f16, {o, c, 3, 3}), {.pads = {1, 1, 1, 1}}));
+      g.output("fours", dk::conv(image, g.input("t", f16, {o, c, 2, 4}), {.strides = {2, 4}}));
+      g.output("depthwise", dk::conv(image, g.input("d", f16, {c, 1, 3, 3}), {.group = c}));
+    });
+}
+
 TEST_CASE("lines of products: few rows and few columns, weights by rows and by columns, batches") {
   check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t k = r.between(8, 300), n = r.between(5, 200);

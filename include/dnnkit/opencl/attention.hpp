@@ -149,14 +149,20 @@ template <class Set> class attention_writer {
   constexpr std::int64_t numbers(const staged& s) const {
     return detail::divided_up(s.lines * s.depth / s.walk.width(), nt());
   }
-  static constexpr std::string_view register_of(const staged& s) { return s.walk.by_four ? "f4" : "f1"; }
+  constexpr staged_registers form_of(const staged& s) const {
+    return staged_registers::of(*s.w, s.from, s.walk.by_four);
+  }
+  constexpr std::string_view register_of(const staged& s) const {
+    const staged_registers r = form_of(s);
+    return r.bits ? (r.by_four ? "h4" : "h1") : r.by_four ? "f4" : "f1";
+  }
   constexpr void registers() {
-    for (const bool by_four : {true, false}) {
-      std::int64_t n = 0;
-      for (const staged* s : {&keys_, &values_})
-        if (s->walk.by_four == by_four) n = std::max(n, numbers(*s));
-      if (n != 0) w_.out << (by_four ? "float4 f4[" : "float f1[") << n << "];\n";
-    }
+    const bool are_alike = register_of(keys_) == register_of(values_);
+    const auto declare = [&](const staged& s, std::int64_t n) {
+      w_.out << form_of(s).type() << ' ' << register_of(s) << '[' << n << "];\n";
+    };
+    declare(keys_, are_alike ? std::max(numbers(keys_), numbers(values_)) : numbers(keys_));
+    if (!are_alike) declare(values_, numbers(values_));
   }
   // Begins the loop over an item's share of a stage: each number has its place, line ln and lk behind its beginning.
   constexpr void begin_share(const staged& s) {
@@ -196,7 +202,15 @@ template <class Set> class attention_writer {
     if (covered > there) w_.out << "if(" << s.prefix << shape.size() - (s.is_keys ? 2 : 1) << '<' << there << ')';
     if (cuts && !s.is_keys) w_.out << "if(first+c*" << s.depth << "+lk<" << x_.keys << ')';
     w_.out << "{\n";
-    read(*s.w, s.from, s.prefix, s.walk.by_four, s.walk.by_four ? "f4[q]" : "f1[q]");
+    text to;
+    to << register_of(s) << "[q]";
+    if (const staged_registers r = form_of(s); r.bits) {
+      w_.out << to.view() << '=';
+      s.w->stored_bits(*r.bits, s.w->named(s.prefix), r.by_four);
+      w_.out << ";\n";
+    } else {
+      read(*s.w, s.from, s.prefix, s.walk.by_four, to.view());
+    }
     w_.out << "}\n}\n}\n";
   }
   // Keys line by line, values key by key.
@@ -206,13 +220,17 @@ template <class Set> class attention_writer {
     begin_share(s);
     const std::int64_t pitch = s.is_keys ? t_.key_pitch() : t_.width(x_);
     const std::string_view place = s.is_keys ? "lb[ln*" : "lb[lk*", rest = s.is_keys ? "+lk" : "+ln";
+    text element;
+    element << register_of(s) << "[q]";
+    const text value = form_of(s).value(element.view());
     if (!s.walk.by_four) {
-      w_.out << place << pitch << rest << "]=f1[q];\n";
+      w_.out << place << pitch << rest << "]=" << value.view() << ";\n";
     } else if (s.walk.along_k == s.is_keys) {
-      w_.out << "*(local float4*)&" << place << pitch << rest << "]=f4[q];\n";
+      w_.out << "*(local float4*)&" << place << pitch << rest << "]=" << value.view() << ";\n";
     } else {
+      w_.out << "const float4 four=" << value.view() << ";\n";
       for (int u = 0; u < 4; ++u)
-        w_.out << place << pitch << rest << '+' << u * pitch << "]=f4[q]."
+        w_.out << place << pitch << rest << '+' << u * pitch << "]=four."
                << "xyzw"[u] << ";\n";
     }
     w_.out << "}\n}\n";

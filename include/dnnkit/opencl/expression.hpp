@@ -240,6 +240,7 @@ DNNKIT_OPENCL_FUNCTIONS(DNNKIT_OPENCL_UNARY, DNNKIT_OPENCL_BINARY)
 // those of the next k `lda`; lb to its first columns of B, likewise `across` and `ldb`. dnnkit_multiply (attention.hpp)
 // has rows of A apart, `rows` fours from one to the next, with four k in each: sums of tm rows x tn fours of columns,
 // over `depth` fours of k.
+// dnnkit_float, dnnkit_floats: numbers of 16 bits, which stay as they are stored until they are needed.
 // dnnkit_publish: what the work-group has written is there for all others, who see what this item writes from now on;
 // OpenCL's fence is for its own group on NVIDIA's devices.
 inline constexpr std::string_view prelude = R"(
@@ -250,9 +251,19 @@ float dnnkit_exp2(float x) {  // 0 below 2^-126
   __asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+float dnnkit_float(ushort x) {
+  float y;
+  __asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+  return y;
+}
+float4 dnnkit_floats(ushort4 x) {
+  return (float4)(dnnkit_float(x.x), dnnkit_float(x.y), dnnkit_float(x.z), dnnkit_float(x.w));
+}
 #else
 #define dnnkit_publish() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #define dnnkit_exp2 exp2
+float dnnkit_float(ushort x) { return vload_half(0, (const half*)&x); }
+float4 dnnkit_floats(ushort4 x) { return vload_half4(0, (const half*)&x); }
 #endif
 long dnnkit_quotient(long a, long b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }
 long dnnkit_modulo(long a, long b) {

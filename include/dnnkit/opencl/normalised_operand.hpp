@@ -83,6 +83,7 @@ template <class Set, class Op> class normalised_operand {
   }
   constexpr void coordinates() const { shape_.write_a(); }
   constexpr void condition(auto) const {}
+  constexpr staged_registers registers() const { return staged_registers::of(rows_, rows_.input(0), walk.by_four); }
   // What is normalised, at m and k.
   constexpr expression value() const {
     return tree_writer<Set>(rows_, prefix, {}, fours())(rows_.input(0), rows_.self.anchor.name);

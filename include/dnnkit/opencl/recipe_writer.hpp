@@ -277,7 +277,13 @@ template <class Set> class recipe_writer {
     place(l.axes, l.offset, at);
     out << (l.type == dtype::f16 ? ")" : "]");
   }
-  // These as a variable.
+  // One number of 16 bits, or four side by side, as they are stored.
+  constexpr void stored_bits(const recipe_load& l, const indices& at, bool by_four) {
+    out << "*(global const ushort" << (by_four ? "4" : "") << "*)&p" << l.operand << '[';
+    place(l.axes, l.offset, at);
+    out << ']';
+  }
+  // Four elements as a variable.
   constexpr expression four(const recipe_load& l, const indices& at) {
     const expression x(out, 't', out.new_name(), element_kind::fours);
     out << "const float4 " << x << '=';

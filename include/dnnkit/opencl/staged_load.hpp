@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "dnnkit/opencl/recipe_writer.hpp"
 
@@ -98,6 +99,29 @@ struct staged_walk {
   bool along_k = true, by_four = false;
 
   constexpr std::int64_t width() const { return by_four ? 4 : 1; }
+};
+
+// How an item has what it has read in registers, before it goes to local memory: numbers of 16 bits as they are stored,
+// so that nothing waits for them before they are there.
+struct staged_registers {
+  std::optional<recipe_load> bits;  // of 16-bit floats
+  bool by_four = false;
+
+  template <class Set> static constexpr staged_registers of(const recipe_writer<Set>& w, operand_ref r, bool by_four) {
+    const std::optional<recipe_load> l = detail::main_load(w, r);
+    const bool has_bits = l && l->type == dtype::f16 && l->texel_row == 0 && detail::is_read_as_stored(w, r);
+    return {has_bits ? l : std::nullopt, by_four};
+  }
+
+  constexpr std::string_view type() const {
+    constexpr std::string_view types[] = {"float", "float4", "ushort", "ushort4"};
+    return types[(bits ? 2 : 0) + (by_four ? 1 : 0)];
+  }
+  // What the number in a register is: "fa[q]", "dnnkit_floats(fa[q])".
+  constexpr text value(std::string_view in_register) const {
+    if (!bits) return text(in_register);
+    return text() << (by_four ? "dnnkit_floats(" : "dnnkit_float(") << in_register << ")";
+  }
 };
 
 // Of operand r, whose coordinates k_first ... k_last - 1 run over K and l_first ... l_last - 1 over rows or columns.

@@ -99,8 +99,8 @@ template <class Set> class tiled_loop {
     unroll("i", t_.tm);
     unroll("j", t_.tn / 4);
     w_.out << "sums[i][j]=(float4)(0);\nfor(int s=0;s<=" << steps_ << ";++s){\n";
-    registers("fa", a.walk, t_.bm * t_.depth, nt);
-    registers("fb", b.walk, t_.bn * t_.depth, nt);
+    registers("fa", a, t_.bm * t_.depth, nt);
+    registers("fb", b, t_.bn * t_.depth, nt);
     w_.out << "if(s<" << steps_ << "){  // the next stage into registers\n";
     write_stage();
     fetch("fa", 'm', a, t_.bm, x_.m);
@@ -125,9 +125,13 @@ template <class Set> class tiled_loop {
   constexpr void unroll(std::string_view variable, std::int64_t times) {
     w_.out << "dnnkit_unroll(" << variable << ',' << times << ")";
   }
-  constexpr void registers(std::string_view name, staged_walk walk, std::int64_t numbers, std::int64_t nt) {
-    w_.out << (walk.by_four ? "float4 " : "float ") << name << '[' << detail::divided_up(numbers / walk.width(), nt)
-           << "];\n";
+  constexpr staged_registers registers_of(const auto& operand) const {
+    if constexpr (requires { operand.value(); }) return operand.registers();
+    else return staged_registers::of(w_, operand.from, operand.walk.by_four);
+  }
+  constexpr void registers(std::string_view name, const auto& operand, std::int64_t numbers, std::int64_t nt) {
+    w_.out << registers_of(operand).type() << ' ' << name << '['
+           << detail::divided_up(numbers / operand.walk.width(), nt) << "];\n";
   }
   // Begins the loop over an item's share of `lines` x depth numbers: q of them, each with its place lm or ln, lk.
   constexpr void begin_share(char line, staged_walk walk, std::int64_t lines, std::int64_t nt) {
@@ -145,8 +149,8 @@ template <class Set> class tiled_loop {
     w_.out << ",l" << (walk.along_k ? line : 'k') << "=e/" << fast << ";\n";
   }
 
-  // Begins what is done with one of an item's share, or with four: its line and k, its coordinates, and the condition
-  // under which it is there. Returns whether there is one.
+  // Begins what is done with one of an item's share, or with four: its line and k, its coordinates, and a block, under
+  // the condition that it is there. Returns whether there is one.
   constexpr bool begin_element(char line, const auto& operand, std::int64_t lines, std::int64_t extent) {
     // Lines beyond the last are computed from it, and not stored.
     w_.out << "const int " << line << '=';
@@ -176,15 +180,24 @@ template <class Set> class tiled_loop {
     return is_conditional;
   }
   constexpr void end_element(std::string_view name, const expression& x, bool is_conditional) {
-    w_.out << name << "[q]=" << x << ";\n}";
-    w_.out << (is_conditional ? "else " : "\n");
+    w_.out << name << "[q]=" << x;
+    end_element(name, is_conditional);
+  }
+  constexpr void end_element(std::string_view name, bool is_conditional) {
+    w_.out << (is_conditional ? ";\n}else " : ";\n}\n");
     if (is_conditional) w_.out << name << "[q]=0;\n";
   }
 
   constexpr void fetch(std::string_view name, char line, const auto& operand, std::int64_t lines, std::int64_t extent) {
     begin_share(line, operand.walk, lines, t_.items_of_slice());
     const bool is_conditional = begin_element(line, operand, lines, extent);
-    end_element(name, read(operand), is_conditional);
+    if (const staged_registers r = registers_of(operand); r.bits) {
+      w_.out << name << "[q]=";
+      w_.stored_bits(*r.bits, w_.named(operand.prefix), r.by_four);
+      end_element(name, is_conditional);
+    } else {
+      end_element(name, read(operand), is_conditional);
+    }
     w_.out << "}\n}\n";
   }
   constexpr expression read(const auto& operand) {
@@ -201,10 +214,17 @@ template <class Set> class tiled_loop {
                      std::int64_t extent, std::int64_t pitch) {
     const staged_walk walk = operand.walk;
     begin_share(line, walk, lines, t_.items_of_slice());
+    text element;
+    element << name << "[q]";
+    text value = registers_of(operand).value(element.view());
     if constexpr (requires { operand.value(); }) {
-      const bool is_conditional = begin_element(line, operand, lines, extent);
       const element_kind kind = walk.by_four ? element_kind::fours : element_kind::real;
-      end_element(name, operand.finished(expression::statement(kind, &w_.out, name, "[q]")), is_conditional);
+      w_.out << type_of(kind) << " finished=0;\n";
+      begin_element(line, operand, lines, extent);
+      const expression x = expression::statement(kind, &w_.out, value.view());
+      const expression result = operand.finished(x);
+      w_.out << "finished=" << result << ";\n}\n";
+      value = text("finished");
     }
     const auto place = [&](std::int64_t more) -> source_writer& {
       w_.out << to << "[lk*" << pitch << "+l" << line;
@@ -212,13 +232,14 @@ template <class Set> class tiled_loop {
       return w_.out << ']';
     };
     if (!walk.by_four) {
-      place(0) << '=' << name << "[q];\n";
+      place(0) << '=' << value.view() << ";\n";
     } else if (!walk.along_k) {
       w_.out << "*(local float4*)&";
-      place(0) << '=' << name << "[q];\n";
+      place(0) << '=' << value.view() << ";\n";
     } else {
+      w_.out << "const float4 four=" << value.view() << ";\n";
       for (int u = 0; u < 4; ++u)
-        place(u * pitch) << '=' << name << "[q]."
+        place(u * pitch) << "=four."
                          << "xyzw"[u] << ";\n";
     }
     w_.out << "}\n}\n";

@@ -74,8 +74,9 @@ template <class Set> class tiled_windows {
     auto& out = w_.out;
     out << "float4 sums[" << fours() << "][" << window_tile::rows << "];\ndnnkit_unroll(i," << fours()
         << ")dnnkit_unroll(p," << window_tile::rows << ")sums[i][p]=(float4)(0);\nfor(int s=0;s<=" << steps()
-        << ";++s){\nfloat fa[" << detail::divided_up(weight_loads(), t_.items()) << "],fb["
-        << detail::divided_up(patch_loads(), t_.items()) << "];\nif(s<" << steps()
+        << ";++s){\n"
+        << registers(1).type() << " fa[" << detail::divided_up(weight_loads(), t_.items()) << "];\n"
+        << registers(0).type() << " fb[" << detail::divided_up(patch_loads(), t_.items()) << "];\nif(s<" << steps()
         << "){  // the next stage into registers\nconst int first=s*" << t_.staged_channels() << ";\n";
     fetch_weights();
     fetch_patches();
@@ -88,9 +89,9 @@ template <class Set> class tiled_windows {
         << ",*const lb=la+" << weights() * t_.pitch() << ";\n";
     share(weight_loads(), [&] {
       write_place_of_weight();
-      out << "la[lk*" << t_.pitch() << "+lm]=fa[q];\n}\n";
+      out << "la[lk*" << t_.pitch() << "+lm]=" << registers(1).value("fa[q]").view() << ";\n}\n";
     });
-    share(patch_loads(), [&] { out << "lb[e]=fb[q];\n"; });
+    share(patch_loads(), [&] { out << "lb[e]=" << registers(0).value("fb[q]").view() << ";\n"; });
     out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
   }
 
@@ -120,9 +121,22 @@ template <class Set> class tiled_windows {
       else out << "m0+lm";
       out << ",y1=first+lk/" << x_.taps() << ",y2=lk/" << x_.kernel[1] << '%' << x_.kernel[0] << ",y3=lk%"
           << x_.kernel[1] << ";\n";
-      const expression value = tree_writer<Set>(w_, 'y')(w_.input(1), w_.self.anchor.name);
-      out << "fa[q]=" << value << (is_cut() ? ";\n}\n}\n" : ";\n}\n");
+      read(1, 'y', "fa[q]");
+      out << (is_cut() ? ";\n}\n}\n" : ";\n}\n");
     });
+  }
+  constexpr staged_registers registers(std::size_t input) const {
+    return staged_registers::of(w_, w_.input(input), false);
+  }
+  // "fa[q]=...": what the operand is at coordinates PREFIX0 ...
+  constexpr void read(std::size_t input, char prefix, std::string_view to) {
+    if (const staged_registers r = registers(input); r.bits) {
+      w_.out << to << '=';
+      w_.stored_bits(*r.bits, w_.named(prefix), false);
+    } else {
+      const expression value = tree_writer<Set>(w_, prefix)(w_.input(input), w_.self.anchor.name);
+      w_.out << to << '=' << value;
+    }
   }
   constexpr bool is_cut() const { return x_.k % t_.staged_channels() != 0; }
   constexpr void fetch_patches() {
@@ -136,8 +150,8 @@ template <class Set> class tiled_windows {
           << shape_.input[3].value();
       if (is_cut()) out << "&&k<" << x_.k;
       out << "){\n";
-      const expression value = tree_writer<Set>(w_, 'x')(w_.input(0), w_.self.anchor.name);
-      out << "fb[q]=" << value << ";\n}else fb[q]=0;\n}\n";
+      read(0, 'x', "fb[q]");
+      out << ";\n}else fb[q]=0;\n}\n";
     });
   }
 
