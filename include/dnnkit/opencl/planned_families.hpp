@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a GPU's facts make of a network: families of OpenCL kernels that plans count on, and targets with such facts.
 //
-// Planned only. The kernels that targets::opencl runs are those of opencl/kernels.hpp, of which attention alone has
-// several stages (opencl/attention_family.hpp); these families say what kernels with register tiles and local memory
-// would cost, so that passes can be asked what plan a target with launches of some microseconds would get: `dnnkit
-// explain --target opencl`. Nothing is compiled from such a plan.
+// Planned only. The kernels that targets::opencl runs are those of opencl/kernels.hpp, of which attention
+// (opencl/attention_family.hpp) and normalised rows with their product (opencl/normalised_family.hpp) have several
+// stages; these families say what kernels with register tiles and local memory would cost, so that passes can be asked
+// what plan a target with launches of some microseconds would get: `dnnkit explain --target opencl`. Nothing is
+// compiled from such a plan.
 #pragma once
 
 #include <span>
