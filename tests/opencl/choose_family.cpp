@@ -80,6 +80,19 @@ TEST_CASE("products and convolutions of 16-bit floats: read one by one, and four
     });
 }
 
+TEST_CASE("products in tiles: of rows and pixels that are one element, neighbours are no four") {
+  check_on_device([](dk::builder& g, random_source& r) {
+    const std::int64_t n = 4 * r.between(2, 9), h = 4 * r.between(2, 5), w = 4 * r.between(1, 4);
+    const tensor image = dk::expand(g.input("image", f32, {1, 32, h, 1}), {1, 32, h, w});
+    g.output("pointwise", dk::conv(image, g.weight("u", {n, 32, 1, 1})));
+    const tensor rows = dk::reshape(dk::transpose(g.input("x", f32, {32, h}), {.perm = {1, 0}}), {h, 1, 32});
+    g.output("rows", dk::matmul(dk::expand(rows, {h, w, 32}), g.weight("w", {32, n})));
+    const tensor outer = dk::transpose(g.input("y", f32, {32, h, 2}), {.perm = {1, 2, 0}});  // a gap within a four
+    g.output("between",
+             dk::matmul(dk::expand(dk::reshape(outer, {h, 1, 2, 32}), {h, w, 2, 32}), g.weight("v", {32, n})));
+  });
+}
+
 TEST_CASE("lines of products: few rows and few columns, weights by rows and by columns, batches") {
   check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t k = r.between(8, 300), n = r.between(5, 200);

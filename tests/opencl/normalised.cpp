@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "dnnkit/graph/builder.hpp"
 #include "dnnkit/op/builtin.hpp"
+#include "dnnkit/opencl/kernels.hpp"
 #include "dnnkit/opencl/target.hpp"
 #include "dnnkit/pass/pipeline.hpp"
 #include "tests/support/opencl.hpp"
@@ -101,6 +103,29 @@ TEST_CASE("rows and their product are one kernel: what is computed before, betwe
     const tensor x = g.input("x", f32, {64, 96}) + 1000.0;
     g.output("y", dk::matmul(normalised(g, x, 96), g.weight("w", {96, 96})) * 1e-3);
   });
+}
+
+TEST_CASE("rows and their product are one kernel: something for each batch of rows that lie apart is no four") {
+  check_one([](dk::builder& g, random_source& r) {
+    const std::int64_t batches = 4 * r.between(1, 3), n = 8 * r.between(5, 9);
+    const tensor x = dk::transpose(g.input("x", f32, {batches, 32, 16}), {.perm = {0, 2, 1}});
+    const tensor rows = dk::rms_normalization(x, g.weight("s", {32})) * g.input("b", f32, {batches, 1, 1});
+    g.output("y", dk::matmul(rows, g.weight("w", {32, n})));
+  });
+}
+
+TEST_CASE("work-items that have no row read none") {
+  dk::builder g;  // tiles of 32 x 96 of 192 items: six for a row, of which four have a part of it
+  const tensor x = dk::transpose(g.input("x", f32, {96, 291}), {.perm = {1, 0}});
+  g.output("y", dk::matmul(normalised(g, x, 96), g.weight("w", {96, 2220})));
+  const dk::plan::plan_draft draft = dk::default_pipeline::run<dk::targets::opencl>(g.value()).plan;
+  const dk::plan_view plan = dk::plan::view_of(draft);
+  REQUIRE(plan.steps.size() == 1);
+  std::string text(1 << 16, '\0');
+  cl::source_writer out(text.data(), text.size());
+  CHECK(cl::write_kernel<dk::builtin_set>(plan, plan.steps[0].kernel, out).error.empty());
+  REQUIRE(text.find("is_of_row=item<4;") != std::string::npos);
+  CHECK(text.find("const int k=(item+q*4)*1;\nif(k<96){") != std::string::npos);
 }
 
 TEST_CASE("rows and their product are two kernels where there is no such one") {

@@ -73,18 +73,17 @@ template <class Set> class attention_writer {
   constexpr void head() {
     const std::size_t q = scores_.input_shape(0).size(), k = scores_.input_shape(1).size(),
                       v = w_.input_shape(1).size();
-    keys_ = {
-        &scores_, scores_.input(1),      'y', walk_of(scores_, scores_.input(1), k - 2, k - 1, k - 1, k), true, t_.bk,
-        t_.step,  t_.depth(x_) / t_.step};
+    keys_ = {&scores_, scores_.input(1),      'y', walk_of(scores_, 1, k - 2, k - 1, k - 1, k), true, t_.bk,
+             t_.step,  t_.depth(x_) / t_.step};
     values_ = {&w_,
                w_.input(1),
                'v',
-               walk_of(w_, w_.input(1), v - 2, v - 1, v - 1, v),
+               walk_of(w_, 1, v - 2, v - 1, v - 1, v),
                false,
                t_.width(x_),
                values_at_once(),
                t_.bk / values_at_once()};
-    q_walk_ = walk_of(scores_, scores_.input(0), q - 1, q, q - 2, q - 1);
+    q_walk_ = walk_of(scores_, 0, q - 1, q, q - 2, q - 1);
     steps_ = t_.steps(x_);
     w_.out << "// attention of " << x_.heads << " heads, " << x_.queries << " queries, " << x_.keys << " keys of "
            << x_.depth << " numbers, values of " << x_.width << ": " << t_.bq << " queries a group, tiles of " << t_.bk

@@ -20,7 +20,7 @@ template <class Set> constexpr depthwise_extents depthwise_extents_of(const conv
   x.m = c.op.group;
   x.batch = c.input[0].value();
   const std::optional<recipe_load> input = detail::main_load(c.w, c.w.input(0));
-  x.reads_channels = input && detail::run_along(c.w, *input, 1, 2).is_dense;
+  x.reads_channels = input && detail::run_along(c.w, *input, c.input, 1, 2).is_dense;
   return x;
 }
 

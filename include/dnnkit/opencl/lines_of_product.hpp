@@ -24,8 +24,8 @@ template <class Set> class lines_of_product {
   constexpr void write() {
     const product_extents& x = shape_.extents;
     const std::size_t ra = shape_.rank_of_a(), rb = shape_.rank_of_b(), k = shape_.k_of_b();
-    walk_ = few_rows_ ? walk_of(w_, w_.input(1), k, k + 1, k + 1, rb)
-                      : walk_of(w_, w_.input(0), ra - 1, ra, shape_.first_row(), shape_.last_row());
+    walk_ = few_rows_ ? walk_of(w_, 1, k, k + 1, k + 1, rb)
+                      : walk_of(w_, 0, ra - 1, ra, shape_.first_row(), shape_.last_row());
     few_ = few_rows_ ? x.m : x.n;
     many_ = few_rows_ ? x.n : x.m;
     divide();

@@ -18,14 +18,15 @@ namespace dnnkit::opencl {
 
 namespace detail {
 
-// Can everything that is computed with r, at four places along coordinate d, be computed of four numbers at once?
+// Can everything that is computed with r, at coordinates of the anchor's first input, be computed at four neighbouring
+// places at once, which coordinates first ... last - 1 count?
 template <class Set>
 constexpr bool is_of_fours(const recipe_writer<Set>& w, operand_ref r, std::size_t first, std::size_t last) {
   if (r.from == source::anchor || r.from == source::constant) return true;
   if (r.from == source::load) {
     const recipe_load& l = w.plan.loads[w.self.loads.first + r.index];
     if (l.reach.count != 0) return true;
-    const run_of_load run = run_along(w, l, first, last);
+    const run_of_load run = run_along(w, l, w.input_shape(0), first, last);
     bool is_one = true;
     for (const view_axis& a : w.plan.axes_of(l.axes))
       is_one = is_one && (a.of < first || a.of >= last || a.stride == 0 || a.size == 1);
@@ -52,7 +53,7 @@ template <class Set, class Op> class normalised_operand {
                                const product_shape<Set>& shape, const product_tile& tile)
       : from(w.input(0)), w_(w), rows_(rows), op_(op), shape_(shape), t_(tile), items_of_row_(items_of_row(tile)) {
     const std::size_t rank = shape.rank_of_a();
-    walk = walk_of(rows, rows.input(0), rank - 1, rank, shape.first_row(), shape.last_row());
+    walk = walk_of(rows, 0, rank - 1, rank, shape.first_row(), shape.last_row());
     const std::size_t first = walk.along_k ? rank - 1 : shape.first_row(), last = walk.along_k ? rank : rank - 1;
     walk.by_four = walk.by_four && is_of_fours(rows, handed(), first, last) && is_of_fours(w, from, first, last);
     along_ = {first, last};
@@ -111,7 +112,8 @@ template <class Set, class Op> class normalised_operand {
     auto& out = w_.out;
     const std::int64_t width = by_four() ? 4 : 1;
     out << "dnnkit_unroll(q," << kept() << "){\nconst int k=(item+q*" << items_of_row_ << ")*" << width << ";\n";
-    if (kept() * items_of_row_ * width != shape_.extents.k) out << "if(k<" << shape_.extents.k << ')';
+    const bool has_idle = !walk.along_k && items_of_row_ * t_.bm != t_.items();  // with no row, behind those that have
+    if (has_idle || kept() * items_of_row_ * width != shape_.extents.k) out << "if(k<" << shape_.extents.k << ')';
     out << "{\n";
     body();
     out << "}\n}\n";

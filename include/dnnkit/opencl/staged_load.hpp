@@ -59,29 +59,36 @@ template <class Set> constexpr std::optional<recipe_load> main_load(const recipe
   return best;
 }
 
-// Do elements along coordinates first ... last - 1, the last of them fastest, lie side by side? Then also how many of
-// them do before there may be a gap, and whether all other steps are multiples of four.
+// Do elements along coordinates first ... last - 1 of a shape, the last of them fastest, lie side by side? Then also
+// how many of them do before there may be a gap, and whether all other steps are multiples of four. Of a coordinate
+// that the view has no axis of, all elements are the same one.
 struct run_of_load {
   bool is_dense = false, others_by_four = false;
   std::int64_t length = 0;
 };
 template <class Set>
-constexpr run_of_load run_along(const recipe_writer<Set>& w, const recipe_load& l, std::size_t first,
-                                std::size_t last) {
+constexpr run_of_load run_along(const recipe_writer<Set>& w, const recipe_load& l, std::span<const local_extent> shape,
+                                std::size_t first, std::size_t last) {
   run_of_load run{.is_dense = false, .others_by_four = l.offset.value() % 4 == 0, .length = 1};
   const auto axes = w.plan.axes_of(l.axes);
-  std::size_t i = axes.size();
-  for (bool is_broken = false; i-- > 0;) {
-    const view_axis& a = axes[i];
-    if (a.of < first || a.of >= last) {
-      run.others_by_four = run.others_by_four && a.stride.value() % 4 == 0;
-    } else if (!is_broken && a.stride.value() == run.length) {
-      run.is_dense = true;
-      run.length *= a.size.value();
-    } else if (a.size.value() != 1) {
-      is_broken = true;
-      run.others_by_four = run.others_by_four && a.stride.value() % 4 == 0;
+  for (const view_axis& a : axes)
+    if (a.of < first || a.of >= last) run.others_by_four = run.others_by_four && a.stride.value() % 4 == 0;
+  bool is_broken = false;
+  for (std::size_t d = last; d-- > first;) {
+    bool has_axis = false;
+    for (std::size_t i = axes.size(); i-- > 0;) {
+      const view_axis& a = axes[i];
+      if (a.of != d) continue;
+      has_axis = true;
+      if (!is_broken && a.stride.value() == run.length) {
+        run.is_dense = true;
+        run.length *= a.size.value();
+      } else if (a.size.value() != 1) {
+        is_broken = true;
+        run.others_by_four = run.others_by_four && a.stride.value() % 4 == 0;
+      }
     }
+    is_broken = is_broken || (!has_axis && !(shape[d] == 1));
   }
   return run;
 }
@@ -124,13 +131,17 @@ struct staged_registers {
   }
 };
 
-// Of operand r, whose coordinates k_first ... k_last - 1 run over K and l_first ... l_last - 1 over rows or columns.
+// Of the anchor's input number i, whose coordinates k_first ... k_last - 1 run over K and l_first ... l_last - 1 over
+// rows or columns.
 template <class Set>
-constexpr staged_walk walk_of(const recipe_writer<Set>& w, operand_ref r, std::size_t k_first, std::size_t k_last,
+constexpr staged_walk walk_of(const recipe_writer<Set>& w, std::size_t i, std::size_t k_first, std::size_t k_last,
                               std::size_t l_first, std::size_t l_last) {
+  const operand_ref r = w.input(i);
   const std::optional<recipe_load> l = detail::main_load(w, r);
   if (!l) return {};
-  const auto along_k = detail::run_along(w, *l, k_first, k_last), along_l = detail::run_along(w, *l, l_first, l_last);
+  const std::span<const local_extent> shape = w.input_shape(i);
+  const auto along_k = detail::run_along(w, *l, shape, k_first, k_last);
+  const auto along_l = detail::run_along(w, *l, shape, l_first, l_last);
   const bool by_k = along_k.is_dense && !(along_l.is_dense && along_l.length > along_k.length);
   const auto& run = by_k ? along_k : along_l;
   return {by_k, detail::is_read_as_stored(w, r) && run.is_dense && run.others_by_four && run.length % 4 == 0};

@@ -98,20 +98,20 @@ template <class Set> struct convolution_shape {
   constexpr void choose_order() {
     order = k_order::channels_first;
     if (is_pointwise()) {
-      pixels = walk_of(w, w.input(0), 1, 2, 2, axes + 2);
+      pixels = walk_of(w, 0, 1, 2, 2, axes + 2);
       if (op.group != 1 && pixels.along_k) pixels.by_four = false;  // groups begin at any channel
       return;
     }
     pixels = {.along_k = false};
     const std::optional<recipe_load> l = detail::main_load(w, w.input(0));
     if (!l || op.group != 1 || !detail::is_read_as_stored(w, w.input(0))) return;
-    if (const auto along = detail::run_along(w, *l, 1, 2); along.is_dense && along.length % 4 == 0) {
+    if (const auto along = detail::run_along(w, *l, input, 1, 2); along.is_dense && along.length % 4 == 0) {
       order = k_order::taps_first;
       pixels = {true, along.others_by_four};
       return;
     }
     const std::size_t last = axes - 1;
-    const auto row = detail::run_along(w, *l, last + 2, axes + 2);
+    const auto row = detail::run_along(w, *l, input, last + 2, axes + 2);
     if (over.kernel(last) % 4 == 0 && over.stride(last) % 4 == 0 && over.dilation(last) == 1 &&
         over.pad_begin(last) % 4 == 0 && !has_border(last) && row.is_dense && row.others_by_four && row.length % 4 == 0)
       pixels = {true, true};
@@ -209,7 +209,7 @@ constexpr void write_tiled_convolution(const convolution_shape<Set>& shape, cons
   auto& w = shape.w;
   const staged_depth depth = shape.depth();
   detail::convolution_weights<Set> a{shape, depth, w.input(1)};
-  a.walk = walk_of(w, a.from, 1, shape.axes + 2, 0, 1);
+  a.walk = walk_of(w, 1, 1, shape.axes + 2, 0, 1);
   // Four of a row of weights lie side by side where rows and stages begin at multiples of four.
   if (depth.channels != 0 && depth.channels * depth.period % 4 != 0) a.walk.by_four = false;
   if (!a.walk.along_k && shape.out % 4 != 0) a.walk.by_four = false;  // groups begin at any row

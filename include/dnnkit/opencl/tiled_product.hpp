@@ -13,7 +13,7 @@ template <class Set>
 constexpr void write_tiled_product(recipe_writer<Set>& w, const product_shape<Set>& shape, const product_tile& tile,
                                    const auto& a) {
   const std::size_t rb = shape.rank_of_b(), k = shape.k_of_b();
-  const product_operand<Set> b{shape, w.input(1), 'y', walk_of(w, w.input(1), k, k + 1, k + 1, rb)};
+  const product_operand<Set> b{shape, w.input(1), 'y', walk_of(w, 1, k, k + 1, k + 1, rb)};
   tiled_loop<Set>(w, shape.extents, {.count = shape.extents.k}, tile).write(a, b, [&](const expression& sum) {
     shape.write_result();
     tree_writer<Set>(w, 'c', sum).store_outputs();
@@ -22,7 +22,7 @@ constexpr void write_tiled_product(recipe_writer<Set>& w, const product_shape<Se
 template <class Set>
 constexpr void write_tiled_product(recipe_writer<Set>& w, const product_shape<Set>& shape, const product_tile& tile) {
   const std::size_t rank = shape.rank_of_a();
-  const staged_walk walk = walk_of(w, w.input(0), rank - 1, rank, shape.first_row(), shape.last_row());
+  const staged_walk walk = walk_of(w, 0, rank - 1, rank, shape.first_row(), shape.last_row());
   write_tiled_product(w, shape, tile, product_operand<Set>{shape, w.input(0), 'x', walk});
 }
 
