@@ -60,8 +60,8 @@ TEST_CASE("rows of each length: a texel an item, rows that are not whole in a gr
 }
 
 TEST_CASE("products in tiles, of few rows, batched, and through views") {
-  for (const std::int64_t m : {1, 3, 33, 70})
-    check_images(2, [&](dk::builder& g) {
+  for (const std::int64_t m : {1, 3, 33, 70})  // where there are tiles, the last product normalises its rows itself
+    check_images(m > 8 ? 1 : 2, [&](dk::builder& g) {
       const tensor x = g.input("x", f32, {m, 48});
       const tensor h = dk::gelu(dk::matmul(x, g.weight("a", {48, 64})) + g.weight("c", {64}));
       g.output("y", dk::matmul(dk::layer_normalization(h, g.weight("s", {64}), g.weight("t", {64})),
