@@ -54,15 +54,6 @@ template <class Set> class depthwise_windows {
  private:
   constexpr bool is_cut() const { return x_.m % t_.channels != 0; }
 
-  constexpr void share(std::int64_t numbers, auto body) {
-    w_.out << "dnnkit_unroll(q," << detail::divided_up(numbers, t_.items()) << "){\nconst int e=id+q*" << t_.items()
-           << ";\n";
-    if (numbers % t_.items() != 0) w_.out << "if(e<" << numbers << ')';
-    w_.out << "{\n";
-    body();
-    w_.out << "}\n}\n";
-  }
-
   constexpr void stage_pixels() {
     auto& out = w_.out;
     const std::int64_t patch = x_.patch(t_), numbers = t_.channels * patch;
@@ -71,7 +62,7 @@ template <class Set> class depthwise_windows {
       if (x_.reads_channels) out << "const int channel=e%" << t_.channels << ",pixel=e/" << t_.channels << ";\n";
       else out << "const int channel=e/" << patch << ",pixel=e%" << patch << ";\n";
     };
-    share(numbers, [&] {
+    w_.share(numbers, t_.items(), [&] {
       place();
       out << "const int x0=image,x1=first+channel,x2=top*" << x_.stride[0] << "+pixel/" << x_.patch_width(t_) << '-'
           << shape_.over.pad_begin(0) << ",x3=left*" << x_.stride[1] << "+pixel%" << x_.patch_width(t_) << '-'
@@ -82,14 +73,14 @@ template <class Set> class depthwise_windows {
       const expression value = tree_writer<Set>(w_, 'x')(w_.input(0), w_.self.anchor.name);
       out << "staged[q]=" << value << ";\n}else staged[q]=0;\n";
     });
-    share(numbers, [&] {
+    w_.share(numbers, t_.items(), [&] {
       place();
       out << "work[channel*" << x_.pitch(t_) << "+pixel]=staged[q];\n";
     });
   }
   constexpr void stage_weights() {
     auto& out = w_.out;
-    share(t_.channels * x_.taps(), [&] {
+    w_.share(t_.channels * x_.taps(), t_.items(), [&] {
       out << "const int y0=first+e/" << x_.taps() << ",y1=0,y2=e/" << x_.kernel[1] << '%' << x_.kernel[0] << ",y3=e%"
           << x_.kernel[1] << ";\n";
       if (is_cut()) out << "if(y0<" << x_.m << ')';
@@ -127,16 +118,8 @@ template <class Set> class depthwise_windows {
     else
       out << "const int c1=first+e/" << t_.pixels() << ",c2=top+e/" << t_.px << '%' << t_.height() << ",c3=left+e%"
           << t_.px << ";\n";
-    bool is_conditional = false;
-    const auto cut = [&](std::string_view coordinate, std::int64_t extent, std::int64_t by) {
-      if (extent % by == 0) return;
-      out << (is_conditional ? "&&" : "if(") << coordinate << '<' << extent;
-      is_conditional = true;
-    };
-    cut("c1", x_.m, t_.channels);
-    cut("c2", x_.height, t_.height());
-    cut("c3", x_.width, t_.px);
-    out << (is_conditional ? "){\n" : "{\n") << "const int c0=image;\n";
+    w_.begin_within({{"c1", x_.m, t_.channels}, {"c2", x_.height, t_.height()}, {"c3", x_.width, t_.px}});
+    out << "const int c0=image;\n";
     const expression sum(out, 't', out.new_name());
     out << "const float " << sum << "=work[e];\n";
     store_sum(shape_, sum);

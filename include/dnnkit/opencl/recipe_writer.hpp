@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -196,6 +197,30 @@ template <class Set> class recipe_writer {
     else
       out << "for(int four=id*4;four<" << count << ";four+=" << items * 4
           << ")dnnkit_unroll(lane,4){\nconst int e=four+lane;\n";
+  }
+
+  // An item's share of so many numbers, which `items` work-items have: q of them, e each.
+  constexpr void share(std::int64_t count, std::int64_t items, auto body) {
+    out << "dnnkit_unroll(q," << (count + items - 1) / items << "){\nconst int e=id+q*" << items << ";\n";
+    if (count % items != 0) out << "if(e<" << count << ')';
+    out << "{\n";
+    body();
+    out << "}\n}\n";
+  }
+  // A coordinate in tiles of so many, of which the last may go beyond its extent.
+  struct tiled_coordinate {
+    std::string_view name;
+    std::int64_t extent, tile;
+  };
+  // "if(m<30&&c3<14){": begins a block for what is not beyond.
+  constexpr void begin_within(std::initializer_list<tiled_coordinate> coordinates) {
+    std::string_view before = "if(";
+    for (const tiled_coordinate& c : coordinates) {
+      if (c.extent % c.tile == 0) continue;
+      out << before << c.name << '<' << c.extent;
+      before = "&&";
+    }
+    out << (before == "&&" ? "){\n" : "{\n");
   }
 
   // How many elements there are: "24", "8*e0*e2".

@@ -87,23 +87,14 @@ template <class Set> class tiled_windows {
     multiply();
     out << "}\nif(s<" << steps() << "){\nlocal float*const la=(local float*)work+s%2*" << x_.stage(t_)
         << ",*const lb=la+" << weights() * t_.pitch() << ";\n";
-    share(weight_loads(), [&] {
+    w_.share(weight_loads(), t_.items(), [&] {
       write_place_of_weight();
       out << "la[lk*" << t_.pitch() << "+lm]=" << registers(1).value("fa[q]").view() << ";\n}\n";
     });
-    share(patch_loads(), [&] { out << "lb[e]=" << registers(0).value("fb[q]").view() << ";\n"; });
+    w_.share(patch_loads(), t_.items(), [&] { out << "lb[e]=" << registers(0).value("fb[q]").view() << ";\n"; });
     out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
   }
 
-  // An item's share of so many numbers: q of them, e each.
-  constexpr void share(std::int64_t numbers, auto body) {
-    w_.out << "dnnkit_unroll(q," << detail::divided_up(numbers, t_.items()) << "){\nconst int e=id+q*" << t_.items()
-           << ";\n";
-    if (numbers % t_.items() != 0) w_.out << "if(e<" << numbers << ")";
-    w_.out << "{\n";
-    body();
-    w_.out << "}\n}\n";
-  }
   constexpr void write_place_of_weight() {
     w_.out << "const int lm=e/8%" << t_.bm << ",lk=e%8+e/" << 8 * t_.bm << "*8;\n";
     if (weights() % 8 != 0) w_.out << "if(lk<" << weights() << ')';
@@ -111,7 +102,7 @@ template <class Set> class tiled_windows {
   }
   constexpr void fetch_weights() {
     auto& out = w_.out;
-    share(weight_loads(), [&] {
+    w_.share(weight_loads(), t_.items(), [&] {
       write_place_of_weight();
       // Channels beyond the last are computed from it, and not stored.
       if (is_cut()) out << "fa[q]=0;\nif(first+lk/" << x_.taps() << '<' << x_.k << "){\n";
@@ -141,7 +132,7 @@ template <class Set> class tiled_windows {
   constexpr bool is_cut() const { return x_.k % t_.staged_channels() != 0; }
   constexpr void fetch_patches() {
     auto& out = w_.out;
-    share(patch_loads(), [&] {
+    w_.share(patch_loads(), t_.items(), [&] {
       out << "const int k=first+e/" << patch() << ",x0_=x0,y0_=y0;\n{\nconst int x0=image,x1=";
       if (shape_.op.group != 1) out << "part*" << x_.k << '+';
       out << "k,x2=y0_*" << x_.stride[0] << "+e/" << x_.patch_width(t_) << '%' << x_.reach(0, t_.py) << '-'
@@ -212,16 +203,7 @@ template <class Set> class tiled_windows {
     out << "barrier(CLK_LOCAL_MEM_FENCE);\nlocal const float*const all=(local const float*)work;\n";
     w_.begin_share(tile, t_.items());
     out << "const int m=m0+e/" << t_.pixels() << ",c2=y0+e/" << t_.px << '%' << t_.py << ",c3=x0+e%" << t_.px << ";\n";
-    bool is_conditional = false;
-    const auto cut = [&](std::string_view coordinate, std::int64_t extent, std::int64_t by) {
-      if (extent % by == 0) return;
-      out << (is_conditional ? "&&" : "if(") << coordinate << '<' << extent;
-      is_conditional = true;
-    };
-    cut("m", x_.m, t_.bm);
-    cut("c2", x_.height, t_.py);
-    cut("c3", x_.width, t_.px);
-    out << (is_conditional ? "){\n" : "{\n");
+    w_.begin_within({{"m", x_.m, t_.bm}, {"c2", x_.height, t_.py}, {"c3", x_.width, t_.px}});
     const expression sum(out, 't', out.new_name());
     out << "const float " << sum << "=all[e]";
     for (std::int64_t s = 1; s < kept; ++s) out << "+all[e+" << s * tile << ']';
