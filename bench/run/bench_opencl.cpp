@@ -4,9 +4,11 @@
 // Each is compared with sums in double precision at some elements, then timed by the device's own clock (events) and by
 // the host's (launches one behind the other and one finish, so with the gaps between them).
 //   g++ -std=c++20 -O2 -Iinclude bench/run/bench_opencl.cpp -lOpenCL -o bench_opencl
-//   DNNKIT_OPENCL_DEVICE=NVIDIA ./bench_opencl [--sweep [--within F]] [--part I/N] [--lock FILE] [a part of a name]
+//   DNNKIT_OPENCL_DEVICE=NVIDIA ./bench_opencl [--sweep [--within F] [--family NAME]] [--part I/N] [--lock FILE] [a
+//   part of a name]
 // --sweep: also with every other tile there is. --within F: with those that are expected to take at most F times what
-// the chosen one is (of products and convolutions in tiles).
+// the chosen one is (of products and convolutions, but for depthwise ones).
+// --family: those of this family only, as "windows".
 // --part: kernels I, I + N, ... only. --lock: kernels are timed while FILE is locked, so that several processes, which
 // have a part each, compile at once and time in turns.
 #include <algorithm>
@@ -118,10 +120,20 @@ class problem {
     };
     if (!s_.is_conv) return tiles(cl::product_shape<dk::builtin_set>(w).extents, 0);
     const cl::convolution_shape<dk::builtin_set> c(w);
-    if (family == cl::family::windows)
-      return cl::for_window_tiles(cl::window_extents_of(c), {}, [&](const cl::window_tile& t) {
-        visit(division{{family, {}, {}, t}, {}});
+    if (family == cl::family::windows || family == cl::family::winograd) {
+      const cl::window_extents x = cl::window_extents_of(c);
+      if (cl::is_for_winograd(x)) {
+        const double most = within * cl::detail::clocks_of_winograd(x, cl::choose_winograd_tile(x), {});
+        cl::for_winograd_tiles(x, {}, [&](const cl::winograd_tile& t) {
+          if (cl::detail::clocks_of_winograd(x, t, {}) <= most)
+            visit(division{{cl::family::winograd, {}, {}, {}, {}, t}, {}});
+        });
+      }
+      const double most = within * cl::detail::clocks_of_windows(x, cl::choose_window_tile(x), {});
+      return cl::for_window_tiles(x, {}, [&](const cl::window_tile& t) {
+        if (cl::detail::clocks_of_windows(x, t, {}) <= most) visit(division{{cl::family::windows, {}, {}, t}, {}});
       });
+    }
     if (family == cl::family::depthwise_windows) visit(division{{cl::family::depthwise, {}}, {}});
     if (family == cl::family::depthwise_windows)
       return cl::for_depthwise_tiles(cl::depthwise_extents_of(c), {}, [&](const cl::depthwise_tile& t) {
@@ -298,13 +310,16 @@ void print(const char* name, const division& choice, bool is_attention, const pr
     how = std::to_string(windows.bm) + " of " + std::to_string(windows.px) + "x" + std::to_string(windows.py) + " " +
           std::to_string(windows.tm) + "x4 s" + std::to_string(windows.slices) + " c" +
           std::to_string(windows.channels);
-  if (const cl::depthwise_tile& t = choice.depthwise; choice.chosen == cl::family::depthwise_windows)
-    how = std::to_string(t.channels) + " of " + std::to_string(t.px) + "x" + std::to_string(t.rows) + "x" +
-          std::to_string(t.bands);
+  if (const cl::depthwise_tile& x = choice.depthwise; choice.chosen == cl::family::depthwise_windows)
+    how = std::to_string(x.channels) + " of " + std::to_string(x.px) + "x" + std::to_string(x.rows) + "x" +
+          std::to_string(x.bands);
   if (choice.chosen == cl::family::tiles)
     how = std::to_string(tile.bm) + "x" + std::to_string(tile.bn) + " " + std::to_string(tile.tm) + "x" +
           std::to_string(tile.tn) + " s" + std::to_string(tile.slices) + " k" + std::to_string(tile.depth) +
           (tile.parts == 1 ? "" : " g" + std::to_string(tile.parts));
+  if (const cl::winograd_tile& x = choice.winograd; choice.chosen == cl::family::winograd)
+    how = "W " + std::to_string(x.bm) + "x" + std::to_string(x.bt) + " " + std::to_string(x.tm) + "x" +
+          std::to_string(x.tn) + " k" + std::to_string(x.depth) + (x.parts == 1 ? "" : " g" + std::to_string(x.parts));
   if (const cl::attention_tile& a = choice.attention; is_attention)
     how = std::to_string(a.bq) + "x" + std::to_string(a.bk) + " " + std::to_string(a.tm) + "x" + std::to_string(a.tn) +
           " s" + std::to_string(a.slices) + " k" + std::to_string(a.step) + (a.buffers == 1 ? " once" : "");
@@ -313,7 +328,13 @@ void print(const char* name, const division& choice, bool is_attention, const pr
   std::fflush(stdout);
 }
 
-void measure(const device& d, const shape& s, bool sweeps, double within, auto is_ours, const lock_file& turn) try {
+struct sweep {
+  bool is_wanted = false;
+  double within = 1e9;
+  std::string family;
+};
+
+void measure(const device& d, const shape& s, const sweep& others, auto is_ours, const lock_file& turn) try {
   problem p(d, s);
   const division chosen = p.choice();
   if (is_ours()) {
@@ -321,9 +342,10 @@ void measure(const device& d, const shape& s, bool sweeps, double within, auto i
     if (s.is_attention || s.is_normalised) measure_apart(d, s, turn);
   }
   const bool has_tile = chosen.chosen == cl::family::tiles || chosen.chosen == cl::family::windows ||
-                        chosen.chosen == cl::family::depthwise_windows;
-  if (!sweeps || (!s.is_attention && !has_tile)) return;
-  p.for_choices(chosen.chosen, within, [&](const division& other) {
+                        chosen.chosen == cl::family::winograd || chosen.chosen == cl::family::depthwise_windows;
+  if (!others.is_wanted || (!s.is_attention && !has_tile)) return;
+  p.for_choices(chosen.chosen, others.within, [&](const division& other) {
+    if (!others.family.empty() && cl::name(other.chosen) != others.family) return;
     if (!is_ours()) return;
     try {
       print(("  " + s.name).c_str(), other, s.is_attention, p, p.measure(other, turn));
@@ -336,17 +358,18 @@ void measure(const device& d, const shape& s, bool sweeps, double within, auto i
 }  // namespace
 
 int main(int argc, char** argv) try {
-  bool sweeps = false;
-  double within = 1e9;
+  sweep others;
   std::size_t part = 0, parts = 1;
   const char* lock = nullptr;
   std::string wanted;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--sweep") {
-      sweeps = true;
+      others.is_wanted = true;
     } else if (argument == "--within" && i + 1 < argc) {
-      within = std::strtod(argv[++i], nullptr);
+      others.within = std::strtod(argv[++i], nullptr);
+    } else if (argument == "--family" && i + 1 < argc) {
+      others.family = argv[++i];
     } else if (argument == "--part" && i + 1 < argc) {
       char* end = nullptr;
       part = std::strtoul(argv[++i], &end, 10);
@@ -366,7 +389,7 @@ int main(int argc, char** argv) try {
   for (const shape& s : shapes())
     if (s.name.find(wanted) != std::string::npos)
       measure(
-          d, s, sweeps, within, [&] { return number++ % parts == part; }, turn);
+          d, s, others, [&] { return number++ % parts == part; }, turn);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

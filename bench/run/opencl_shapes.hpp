@@ -238,6 +238,11 @@ inline std::vector<shape> shapes() {
   for (const bool last : {true, false})
     for (const std::int64_t channels : {96, 192, 384}) conv(channels, 5376 / channels, 2 * channels, 2, 2, 1, last);
   conv(256, 56, 256, 3, 1, 32);
+  // 3 x 3 taps: VGG-16's, those of two U-Nets, of YOLOv8n and of a style transfer.
+  conv(64, 224, 64, 3, 1), conv(128, 112, 128, 3, 1), conv(256, 56, 256, 3, 1), conv(256, 28, 512, 3, 1);
+  conv(512, 28, 512, 3, 1), conv(512, 14, 512, 3, 1), conv(32, 256, 32, 3, 1), conv(64, 128, 64, 3, 1);
+  conv(32, 80, 32, 3, 1), conv(64, 40, 64, 3, 1), conv(64, 80, 64, 3, 1), conv(128, 20, 128, 3, 1);
+  conv(16, 160, 16, 3, 1), conv(320, 64, 320, 3, 1);
   return list;
 }
 

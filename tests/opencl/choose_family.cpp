@@ -128,8 +128,11 @@ TEST_CASE("convolutions by their shape: windows of images with several taps, til
   const auto conv = [](dk::shape_argument x, dk::shape_argument w, dk::op::conv c = {}) {
     return family_of([&](dk::builder& g) { return dk::conv(g.input("x", f32, x), g.weight("w", w), c); });
   };
-  CHECK(conv({1, 16, 14, 14}, {16, 16, 3, 3}, {.pads = {1, 1, 1, 1}}) == cl::family::windows);
-  CHECK(conv({1, 16, 14, 14}, {32, 4, 3, 3}, {.group = 4}) == cl::family::windows);
+  CHECK(conv({1, 64, 56, 56}, {64, 64, 3, 3}, {.pads = {1, 1, 1, 1}}) == cl::family::winograd);
+  CHECK(conv({1, 16, 14, 14}, {16, 16, 3, 3}, {.strides = {1, 2}}) == cl::family::windows);
+  CHECK(conv({1, 16, 14, 14}, {16, 16, 3, 3}, {.dilations = {2, 1}}) == cl::family::windows);
+  CHECK(conv({1, 16, 14, 14}, {16, 16, 3, 5}) == cl::family::windows);
+  CHECK(conv({1, 256, 56, 56}, {256, 8, 3, 3}, {.pads = {1, 1, 1, 1}, .group = 32}) == cl::family::windows);
   CHECK(conv({1, 3, 224, 224}, {64, 3, 7, 7}, {.strides = {2, 2}}) == cl::family::windows);
   CHECK(conv({1, 16, 14, 14}, {16, 16, 1, 1}) == cl::family::tiles);
   CHECK(conv({1, 16, 200}, {16, 16, 9}) == cl::family::tiles);
@@ -198,8 +201,8 @@ TEST_CASE("convolutions in tiles: windows apart, by rows of fours, and of channe
 TEST_CASE("convolutions in windows and tiles: an infinite weight of the last channel makes no more than infinities") {
   for (const std::int64_t channels : {7, 9, 13, 33})
     check_on_device([&](dk::builder& g, random_source&) {
-      const tensor infinite = dk::exp(dk::abs(g.weight("l", {16, 1, 3, 3})) + 1000.0);
-      const tensor w = dk::concat({g.weight("w", {16, channels - 1, 3, 3}), infinite}, {.axis = 1});
+      const tensor infinite = dk::exp(dk::abs(g.weight("l", {16, 1, 3, 4})) + 1000.0);
+      const tensor w = dk::concat({g.weight("w", {16, channels - 1, 3, 4}), infinite}, {.axis = 1});
       g.output("y", dk::conv(dk::abs(g.input("x", f32, {1, channels, 9, 11})) + 0.5, w));
     });
 }

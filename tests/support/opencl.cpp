@@ -33,6 +33,7 @@ namespace {
 struct given_tiles {
   const dk::opencl::attention_tile* attention = nullptr;
   const dk::opencl::product_tile* product = nullptr;
+  const dk::opencl::winograd_tile* winograd = nullptr;
 };
 
 // The target with a device whose launches cost so much that stages gain by being joined.
@@ -88,6 +89,13 @@ class opencl_network {
       if (anchor == dk::id_of<dk::op::conv>) choice.tile.depth = depth;
       if (choice.tile.local() > dk::opencl::product_gpu{}.group_local) choice.tile.slices = 1;
       if (choice.chosen == dk::opencl::family::tiles && dk::opencl::write_chosen_family(w, choice)) return w.draft;
+    }
+    if (given.winograd != nullptr && anchor == dk::id_of<dk::op::conv>) {
+      dk::opencl::family_choice choice = dk::opencl::choose_family(w);
+      const std::int64_t k = dk::opencl::convolution_shape<dk::builtin_set>(w).in;
+      choice.winograd = *given.winograd;
+      choice.winograd.parts = std::min(choice.winograd.parts, k / choice.winograd.depth + 1);
+      if (choice.chosen == dk::opencl::family::winograd && dk::opencl::write_chosen_family(w, choice)) return w.draft;
     }
     return dk::opencl::write_kernel<dk::builtin_set>(view, r, out);
   }
@@ -249,6 +257,9 @@ std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::openc
 }
 std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::product_tile& tile) {
   return error_of(opencl_network(g, {}, {.product = &tile}), g, seed);
+}
+std::string opencl_error(const dk::graph& g, std::uint64_t seed, const dk::opencl::winograd_tile& tile) {
+  return error_of(opencl_network(g, {}, {.winograd = &tile}), g, seed);
 }
 
 }  // namespace harness

@@ -13,6 +13,7 @@
 #include "dnnkit/graph/graph.hpp"
 #include "dnnkit/opencl/attention_tile.hpp"
 #include "dnnkit/opencl/product_tile.hpp"
+#include "dnnkit/opencl/winograd_tile.hpp"
 #include "dnnkit/reference/evaluator.hpp"
 
 namespace harness {
@@ -39,6 +40,8 @@ std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const openc
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::attention_tile& tile);
 // The same with all products and convolutions that are in tiles in this tile; convolutions have stages as they choose.
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::product_tile& tile);
+// The same with all convolutions that are by Winograd's algorithm in this tile, of as many groups as channels allow.
+std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::winograd_tile& tile);
 
 // The outputs of a graph that has kernels and no symbols, computed on the device.
 std::vector<dnnkit::host_tensor> opencl_outputs(const dnnkit::graph& g, const std::vector<dnnkit::host_tensor>& inputs,

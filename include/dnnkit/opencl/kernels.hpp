@@ -44,8 +44,8 @@ constexpr std::string_view problem_of_recipe(const plan_view& plan, std::size_t 
 }
 
 // Writes the kernel of an anchor for which there is a family of kernels of reals; false where there is none.
-template <class Set> constexpr bool write_of_reals(recipe_writer<Set>& w) {
-  return write_chosen_family(w, choose_family(w)) || write_grouped_rows(w) || write_rows(w);
+template <class Set> constexpr bool write_of_reals(recipe_writer<Set>& w, accuracy allowed) {
+  return write_chosen_family(w, choose_family(w, allowed)) || write_grouped_rows(w) || write_rows(w);
 }
 
 template <class Set> constexpr bool has_kernel_of_reals(const recipe_writer<Set>& w) {
@@ -57,7 +57,10 @@ template <class Set> constexpr bool has_kernel_of_reals(const recipe_writer<Set>
 }  // namespace detail
 
 // Writes recipe number r of a plan as a kernel, or says why there is none. Set: the operators that the plan may use.
-template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, std::size_t r, source_writer& source) {
+// allowed: how far from exact ones its results may be.
+template <class Set>
+constexpr kernel_draft write_kernel(const plan_view& plan, std::size_t r, source_writer& source,
+                                    accuracy allowed = {}) {
   recipe_writer<Set> w(plan, r, source);
   const operator_tag& anchor = w.self.anchor;
   const bool has_reals = is_written_with_reals(w.self.anchor_type);
@@ -67,7 +70,8 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
   else if (w.self.earlier.count != 0) write_attention(w);
   else if (anchor.id == operator_id::none) write_map(w);
   else if (anchor.id == id_of<op::concat>) write_concat(w);
-  else if ((has_reals && detail::write_of_reals(w)) || write_point(w) || write_whole(w)) w.fail_if_refused(anchor.name);
+  else if ((has_reals && detail::write_of_reals(w, allowed)) || write_point(w) || write_whole(w))
+    w.fail_if_refused(anchor.name);
   else if (has_reals || !detail::has_kernel_of_reals(w))
     w.fail(anchor.name, "there is no OpenCL kernel for this operator");
   else
@@ -76,6 +80,12 @@ template <class Set> constexpr kernel_draft write_kernel(const plan_view& plan, 
 }
 
 namespace detail {
+
+// What a model asks for in a member (cost/accuracy.hpp).
+template <class Model> constexpr accuracy accuracy_of_model() {
+  if constexpr (requires { accuracy{Model::accuracy}; }) return accuracy{Model::accuracy};
+  else return {};
+}
 
 // A kernel made in a constant expression: its text or, where there is none, the reason.
 template <std::size_t Room> struct stored_kernel {
@@ -93,7 +103,7 @@ template <class Net, std::size_t R> struct kernel_source {
     using set = typename dnnkit::detail::set_of_model<typename Net::model>::type;
     stored_kernel<Room> k;
     source_writer source(k.characters, Room);
-    const kernel_draft draft = write_kernel<set>(Net::plan, R, source);
+    const kernel_draft draft = write_kernel<set>(Net::plan, R, source, accuracy_of_model<typename Net::model>());
     k.is_right = draft.error.empty();
     if (!k.is_right) (source = source_writer(k.characters, Room)) << draft.error.view();
     k.size = source.size();

@@ -223,6 +223,19 @@ template <class Set> class recipe_writer {
     out << (before == "&&" ? "){\n" : "{\n");
   }
 
+  // Where `parts` groups make a tile and this one has handed its sums over, into local memory that is `work`: begins a
+  // block for the last of them, which sees what all have (tiled_loop.hpp).
+  constexpr void begin_last_group(std::int64_t parts) {
+    out << "// the last group of the tile adds up the sums of all, and stores them through what follows\n"
+           "local int*const last=(local int*)work;\nmem_fence(CLK_GLOBAL_MEM_FENCE);\n"
+           "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nif(id==0){\ndnnkit_publish();\n"
+           "*last=atomic_inc(&arrived[tile])=="
+        << parts - 1
+        << ";\nif(*last){\ndnnkit_publish();\narrived[tile]=0;\n}\n}\n"
+           "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nconst int is_last=*last;\n"
+           "barrier(CLK_LOCAL_MEM_FENCE);\nif(is_last){\n";
+  }
+
   // How many elements there are: "24", "8*e0*e2".
   constexpr void product(const work_size& work) {
     if (work.known != 1 || work.other_count == 0) out << work.known;

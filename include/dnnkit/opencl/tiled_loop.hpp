@@ -297,15 +297,9 @@ template <class Set> class tiled_loop {
     w_.out << "volatile global float4*const theirs=handed+tile*" << t_.parts * fours << ";\nfor(int e=id;e<" << fours
            << ";e+=" << t_.items() << ")theirs[share*" << fours << "+e]=";
     add_slices("work", t_.slices, fours);
-    w_.out << ";\n// the last group of the tile adds up the sums of all, and stores them through what follows the "
-              "product\nlocal int*const last=(local int*)work;\nmem_fence(CLK_GLOBAL_MEM_FENCE);\n"
-              "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nif(id==0){\ndnnkit_publish();\n*last=atomic_inc(&"
-              "arrived[tile])=="
-           << t_.parts - 1
-           << ";\nif(*last){\ndnnkit_publish();\narrived[tile]=0;\n}\n}\n"
-              "barrier(CLK_LOCAL_MEM_FENCE|CLK_GLOBAL_MEM_FENCE);\nconst int is_last=*last;\n"
-              "barrier(CLK_LOCAL_MEM_FENCE);\nif(is_last){\nfor(int e=id;e<"
-           << fours << ";e+=" << t_.items() << "){\nfloat4 of[" << t_.parts << "];\n";
+    w_.out << ";\n";
+    w_.begin_last_group(t_.parts);
+    w_.out << "for(int e=id;e<" << fours << ";e+=" << t_.items() << "){\nfloat4 of[" << t_.parts << "];\n";
     unroll("p", t_.parts);
     w_.out << "of[p]=theirs[p*" << fours << "+e];\nfloat4 sum=of[0];\n";
     unroll("p", t_.parts - 1);
