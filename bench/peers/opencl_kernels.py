@@ -29,6 +29,11 @@ CONVOLUTIONS = [(3, 224, 64, 7, 2, 1), (64, 56, 64, 1, 1, 1), (64, 56, 64, 3, 1,
                 (256, 14, 256, 3, 1, 1), (1024, 14, 512, 1, 1, 1), (512, 14, 512, 3, 2, 1), (1024, 14, 2048, 1, 2, 1),
                 (512, 7, 2048, 1, 1, 1), (2048, 7, 512, 1, 1, 1), (512, 7, 512, 3, 1, 1), (96, 56, 96, 7, 1, 96),
                 (256, 56, 256, 3, 1, 32)]
+# Those with 3 x 3 taps of VGG-16, U-Nets and YOLOv8n.
+TAPS_3X3 = [(c, size, o, 3, 1, 1) for c, size, o in
+            [(64, 224, 64), (128, 112, 128), (256, 56, 256), (256, 28, 512), (512, 28, 512), (512, 14, 512),
+             (32, 256, 32), (64, 128, 64), (32, 80, 32), (64, 40, 64), (64, 80, 64), (128, 20, 128), (16, 160, 16),
+             (320, 64, 320)]]
 # A filter a channel, and windows that do not overlap.
 DEPTHWISE = [(c, size, c, k, stride, c) for c, size, k, stride in
              [(96, 56, 7, 1), (192, 28, 7, 1), (384, 14, 7, 1), (768, 7, 7, 1), (32, 112, 3, 1), (96, 112, 3, 2),
@@ -106,6 +111,7 @@ def main():
             show(kind, f"product {m}x{n}x{k}", microseconds(lambda: a @ b))
         for last in (torch.contiguous_format, torch.channels_last):
             listed = [("convolutions", s) for s in CONVOLUTIONS if s[-1] != s[0]]
+            listed += [("3x3", s) for s in TAPS_3X3]
             listed += [("depthwise", s) for s in DEPTHWISE] + [("windows apart", s) for s in APART]
             for kind, (i, size, o, k, stride, group) in listed if wants("convolutions") else []:
                 x = random(1, i, size, size).to(memory_format=last)
