@@ -79,11 +79,15 @@ template <class Set> class winograd_windows {
     else out << 's';
     out << '*' << t_.depth << ";\n";
     share([&] { fetch_weights(has_bits); }, [&] { fetch_pixels(has_bits); });
-    out << "}\nif(s>0){  // this stage is multiplied\nlocal const float4*const la=work+(s-1)%2*" << t_.stage() / 4
-        << "+position*" << t_.of_position() / 4 << "+row,*const lb=work+(s-1)%2*" << t_.stage() / 4 << "+position*"
-        << t_.of_position() / 4 << '+' << t_.depth * t_.pitch(t_.bm) / 4 << "+column;\ndnnkit_multiply_stage("
+    out << "}\nif(s>0){  // this stage is multiplied\nlocal const float4*const from=work+(s-1)%2*" << t_.stage() / 4
+        << "+position*" << t_.of_position() / 4 << ";\n";
+    const std::int64_t at_once = t_.keeps_loop() ? 1 : t_.depth;
+    if (t_.keeps_loop()) out << "_Pragma(\"unroll 1\")for(int c=0;c<" << t_.depth << ";++c)";
+    else out << "const int c=0;\n";
+    out << "{\nlocal const float4*const la=from+c*" << t_.pitch(t_.bm) / 4 << "+row,*const lb=from+c*"
+        << t_.pitch(t_.bt) / 4 << '+' << t_.depth * t_.pitch(t_.bm) / 4 << "+column;\ndnnkit_multiply_stage("
         << t_.tm / 4 << ',' << t_.tn / 4 << ',' << t_.pitch(t_.bm) / 4 << ',' << t_.pitch(t_.bt) / 4 << ',' << t_.down()
-        << ',' << t_.across() << ',' << t_.depth << ")\n}\nif(s<" << steps_
+        << ',' << t_.across() << ',' << at_once << ")\n}\n}\nif(s<" << steps_
         << "){  // the next one is transformed\nlocal float*const to=(local float*)work+s%2*" << t_.stage() << ";\n";
     share([&] { put_weights(has_bits); }, [&] { put_pixels(has_bits); });
     out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
