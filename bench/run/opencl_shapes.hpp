@@ -157,6 +157,9 @@ inline std::vector<shape> shapes() {
   list.push_back({"values 12 of 197x64x197", {}, {12, 197, 197}, {12, 197, 64}, false, false, false});
   list.push_back({"row 1x1000x2048, weights transposed", {}, {1, 2048}, {1000, 2048}, false, true, true});
   list.push_back({"row 1x3072x768", {}, {1, 768}, {768, 3072}});
+  // The logits of a language model.
+  list.push_back({"logits 128x50257x768, transposed", {}, {128, 768}, {50257, 768}, false, false, true});
+  list.push_back({"logits 128x50257x768", {}, {128, 768}, {768, 50257}, false, false});
   const auto normalised = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool has_columns = false) {
     product(m, n, k);
     shape& s = list.back();

@@ -64,6 +64,7 @@ class normalised_stages {
     for (std::size_t d = 0; d + 1 < rank; ++d) x.m *= rows.space(d).value();
     x.k = rows.space(rank - 1).value();
     x.n = product.extent_of(1, product.rank_of(1) - 1).value();
+    x.is_gathered = x.n % 4 != 0;
     return x;
   }
 

@@ -24,6 +24,7 @@ template <class Set> class product_shape {
     extents.n = b_.size() > 1 ? b_[b_.size() - 1].value() : 1;
     for (std::size_t d = 0; d < rows_end(); ++d)
       (folds_ || d >= batch_ ? extents.m : extents.batch) *= space_[d].value();
+    extents.is_gathered = !walk_of_b().by_four;
   }
 
   product_extents extents;
@@ -34,6 +35,7 @@ template <class Set> class product_shape {
   constexpr std::size_t k_of_b() const { return b_.size() > 1 ? b_.size() - 2 : 0; }
   constexpr std::size_t rank_of_a() const { return a_.size(); }
   constexpr std::size_t rank_of_b() const { return b_.size(); }
+  constexpr staged_walk walk_of_b() const { return walk_of(w_, 1, k_of_b(), k_of_b() + 1, k_of_b() + 1, rank_of_b()); }
 
   // "const int g0=...": coordinates of product z of a batch.
   constexpr void write_batch() const {

@@ -33,7 +33,7 @@ struct product_gpu {
   std::int64_t parts = 16;  // groups that may hand over sums to each other; 1 where what one writes others may not see
 };
 
-// M x K by K x N, `batch` of them. is_gathered: elements of B are read one by one, whatever N is.
+// M x K by K x N, `batch` of them. is_gathered: elements of B are read one by one, not in fours.
 struct product_extents {
   std::int64_t m = 1, n = 1, k = 1, batch = 1;
   bool is_gathered = false;
@@ -85,7 +85,7 @@ constexpr double clocks_of_tile(const product_extents& x, const product_tile& t,
   const std::int64_t groups =
       divided_up(x.batch * divided_up(x.m, t.bm) * divided_up(x.n, t.bn) * t.parts, gpu.compute_units);
   const std::int64_t warps = divided_up(t.items(), static_cast<std::int64_t>(warp));
-  const std::int64_t items = t.items_of_slice(), columns = t.bn * t.depth / (x.n % 4 == 0 && !x.is_gathered ? 4 : 1);
+  const std::int64_t items = t.items_of_slice(), columns = t.bn * t.depth / (x.is_gathered ? 1 : 4);
   const std::int64_t loads = divided_up(t.bm * t.depth / 4, items) + divided_up(columns, items);
   const std::int64_t registers = warps * 32 * divided_up(t.tm * t.tn * 3 / 2 + 48 + 4 * loads, 8) * 8;
   const std::int64_t resident = std::max<std::int64_t>(

@@ -40,7 +40,7 @@ template <class Set> struct convolution_shape {
     extents = {.m = out, .n = 1, .k = in * over.taps(), .batch = input[0].value() * op.group};
     for (std::size_t i = 0; i < axes; ++i) extents.n *= w.space()[i + 2].value();
     choose_order();
-    extents.is_gathered = !is_pointwise() && !pixels.by_four;
+    extents.is_gathered = !pixels.by_four;
   }
 
   // May a tap lie outside of the input?

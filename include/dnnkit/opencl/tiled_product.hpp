@@ -12,8 +12,7 @@ namespace dnnkit::opencl {
 template <class Set>
 constexpr void write_tiled_product(recipe_writer<Set>& w, const product_shape<Set>& shape, const product_tile& tile,
                                    const auto& a) {
-  const std::size_t rb = shape.rank_of_b(), k = shape.k_of_b();
-  const product_operand<Set> b{shape, w.input(1), 'y', walk_of(w, 1, k, k + 1, k + 1, rb)};
+  const product_operand<Set> b{shape, w.input(1), 'y', shape.walk_of_b()};
   tiled_loop<Set>(w, shape.extents, {.count = shape.extents.k}, tile).write(a, b, [&](const expression& sum) {
     shape.write_result();
     tree_writer<Set>(w, 'c', sum).store_outputs();
