@@ -137,6 +137,9 @@ TEST_CASE("convolutions by their shape: windows of images with several taps, til
   CHECK(conv({1, 16, 14, 14}, {16, 16, 1, 1}) == cl::family::tiles);
   CHECK(conv({1, 16, 200}, {16, 16, 9}) == cl::family::tiles);
   CHECK(conv({1, 16, 6, 9, 9}, {16, 16, 3, 3, 3}) == cl::family::tiles);
+  // Rows are too long for windows, and channels too few for Winograd's transformations.
+  CHECK(conv({1, 3, 720, 1280}, {64, 3, 3, 3}, {.pads = {1, 1, 1, 1}}) == cl::family::tiles);
+  CHECK(conv({1, 64, 720, 1280}, {64, 64, 3, 3}, {.pads = {1, 1, 1, 1}}) == cl::family::winograd);
   // The input of a few windows is more than local memory.
   CHECK(conv({1, 16, 150, 150}, {16, 16, 3, 3}, {.dilations = {60, 60}}) == cl::family::tiles);
   CHECK(conv({1, 16, 14, 14}, {16, 1, 3, 3}, {.group = 16}) == cl::family::depthwise_windows);

@@ -60,20 +60,22 @@ constexpr family_choice choose_convolution_family(const convolution_shape<Set>& 
     return {family::depthwise, "a channel of the input a channel of the output: strips are read once"};
   if (c.extents.k < shortest) return {family::elements, "K is too short to be staged"};
   if (c.out < fewest_channels) return {family::elements, "too few output channels of a group for a tile's rows"};
+  const auto tile = [&] {
+    const staged_depth d = c.depth();
+    return choose_product_tile(c.extents, d.channels == 0 ? 0 : c.depth_of(d.channels * d.period));
+  };
   if (c.axes == 2 && c.has_overlap()) {
     const window_extents x = window_extents_of(c);
     const window_tile t = choose_window_tile(x);
-    const winograd_tile w = choose_winograd_tile(x);
-    if (is_for_winograd(x) && allowed.billionths >= error_of_winograd.billionths && !c.w.writes_texels() &&
-        (t.px == 0 || detail::clocks_of_winograd(x, w, {}) < detail::clocks_of_windows(x, t, {})))
-      return {family::winograd, "4 of 9 multiplications are expected to be worth the transformations", {}, {}, {}, w};
+    const double direct = t.px != 0 ? detail::clocks_of_windows(x, t, {})
+                                    : detail::clocks_of_tile(c.extents, tile(), {}) - detail::clocks_of_launch;
+    if (is_for_winograd(x) && allowed.billionths >= error_of_winograd.billionths && !c.w.writes_texels())
+      if (const winograd_tile w = choose_winograd_tile(x); detail::clocks_of_winograd(x, w, {}) < direct)
+        return {family::winograd, "4 of 9 multiplications are expected to be worth the transformations", {}, {}, {}, w};
     if (t.px != 0)
       return {family::windows, "what windows see is read from local memory, and staged once for all of them", {}, t};
   }
-  const staged_depth d = c.depth();
-  const std::int64_t depth = d.channels == 0 ? 0 : c.depth_of(d.channels * d.period);
-  return {family::tiles, "weights and gathered pixels are read from local memory",
-          choose_product_tile(c.extents, depth)};
+  return {family::tiles, "weights and gathered pixels are read from local memory", tile()};
 }
 
 // Of the recipe that w writes.

@@ -82,8 +82,10 @@ template <class Set> constexpr std::int64_t elements_side_by_side(recipe_writer<
       return choice.depthwise.px % 4 == 0 ? last : 0;
     case family::windows:
       return choice.windows.px % 4 == 0 ? last : 0;
-    case family::winograd:  // windows are what writes an image
-      return choose_window_tile(window_extents_of(convolution_shape<Set>(w))).px % 4 == 0 ? last : 0;
+    case family::winograd: {  // windows, or tiles, are what writes an image
+      const window_tile t = choose_window_tile(window_extents_of(convolution_shape<Set>(w)));
+      return t.px != 0 && t.px % 4 == 0 ? last : 0;
+    }
     case family::tiles:
       return anchor.id == id_of<op::matmul> ? product_shape<Set>(w).extents.n : convolution_shape<Set>(w).extents.n;
   }

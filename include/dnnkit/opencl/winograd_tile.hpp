@@ -44,7 +44,9 @@ struct winograd_tile {
   friend constexpr bool operator==(const winograd_tile&, const winograd_tile&) = default;
 };
 
-// The largest error against sums in double precision, as a part of the largest output (tests/opencl/winograd.cpp).
+// The largest error against sums in double precision, as a part of the largest output, of numbers alike in size
+// (tests/opencl/winograd.cpp). As elements are added up before they are multiplied, what is lost is a part of the largest
+// of a window's products, whether or not they cancel, and finite numbers above a quarter of the largest float overflow.
 inline constexpr accuracy error_of_winograd{1e-6};
 
 // Has the convolution 3 x 3 taps without steps and holes?
@@ -103,9 +105,13 @@ constexpr void for_winograd_tiles(const window_extents& x, const product_gpu& gp
       visit(t);
       const std::int64_t tiles = groups_of(x, t), most = std::min(gpu.parts, x.k / (fewest_stages * t.depth));
       for (std::int64_t groups_of_unit : {1, 2, 4}) {
-        const std::int64_t before = t.parts;
-        t.parts = std::max(before, std::min(groups_of_unit * gpu.compute_units / tiles, most));
+        const std::int64_t before = t.parts, wanted = std::min(groups_of_unit * gpu.compute_units / tiles, most);
+        if (wanted <= before) continue;
+        // As many as get channels.
+        const std::int64_t stages = detail::divided_up(x.k, t.depth * wanted);
+        t.parts = detail::divided_up(x.k, t.depth * stages);
         if (t.parts > before) visit(t);
+        else t.parts = before;
       }
     }
 }
