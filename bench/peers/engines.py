@@ -253,6 +253,7 @@ def main():
     if unknown:
         parser.error(f"there is no engine called {unknown[0]}: {', '.join(ENGINES)}")
     a.processors = available[:a.threads]
+    a.work = a.work.resolve()  # peers convert in folders of their own
     a.work.mkdir(parents=True, exist_ok=True)
     failed = 0
     for name in a.models or MODELS:
