@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Convolutions by Winograd's algorithm on a device: in tiles of every shape against the reference evaluator, the largest
-// error against sums in double precision, and which convolutions are computed so, within the accuracy that a model asks for.
+// Convolutions by Winograd's algorithm on a device: in tiles of every shape against the reference evaluator, the
+// largest error against sums in double precision, and which convolutions are computed so, within the accuracy that a
+// model asks for.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
