@@ -45,8 +45,9 @@ struct winograd_tile {
 };
 
 // The largest error against sums in double precision, as a part of the largest output, of numbers alike in size
-// (tests/opencl/winograd.cpp). As elements are added up before they are multiplied, what is lost is a part of the largest
-// of a window's products, whether or not they cancel, and finite numbers above a quarter of the largest float overflow.
+// (tests/opencl/winograd.cpp). As elements are added up before they are multiplied, what is lost is a part of the
+// largest of a window's products, whether or not they cancel, and finite numbers above a quarter of the largest float
+// overflow.
 inline constexpr accuracy error_of_winograd{1e-6};
 
 // Has the convolution 3 x 3 taps without steps and holes?
