@@ -328,6 +328,7 @@ void print(const char* name, const division& choice, bool is_attention, const pr
   std::fflush(stdout);
 }
 
+// Which tiles are measured beside the chosen one: of a family, or of any.
 struct sweep {
   bool is_wanted = false;
   double within = 1e9;
@@ -370,6 +371,10 @@ int main(int argc, char** argv) try {
       others.within = std::strtod(argv[++i], nullptr);
     } else if (argument == "--family" && i + 1 < argc) {
       others.family = argv[++i];
+      constexpr cl::family all[] = {cl::family::tiles, cl::family::depthwise, cl::family::depthwise_windows,
+                                    cl::family::windows, cl::family::winograd};
+      if (std::ranges::none_of(all, [&](cl::family f) { return cl::name(f) == others.family; }))
+        throw std::runtime_error("--family is followed by tiles, depthwise, depthwise windows, windows or Winograd");
     } else if (argument == "--part" && i + 1 < argc) {
       char* end = nullptr;
       part = std::strtoul(argv[++i], &end, 10);

@@ -110,8 +110,8 @@ TEST_CASE("lines of products: few rows and few columns, weights by rows and by c
 
 namespace {
 
-// That of the convolution which build(builder) returns.
-cl::family family_of(auto build) {
+// That of the product or convolution which build(builder) returns.
+cl::family_choice choice_of(auto build) {
   dk::builder g;
   g.output("y", build(g));
   const dk::plan::plan_draft plan = dk::default_pipeline::run<dk::targets::opencl>(g.value()).plan;
@@ -119,10 +119,25 @@ cl::family family_of(auto build) {
   REQUIRE(view.steps.size() == 1);
   cl::source_writer nowhere(nullptr, 0);
   cl::recipe_writer<dk::builtin_set> w(view, view.steps[0].kernel, nowhere);
-  return cl::choose_family(w).chosen;
+  return cl::choose_family(w);
 }
+cl::family family_of(auto build) { return choice_of(build).chosen; }
 
 }  // namespace
+
+TEST_CASE("tiles of products by how columns are read: in fours where K is what neighbours are along") {
+  const auto columns_of_tile = [](std::int64_t n, bool is_transposed) {
+    return choice_of([&](dk::builder& g) {
+             const tensor w = is_transposed ? dk::transpose(g.input("w", f32, {n, 768}), {.perm = {1, 0}})
+                                            : g.input("w", f32, {768, n});
+             return dk::matmul(g.input("x", f32, {128, 768}), w);
+           })
+        .tile.bn;
+  };
+  CHECK(columns_of_tile(50256, false) == 128);
+  CHECK(columns_of_tile(50257, true) == 128);
+  CHECK(columns_of_tile(50257, false) < 128);
+}
 
 TEST_CASE("convolutions by their shape: windows of images with several taps, tiles where there is one or no room") {
   const auto conv = [](dk::shape_argument x, dk::shape_argument w, dk::op::conv c = {}) {

@@ -16,13 +16,14 @@
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/opencl/kernels.hpp"
 #include "dnnkit/opencl/target.hpp"
-#include "tests/support/opencl_check.hpp"
+#include "tests/support/harness.hpp"
+#include "tests/support/opencl.hpp"
+#include "tests/support/random_source.hpp"
 
 namespace dk = dnnkit;
 namespace cl = dnnkit::opencl;
 using dk::f32;
 using dk::tensor;
-using harness::check_on_device;
 
 namespace {
 
@@ -103,12 +104,16 @@ TEST_CASE("tiles of every shape: edges, batches, groups, borders, prologues, epi
 }
 
 TEST_CASE("16-bit floats: of both operands, and of one") {
-  check_on_device([](dk::builder& g, random_source& r) {
+  for (const std::uint64_t seed : harness::seeds(1, 3)) {
+    CAPTURE(seed);
+    dk::builder g;
+    random_source r(seed);
     const std::int64_t c = r.between(4, 20), o = r.between(8, 40), size = r.between(5, 15);
     const tensor x = g.input("x", dk::f16, {1, c, size, size});
     g.output("both", dk::conv(x, g.input("w", dk::f16, {o, c, 3, 3}), {.pads = {1, 1, 1, 1}}));
     g.output("one", dk::conv(dk::tanh(x), g.input("v", dk::f16, {o, c, 3, 3}), {.pads = {1, 1, 1, 1}}));
-  });
+    CHECK(harness::opencl_error(g.value(), seed, cl::winograd_tile{}) == "");
+  }
 }
 
 TEST_CASE("the largest error is a millionth of the largest output, of numbers alike in size") {
@@ -125,6 +130,7 @@ TEST_CASE("the largest error is a millionth of the largest output, of numbers al
     };
     const dk::host_tensor x = random({1, channels, size, size}), w = random({out, channels, 3, 3});
     const auto weights = [&](std::string_view) { return w; };
+    CHECK(harness::opencl_says(b.value(), "Winograd"));
     const dk::host_tensor y = harness::opencl_outputs(b.value(), {x}, weights).front();
     double largest = 0, error = 0;
     for (std::int64_t m = 0; m < out; ++m)

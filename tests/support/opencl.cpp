@@ -91,11 +91,11 @@ class opencl_network {
       if (choice.chosen == dk::opencl::family::tiles && dk::opencl::write_chosen_family(w, choice)) return w.draft;
     }
     if (given.winograd != nullptr && anchor == dk::id_of<dk::op::conv>) {
-      dk::opencl::family_choice choice = dk::opencl::choose_family(w);
-      const std::int64_t k = dk::opencl::convolution_shape<dk::builtin_set>(w).in;
+      dk::opencl::family_choice choice;
+      choice.chosen = dk::opencl::family::winograd;
       choice.winograd = *given.winograd;
-      choice.winograd.parts = std::min(choice.winograd.parts, k / choice.winograd.depth + 1);
-      if (choice.chosen == dk::opencl::family::winograd && dk::opencl::write_chosen_family(w, choice)) return w.draft;
+      dk::opencl::write_chosen_family(w, choice);
+      return w.draft;
     }
     return dk::opencl::write_kernel<dk::builtin_set>(view, r, out);
   }
@@ -238,6 +238,12 @@ std::size_t opencl_joined(const dk::graph& g) {
   std::size_t kernels = 0;
   for (const dk::plan::recipe& r : plan_of(g, {.eager = true}).recipes) kernels += r.earlier.count != 0;
   return kernels;
+}
+
+bool opencl_says(const dk::graph& g, std::string_view words) {
+  const opencl_network network(g);
+  return std::ranges::any_of(network.texts(),
+                             [&](const auto& text) { return text.source.find(words) != std::string_view::npos; });
 }
 
 std::size_t values_in_images(const dk::graph& g) { return values_in_images(plan_of(g, {.images = true})); }

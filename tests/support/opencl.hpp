@@ -30,6 +30,9 @@ std::string opencl_refusal(const dnnkit::graph& g, const opencl_planning& how = 
 // How many of its kernels are joined stages when all are joined that can be.
 std::size_t opencl_joined(const dnnkit::graph& g);
 
+// Are these words in the text of one of its kernels?
+bool opencl_says(const dnnkit::graph& g, std::string_view words);
+
 // How many values a graph has in images, where the target keeps them so.
 std::size_t values_in_images(const dnnkit::graph& g);
 
@@ -40,7 +43,7 @@ std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const openc
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::attention_tile& tile);
 // The same with all products and convolutions that are in tiles in this tile; convolutions have stages as they choose.
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::product_tile& tile);
-// The same with all convolutions that are by Winograd's algorithm in this tile, of as many groups as channels allow.
+// The same with all convolutions, which have 3 x 3 taps, by Winograd's algorithm in this tile.
 std::string opencl_error(const dnnkit::graph& g, std::uint64_t seed, const dnnkit::opencl::winograd_tile& tile);
 
 // The outputs of a graph that has kernels and no symbols, computed on the device.

@@ -27,4 +27,16 @@ struct accuracy {
 };
 inline constexpr accuracy accuracy::exact_order{0.0};
 
+// A model that says its own.
+template <class Model>
+concept has_accuracy = requires {
+  accuracy{Model::accuracy};
+};
+
+// What a model asks for, or what is allowed without that.
+template <class Model> constexpr accuracy accuracy_of() {
+  if constexpr (has_accuracy<Model>) return accuracy{Model::accuracy};
+  else return {};
+}
+
 }  // namespace dnnkit

@@ -43,7 +43,7 @@ template <class Model> constexpr auto families_of_model() {
     if constexpr (requires { Model::families; }) return Model::families;
     else return default_families;
   }();
-  if constexpr (requires { accuracy{Model::accuracy}; }) return all.template within<accuracy{Model::accuracy}>();
+  if constexpr (has_accuracy<Model>) return all.template within<accuracy_of<Model>()>();
   else return all;
 }
 

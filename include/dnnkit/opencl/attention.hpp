@@ -94,10 +94,8 @@ template <class Set> class attention_writer {
     const std::int64_t blocks = detail::divided_up(x_.queries, t_.bq);
     w_.begin(blocks * x_.heads, t_.items());
     w_.out << "local float4 work[" << t_.local(x_) / 4 << "];\nconst int id=get_local_id(0),slice=id/" << nt()
-           << ",t=id%" << nt() << ",row=t/";
-    // As in tiled_loop.hpp, so that local memory serves sixteen items at once.
-    if (t_.has_pairs()) w_.out << 2 * t_.across() << "*2+t%2,column=t/4%" << t_.across() / 2 << "*2+t/2%2";
-    else w_.out << t_.across() << ",column=t%" << t_.across();
+           << ",t=id%" << nt() << ',';
+    w_.place_items(t_.rows(), t_.across());
     w_.out << ",q0=get_group_id(0)%" << blocks << '*' << t_.bq << ";\nint i=get_group_id(0)/" << blocks << ";\n";
     w_.coordinates('g', w_.space().first(rank_ - 2));
     w_.out << "local float*const lq=(local float*)work,*const staged=lq+" << t_.bq * t_.query_pitch(x_) << "+slice*"

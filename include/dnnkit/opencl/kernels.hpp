@@ -81,12 +81,6 @@ constexpr kernel_draft write_kernel(const plan_view& plan, std::size_t r, source
 
 namespace detail {
 
-// What a model asks for in a member (cost/accuracy.hpp).
-template <class Model> constexpr accuracy accuracy_of_model() {
-  if constexpr (requires { accuracy{Model::accuracy}; }) return accuracy{Model::accuracy};
-  else return {};
-}
-
 // A kernel made in a constant expression: its text or, where there is none, the reason.
 template <std::size_t Room> struct stored_kernel {
   char characters[Room]{};
@@ -103,7 +97,7 @@ template <class Net, std::size_t R> struct kernel_source {
     using set = typename dnnkit::detail::set_of_model<typename Net::model>::type;
     stored_kernel<Room> k;
     source_writer source(k.characters, Room);
-    const kernel_draft draft = write_kernel<set>(Net::plan, R, source, accuracy_of_model<typename Net::model>());
+    const kernel_draft draft = write_kernel<set>(Net::plan, R, source, accuracy_of<typename Net::model>());
     k.is_right = draft.error.empty();
     if (!k.is_right) (source = source_writer(k.characters, Room)) << draft.error.view();
     k.size = source.size();

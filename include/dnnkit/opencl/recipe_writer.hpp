@@ -207,6 +207,15 @@ template <class Set> class recipe_writer {
     body();
     out << "}\n}\n";
   }
+  // "row=t/8*2+t%2,column=t/4%2*2+t/2%2": which of down x across items number t is. Items with the same rows and items
+  // with the same columns are neighbours, or next to each other's, in fours of two by two where they make whole ones:
+  // local memory then serves sixteen of them at once, not eight.
+  constexpr void place_items(std::int64_t down, std::int64_t across) {
+    out << "row=t/";
+    if (down % 2 == 0 && across % 2 == 0) out << 2 * across << "*2+t%2,column=t/4%" << across / 2 << "*2+t/2%2";
+    else out << across << ",column=t%" << across;
+  }
+
   // A coordinate in tiles of so many, of which the last may go beyond its extent.
   struct tiled_coordinate {
     std::string_view name;

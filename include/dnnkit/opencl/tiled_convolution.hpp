@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "dnnkit/op/convolution.hpp"
 #include "dnnkit/opencl/tiled_loop.hpp"
@@ -137,6 +139,39 @@ template <class Set> constexpr void store_sum(const convolution_shape<Set>& shap
     sum = sum + tree_writer<Set>(w, 'z')(w.input(2), w.self.anchor.name);
   }
   tree_writer<Set>(w, 'c', sum).store_outputs();
+}
+
+// "const float t8=all[e];" with what value() writes, the sum of the output's channel m at c2, c3 ..., and what follows.
+template <class Set> constexpr void store_value(const convolution_shape<Set>& shape, auto value) {
+  auto& out = shape.w.out;
+  const expression sum(out, 't', out.new_name());
+  out << "const float " << sum << '=';
+  value();
+  out << ";\n";
+  write_result_channel(shape);
+  store_sum(shape, sum);
+}
+
+// "y0=m0+lm": which filter it is that a group of work-items which makes bm channels stages. Those beyond the last are
+// computed from it, and not stored.
+template <class Set> constexpr void write_filter(const convolution_shape<Set>& shape, std::int64_t bm) {
+  auto& out = shape.w.out;
+  out << "y0=";
+  if (shape.op.group != 1) out << "part*" << shape.out << '+';
+  if (shape.out % bm != 0) out << "min(m0+lm," << shape.out - 1 << ')';
+  else out << "m0+lm";
+}
+// "fa[q]=...": what the anchor's input number i is at coordinates PREFIX0 ..., or the bits that are stored there.
+template <class Set>
+constexpr void write_staged(recipe_writer<Set>& w, std::size_t i, char prefix, std::string_view to,
+                            const std::optional<recipe_load>& bits) {
+  if (bits) {
+    w.out << to << '=';
+    w.stored_bits(*bits, w.named(prefix), false);
+  } else {
+    const expression value = tree_writer<Set>(w, prefix)(w.input(i), w.self.anchor.name);
+    w.out << to << '=' << value;
+  }
 }
 
 namespace detail {

@@ -68,7 +68,9 @@ template <class Set> class tiled_loop {
     const std::string_view tile = t_.parts != 1 ? "tile" : "group";
     w_.out << "const int n0=" << tile << '%' << columns << '*' << t_.bn << ",m0=" << tile << '/' << columns << '%'
            << rows << '*' << t_.bm << ",z=" << tile << '/' << columns * rows << ";\n";
-    place_items();
+    w_.out << "const int ";
+    w_.place_items(down(), across());
+    w_.out << ";\n";
     a.begin();
     stages(a, b);
     sums(result);
@@ -80,13 +82,6 @@ template <class Set> class tiled_loop {
   constexpr std::int64_t down() const { return t_.bm / t_.tm; }
   constexpr std::int64_t pitch_of_a() const { return t_.bm + 4; }
 
-  // Which of the tile's items this is. Items with the same rows and items with the same columns are neighbours, or next
-  // to each other's: local memory then serves sixteen of them at once, not eight.
-  constexpr void place_items() {
-    w_.out << "const int row=t/";
-    if (t_.has_pairs()) w_.out << 2 * across() << "*2+t%2,column=t/4%" << across() / 2 << "*2+t/2%2;\n";
-    else w_.out << across() << ",column=t%" << across() << ";\n";
-  }
   constexpr std::int64_t stages() const {
     return depth_.channels != 0 ? detail::divided_up(depth_.count, depth_.channels * depth_.period)
                                 : detail::divided_up(depth_.count, t_.depth);

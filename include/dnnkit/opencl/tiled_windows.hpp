@@ -104,12 +104,9 @@ template <class Set> class tiled_windows {
     auto& out = w_.out;
     w_.share(weight_loads(), t_.items(), [&] {
       write_place_of_weight();
-      // Channels beyond the last are computed from it, and not stored.
       if (is_cut()) out << "fa[q]=0;\nif(first+lk/" << x_.taps() << '<' << x_.k << "){\n";
-      out << "const int y0=";
-      if (shape_.op.group != 1) out << "part*" << x_.m << '+';
-      if (x_.m % t_.bm != 0) out << "min(m0+lm," << x_.m - 1 << ')';
-      else out << "m0+lm";
+      out << "const int ";
+      write_filter(shape_, t_.bm);
       out << ",y1=first+lk/" << x_.taps() << ",y2=lk/" << x_.kernel[1] << '%' << x_.kernel[0] << ",y3=lk%"
           << x_.kernel[1] << ";\n";
       read(1, 'y', "fa[q]");
@@ -119,15 +116,8 @@ template <class Set> class tiled_windows {
   constexpr staged_registers registers(std::size_t input) const {
     return staged_registers::of(w_, w_.input(input), false);
   }
-  // "fa[q]=...": what the operand is at coordinates PREFIX0 ...
   constexpr void read(std::size_t input, char prefix, std::string_view to) {
-    if (const staged_registers r = registers(input); r.bits) {
-      w_.out << to << '=';
-      w_.stored_bits(*r.bits, w_.named(prefix), false);
-    } else {
-      const expression value = tree_writer<Set>(w_, prefix)(w_.input(input), w_.self.anchor.name);
-      w_.out << to << '=' << value;
-    }
+    write_staged(w_, input, prefix, to, registers(input).bits);
   }
   constexpr bool is_cut() const { return x_.k % t_.staged_channels() != 0; }
   constexpr void fetch_patches() {
@@ -204,12 +194,10 @@ template <class Set> class tiled_windows {
     w_.begin_share(tile, t_.items());
     out << "const int m=m0+e/" << t_.pixels() << ",c2=y0+e/" << t_.px << '%' << t_.py << ",c3=x0+e%" << t_.px << ";\n";
     w_.begin_within({{"m", x_.m, t_.bm}, {"c2", x_.height, t_.py}, {"c3", x_.width, t_.px}});
-    const expression sum(out, 't', out.new_name());
-    out << "const float " << sum << "=all[e]";
-    for (std::int64_t s = 1; s < kept; ++s) out << "+all[e+" << s * tile << ']';
-    out << ";\n";
-    write_result_channel(shape_);
-    store_sum(shape_, sum);
+    store_value(shape_, [&] {
+      out << "all[e]";
+      for (std::int64_t s = 1; s < kept; ++s) out << "+all[e+" << s * tile << ']';
+    });
     out << "}\n}\n";
   }
 

@@ -43,8 +43,9 @@ template <class Set> class winograd_windows {
     const std::int64_t blocks = detail::divided_up(x_.m, t_.bm), columns = detail::divided_up(squares(x_), t_.bt);
     out << "local float4 work[" << t_.local() / 4
         << "];\nconst int id=get_local_id(0),group=get_group_id(0),position=id/" << t_.items_of_position() << ",t=id%"
-        << t_.items_of_position() << ";\n";
-    place_items();
+        << t_.items_of_position() << ',';
+    w_.place_items(t_.down(), t_.across());
+    out << ";\n";
     if (t_.parts != 1) out << "const int tile=group%" << tiles_ << ",share=group/" << tiles_ << ";\n";
     const std::string_view tile = t_.parts != 1 ? "tile" : "group";
     out << "const int m0=" << tile << '%' << blocks << '*' << t_.bm << ",n0=" << tile << '/' << blocks << '%' << columns
@@ -60,14 +61,6 @@ template <class Set> class winograd_windows {
   constexpr std::int64_t tasks() const { return (t_.bm + t_.bt) * t_.depth; }
   constexpr bool is_cut() const { return x_.k % (t_.depth * steps_ * t_.parts) != 0; }
 
-  // Items in fours of two by two, as those of tiled_loop.hpp.
-  constexpr void place_items() {
-    const std::int64_t across = t_.across();
-    if (across % 2 == 0 && t_.down() % 2 == 0)
-      w_.out << "const int row=t/" << 2 * across << "*2+t%2,column=t/4%" << across / 2 << "*2+t/2%2;\n";
-    else w_.out << "const int row=t/" << across << ",column=t%" << across << ";\n";
-  }
-
   constexpr void stages() {
     auto& out = w_.out;
     const bool has_bits = registers(0).bits && registers(1).bits;
@@ -81,13 +74,17 @@ template <class Set> class winograd_windows {
     share([&] { fetch_weights(has_bits); }, [&] { fetch_pixels(has_bits); });
     out << "}\nif(s>0){  // this stage is multiplied\nlocal const float4*const from=work+(s-1)%2*" << t_.stage() / 4
         << "+position*" << t_.of_position() / 4 << ";\n";
-    const std::int64_t at_once = t_.keeps_loop() ? 1 : t_.depth;
+    const auto of_channel = [&](std::int64_t pitch) {
+      if (t_.keeps_loop()) out << "+c*" << pitch / 4;
+    };
     if (t_.keeps_loop()) out << "_Pragma(\"unroll 1\")for(int c=0;c<" << t_.depth << ";++c)";
-    else out << "const int c=0;\n";
-    out << "{\nlocal const float4*const la=from+c*" << t_.pitch(t_.bm) / 4 << "+row,*const lb=from+c*"
-        << t_.pitch(t_.bt) / 4 << '+' << t_.depth * t_.pitch(t_.bm) / 4 << "+column;\ndnnkit_multiply_stage("
-        << t_.tm / 4 << ',' << t_.tn / 4 << ',' << t_.pitch(t_.bm) / 4 << ',' << t_.pitch(t_.bt) / 4 << ',' << t_.down()
-        << ',' << t_.across() << ',' << at_once << ")\n}\n}\nif(s<" << steps_
+    out << "{\nlocal const float4*const la=from+row";
+    of_channel(t_.pitch(t_.bm));
+    out << ",*const lb=from+" << t_.depth * t_.pitch(t_.bm) / 4 << "+column";
+    of_channel(t_.pitch(t_.bt));
+    out << ";\ndnnkit_multiply_stage(" << t_.tm / 4 << ',' << t_.tn / 4 << ',' << t_.pitch(t_.bm) / 4 << ','
+        << t_.pitch(t_.bt) / 4 << ',' << t_.down() << ',' << t_.across() << ',' << (t_.keeps_loop() ? 1 : t_.depth)
+        << ")\n}\n}\nif(s<" << steps_
         << "){  // the next one is transformed\nlocal float*const to=(local float*)work+s%2*" << t_.stage() << ";\n";
     share([&] { put_weights(has_bits); }, [&] { put_pixels(has_bits); });
     out << "}\nbarrier(CLK_LOCAL_MEM_FENCE);\n}\n";
@@ -105,11 +102,8 @@ template <class Set> class winograd_windows {
   }
   constexpr void fetch_weights(bool has_bits) {
     auto& out = w_.out;
-    // Channels beyond the last are computed from it, and not stored.
-    out << "dnnkit_unroll(i,9){\nconst int y0=";
-    if (shape_.op.group != 1) out << "part*" << x_.m << '+';
-    if (x_.m % t_.bm != 0) out << "min(m0+lm," << x_.m - 1 << ')';
-    else out << "m0+lm";
+    out << "dnnkit_unroll(i,9){\nconst int ";
+    write_filter(shape_, t_.bm);
     out << ",y1=first+lk,y2=i/3,y3=i%3;\n";
     if (is_cut()) out << "if(y1<" << x_.k << ')';
     out << "{\n";
@@ -133,13 +127,7 @@ template <class Set> class winograd_windows {
     return staged_registers::of(w_, w_.input(input), false);
   }
   constexpr void read(std::size_t input, char prefix, bool has_bits) {
-    if (has_bits) {
-      w_.out << "staged[q][i]=";
-      w_.stored_bits(*registers(input).bits, w_.named(prefix), false);
-    } else {
-      const expression value = tree_writer<Set>(w_, prefix)(w_.input(input), w_.self.anchor.name);
-      w_.out << "staged[q][i]=" << value;
-    }
+    write_staged(w_, input, prefix, "staged[q][i]", has_bits ? registers(input).bits : std::nullopt);
     w_.out << ";\n";
   }
 
@@ -209,10 +197,7 @@ template <class Set> class winograd_windows {
     // Squares beyond the last lie below the image.
     const std::int64_t below = squares(x_) % t_.bt == 0 ? winograd_tile::side : x_.height + 1;
     w_.begin_within({{"m", x_.m, t_.bm}, {"c2", x_.height, below}, {"c3", x_.width, winograd_tile::side}});
-    const expression sum(out, 't', out.new_name());
-    out << "const float " << sum << "=of_square[i];\n";
-    write_result_channel(shape_);
-    store_sum(shape_, sum);
+    store_value(shape_, [&] { out << "of_square[i]"; });
     out << "}\n}\n";
   }
 
