@@ -135,7 +135,7 @@ template <class Set> class winograd_windows {
     w_.out << "float d[" << numbers << "];\ndnnkit_unroll(i," << numbers
            << ")d[i]=" << (has_bits ? "dnnkit_float(staged[q][i])" : "staged[q][i]") << ";\n";
   }
-  // G g G'
+  // The taps g of a filter become G g G', four rows and columns of three.
   constexpr void put_weights(bool has_bits) {
     begin_put(9, has_bits);
     w_.out << "float h[12];\ndnnkit_unroll(i,3){\nconst float even=0.5f*(d[i]+d[6+i]),odd=0.5f*d[3+i];\nh[i]=d[i];\n"
@@ -144,7 +144,7 @@ template <class Set> class winograd_windows {
            << "+lm;\ndnnkit_unroll(i,4){\nconst float even=0.5f*(h[3*i]+h[3*i+2]),odd=0.5f*h[3*i+1];\n";
     put_row("h[3*i]", "even+odd", "even-odd", "h[3*i+2]");
   }
-  // B' d B
+  // What a square sees, d, becomes B' d B: each column's differences and sums, then each row's.
   constexpr void put_pixels(bool has_bits) {
     begin_put(16, has_bits);
     w_.out << "float h[16];\ndnnkit_unroll(i,4){\nh[i]=d[i]-d[8+i];\nh[4+i]=d[4+i]+d[8+i];\nh[8+i]=d[8+i]-d[4+i];\n"

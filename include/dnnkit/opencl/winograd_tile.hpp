@@ -16,7 +16,7 @@ namespace dnnkit::opencl {
 // bt elements of a product, an item tm x tn of them. `depth` channels of the input are a stage. `parts` groups may make
 // the same elements, each from a part of the input's channels: the last of them that is ready adds up what all have.
 struct winograd_tile {
-  static constexpr std::int64_t side = 2, positions = 16, seen = 16;  // outputs, products, elements of the input
+  static constexpr std::int64_t side = 2, positions = 16;  // of a square
 
   std::int64_t bm = 32, bt = 32, tm = 8, tn = 8, depth = 4, parts = 1;
 
