@@ -5,11 +5,10 @@
 Programs are those of `dnnkit build --target opencl`, in FOLDER/NAME/program_opencl, and where it is there
 program_opencl_images, of --target opencl_images, and program_opencl_half, of --target opencl and the model that
 half_graph.py makes, in 16-bit floats. Each is given the zoo's weights and inputs, and its outputs are compared with
-ONNX Runtime's. Times are of batch 1 in 32-bit floats. Of a program: the median of 200 runs, each with its input copied
-to the device and its output back; and, `on the device`, from the begin of a run's first kernel to the end of the last
-one by the device's clock, which the clock makes some microseconds a kernel longer. Of PyTorch: medians of 50 calls
-without TF32, by CUDA events with inputs and outputs on the device, and, as `copied`, by the clock of a call with both
-in pinned memory: eager, by torch.compile, and by torch.compile(mode="reduce-overhead"), which replays CUDA graphs. The
+ONNX Runtime's. Times are of batch 1 in 32-bit floats. Of a program: the median of 200 runs from begin to end by the
+host's clock, with inputs and outputs on the device, and, as `copied`, with its inputs copied there and its outputs
+back. Of PyTorch: medians of 50 calls without TF32, by CUDA events with inputs and outputs on the device, and, as
+`copied`, by the host's clock from inputs to outputs in pinned memory: eager, by torch.compile, and by torch.compile(mode="reduce-overhead"), which replays CUDA graphs. The
 peers' networks are torchvision's and transformers' with weights of their own (attention is
 scaled_dot_product_attention), or the zoo's graph as a module (graph_module.py).
 
@@ -71,22 +70,9 @@ def ours(name, folder, device):
         if status:
             raise RuntimeError(last_line(text) or f"exit status {status}")
         measured[f"{kind}_deviation"] = compare(expected, place / "outputs", session, any_float=kind == "half")[1]
-        measured[f"{kind}_ms"] = milliseconds_of_program(command, RUNS)
-        if kind == "dnnkit":
-            measured["on_the_device_ms"] = milliseconds_on_the_device(command, place / "trace.json")
+        measured[f"{kind}_ms"] = milliseconds_of_program([*command, "--on-device"], RUNS)
+        measured[f"{kind}_copied_ms"] = milliseconds_of_program(command, RUNS)
     return measured, path, values
-
-
-def milliseconds_on_the_device(command, file):
-    """From the begin of a run's first kernel to the end of the last one; the least of five."""
-    spans = []
-    for _ in range(5):
-        status, text, _, _ = call([*command, "--trace", file], 600)
-        if status:
-            raise RuntimeError(last_line(text) or f"exit status {status}")
-        kernels = json.loads(file.read_text())["traceEvents"]
-        spans.append(max(k["ts"] + k["dur"] for k in kernels) - min(k["ts"] for k in kernels))
-    return round(min(spans) * 1e-3, 4)
 
 
 def module_of(name, path, values):
@@ -174,13 +160,11 @@ def peers(name, path, values, half):
 
 def print_table(results):
     had = lambda key: any(key in r for r in results)
-    labels = [k for k in ("dnnkit", "on_the_device", "images", "half", *KINDS, "graphs_copied",
-                          *(f"{k}_half" for k in KINDS), "graphs_half_copied")
-              if k == "dnnkit" or had(f"{k}_ms")]
+    timed = [*PROGRAMS, *KINDS, *(f"{k}_half" for k in KINDS)]
+    labels = [k for name in timed for k in (name, f"{name}_copied") if had(f"{k}_ms")]
     shares = {f"{ours} by {theirs}": (f"{ours}_ms", f"{theirs}_ms")
-              for ours, theirs in (("images", "dnnkit"), ("dnnkit", "graphs"), ("on_the_device", "graphs"),
-                                   ("dnnkit", "graphs_copied"),
-                                   ("half", "graphs_half"), ("half", "graphs_half_copied"))
+              for ours, theirs in (("images", "dnnkit"), ("dnnkit", "graphs"), ("dnnkit_copied", "graphs_copied"),
+                                   ("half", "graphs_half"), ("half_copied", "graphs_half_copied"))
               if had(f"{ours}_ms") and had(f"{theirs}_ms")}
     deviations = [k for k in PROGRAMS if had(f"{k}_deviation")]
     cell = lambda r, key, form: f"{r[key]:{form}}" if key in r else ""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // LABELS: opencl no_sanitize
-// A whole program around a network on an OpenCL device: --device, --devices, --trace.
+// A whole program around a network on an OpenCL device: --device, --devices, --trace, --on-device.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
@@ -74,4 +74,18 @@ TEST_CASE("devices are listed, and chosen by number and by name; the trace has t
   const outcome wrong = run({"--input", "x=x.npy", "--device", "no such device"});
   CHECK(wrong.status == 2);
   CHECK(wrong.err.find("OpenCL: there is no such device, expected one whose name holds 'no such device'") == 0);
+}
+
+TEST_CASE("runs that are timed may have inputs and outputs on the device") {
+  opencl_model::data d(5);
+  dk::save_npy("x.npy", {"x", dk::f32, {5, 3}, std::as_bytes(std::span(d.x))});
+  for (const char* const where : {"--on-device", "--time=3"}) {
+    const outcome o = run({"--input", "x=x.npy", where, "--time", "5"});
+    CHECK_MESSAGE(o.status == 0, o.err);
+    CHECK(std::stod(o.out) > 0);
+  }
+  const outcome wrong = run({"--input", "x=x.npy", "--on-device"});
+  CHECK(wrong.status == 2);
+  CHECK(wrong.err.find("--on-device: says how --time measures, which is not given") == 0);
+  CHECK(run({"--help"}).out.find("--on-device") != std::string::npos);
 }

@@ -85,9 +85,8 @@ TEST_CASE("arrays that the device copies from and to by itself, whole and in par
 
 TEST_CASE("what lies in an array, as long as there is one, has no stop on its way; all else has") {
   const dk::cl_device device;
-  const dk::detail::cl_pinned_memory& pinned = device.shared().pinned;
   std::byte elsewhere[16]{};
-  const dk::detail::cl_copy copy{nullptr, 16, false, 0, elsewhere, &pinned};
+  const dk::detail::cl_copy copy{nullptr, 16, false, 0, "y", elsewhere, &device};
   std::byte* last = nullptr;
   {
     dk::cl_array<std::byte> a(device, 64);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "dnnkit/runtime/cl_device.hpp"
+#include "dnnkit/runtime/cl_known_memory.hpp"
 
 namespace dnnkit {
 
@@ -31,7 +32,7 @@ template <class T> class cl_array {
                                                bytes, 0, nullptr, nullptr, &status));
     detail::cl_check(status, "pinning memory for an array");
     for (std::size_t i = 0; i < size; ++i) data_[i] = T{};
-    device.shared().pinned.add(data_, bytes);
+    detail::cl_known_memory::of_process().add(data_, bytes, device.context(), nullptr);
   }
   cl_array(cl_array&& other) noexcept
       : device_(other.device_),
@@ -49,7 +50,7 @@ template <class T> class cl_array {
   }
   ~cl_array() {
     if (data_ == nullptr) return;
-    device_.shared().pinned.remove(data_);
+    detail::cl_known_memory::of_process().remove(data_);
     static_cast<void>(clEnqueueUnmapMemObject(queue_.get(), buffer_.get(), data_, 0, nullptr, nullptr));
     static_cast<void>(clFinish(queue_.get()));
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "dnnkit/runtime/buffer_sizes.hpp"
 #include "dnnkit/runtime/cl_commands.hpp"
 #include "dnnkit/runtime/cl_handover.hpp"
+#include "dnnkit/runtime/cl_known_memory.hpp"
 #include "dnnkit/runtime/cl_run.hpp"
 #include "dnnkit/runtime/cl_weights.hpp"
 
@@ -97,7 +99,13 @@ class cl_bound {
 
   // Before a run: conditions that are the caller's.
   void set_conditions(std::byte* const* inputs) {
-    for (const auto& [buffer, port] : conditions_of_caller_) conditions_[buffer] = inputs[port];
+    for (const auto& [buffer, port] : conditions_of_caller_) {
+      conditions_[buffer] = inputs[port];
+      const std::optional<cl_known_range> known = cl_known_memory::of_process().find(inputs[port], 1);
+      if (!known || known->memory == nullptr) continue;
+      conditions_[buffer] = &fetched_[buffer];
+      cl_caller{line_->queue(), nullptr, nullptr}(cl_fetch{known->memory, known->offset, &fetched_[buffer]});
+    }
   }
   // What has come to pinned memory goes to the caller's.
   void copy_results(std::byte* const* outputs) const {
@@ -265,12 +273,10 @@ class cl_bound {
   void add_copy(auto& list, std::size_t b, const std::vector<std::int64_t>& bytes) {
     const buffer& x = plan_.buffers[b];
     const cl_room& room = ports_[number_of_port(x)];
-    const cl_copy copy{room.memory.get(),
-                       static_cast<std::size_t>(bytes[b]),
-                       x.where == storage::input,
-                       static_cast<std::size_t>(x.port),
-                       room.host,
-                       &weights_->device().shared().pinned};
+    const cl_copy copy{room.memory.get(),         static_cast<std::size_t>(bytes[b]),
+                       x.where == storage::input, static_cast<std::size_t>(x.port),
+                       plan_.text_of(x.name),     room.host,
+                       &weights_->device()};
     if (copy.bytes == 0) return;
     list.add(copy);
     if (!copy.is_input && copy.pinned != nullptr) pinned_results_.push_back(copy);

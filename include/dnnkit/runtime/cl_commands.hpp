@@ -7,12 +7,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/core/joined.hpp"
 #include "dnnkit/runtime/cl_device.hpp"
+#include "dnnkit/runtime/cl_known_memory.hpp"
 #include "dnnkit/runtime/cl_launch.hpp"
 #include "dnnkit/runtime/command.hpp"
 #include "dnnkit/runtime/observer.hpp"
@@ -23,14 +27,20 @@ struct cl_copy {
   cl_mem memory;
   std::size_t bytes;
   bool is_input;
-  std::size_t number;                // of the input or output
-  std::byte* pinned;                 // on the way to or from the caller's memory; null: there is no such stop
-  const cl_pinned_memory* directly;  // the caller's memory with which there is none either
+  std::size_t number;     // of the input or output
+  std::string_view name;  // its
+  std::byte* pinned;      // on the way to or from the caller's memory; null: there is no such stop
+  const cl_device* device;
 
-  // The stop on the way to or from this memory of the caller's, if there is one.
-  std::byte* stop_for(const std::byte* caller) const {
-    return pinned != nullptr && directly->holds(caller, bytes) ? nullptr : pinned;
+  // The caller's memory where the device knows it, so that there is no stop. Throws dnnkit::error for another's.
+  std::optional<cl_known_range> known(const std::byte* caller) const {
+    const std::optional<cl_known_range> range = cl_known_memory::of_process().find(caller, bytes);
+    if (!range || range->context == device->context()) return range;
+    if (range->memory == nullptr) return {};
+    throw error("its range lies in memory of another device", joined({is_input ? "input '" : "output '", name, "'"}),
+                joined({"OpenCL device '", device->name(), "'"}));
   }
+  std::byte* stop_for(const std::byte* caller) const { return pinned != nullptr && !known(caller) ? pinned : nullptr; }
 };
 struct cl_start {
   const cl_launch* kernel;
@@ -62,18 +72,25 @@ struct cl_caller {
   std::vector<cl_timed_start>* timed = nullptr;  // where starts are noted, if anywhere
 
   void operator()(const cl_copy& c) const {
+    std::byte* const caller = (c.is_input ? inputs : outputs)[c.number];
+    const std::optional<cl_known_range> known = c.known(caller);
+    if (known && known->memory != nullptr) return copy_on_device(c, *known);
+    std::byte* const stop = known ? nullptr : c.pinned;
+    std::byte* const host = stop != nullptr ? stop : caller;
     if (c.is_input) {
-      std::byte* const stop = c.stop_for(inputs[c.number]);
-      if (stop != nullptr) std::copy_n(inputs[c.number], c.bytes, stop);
-      const std::byte* const from = stop != nullptr ? stop : inputs[c.number];
-      cl_check(clEnqueueWriteBuffer(queue, c.memory, CL_FALSE, 0, c.bytes, from, 0, nullptr, nullptr),
+      if (stop != nullptr) std::copy_n(caller, c.bytes, stop);
+      cl_check(clEnqueueWriteBuffer(queue, c.memory, CL_FALSE, 0, c.bytes, host, 0, nullptr, nullptr),
                "copying an input");
     } else {
-      std::byte* const stop = c.stop_for(outputs[c.number]);
-      std::byte* const to = stop != nullptr ? stop : outputs[c.number];
-      cl_check(clEnqueueReadBuffer(queue, c.memory, CL_FALSE, 0, c.bytes, to, 0, nullptr, nullptr),
+      cl_check(clEnqueueReadBuffer(queue, c.memory, CL_FALSE, 0, c.bytes, host, 0, nullptr, nullptr),
                "copying an output");
     }
+  }
+  void copy_on_device(const cl_copy& c, const cl_known_range& caller) const {
+    cl_check(c.is_input
+                 ? clEnqueueCopyBuffer(queue, caller.memory, c.memory, caller.offset, 0, c.bytes, 0, nullptr, nullptr)
+                 : clEnqueueCopyBuffer(queue, c.memory, caller.memory, 0, caller.offset, c.bytes, 0, nullptr, nullptr),
+             c.is_input ? "copying an input" : "copying an output");
   }
   void operator()(const cl_start& c) const {
     if (timed == nullptr) return c.kernel->start(queue);

@@ -127,32 +127,6 @@ inline std::vector<cl_candidate> cl_candidates() {
   return list;
 }
 
-// Memory that the device copies from and to by itself (runtime/cl_array.hpp), for any number of threads.
-class cl_pinned_memory {
- public:
-  void add(const void* first, std::size_t bytes) {
-    const std::scoped_lock lock(access_);
-    blocks_[static_cast<const std::byte*>(first)] = bytes;
-  }
-  void remove(const void* first) {
-    const std::scoped_lock lock(access_);
-    blocks_.erase(static_cast<const std::byte*>(first));
-  }
-  // Are all of these bytes in one block?
-  bool holds(const std::byte* first, std::size_t bytes) const {
-    const std::scoped_lock lock(access_);
-    auto behind = blocks_.upper_bound(first);
-    if (behind == blocks_.begin()) return false;
-    const auto& [begin, size] = *--behind;
-    const auto offset = static_cast<std::size_t>(first - begin);
-    return offset <= size && bytes <= size - offset;
-  }
-
- private:
-  mutable std::mutex access_;
-  std::map<const std::byte*, std::size_t, std::less<>> blocks_;
-};
-
 using cl_shared_program = std::shared_ptr<std::remove_pointer_t<cl_program>>;
 
 // What all networks on a device share as long as there is one: its context, and programs by what they are made of.
@@ -164,7 +138,6 @@ struct cl_shared {
   cl_ulong largest_buffer = 0;  // in bytes
   bool is_host = false;         // its memory is the processor's
   std::atomic<bool> is_lost = false;
-  cl_pinned_memory pinned;
   std::mutex building;
   std::map<hash_of_bytes, std::weak_ptr<std::remove_pointer_t<cl_program>>> programs;
 

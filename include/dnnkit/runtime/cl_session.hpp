@@ -12,6 +12,7 @@
 
 #include "dnnkit/opencl/kernels.hpp"
 #include "dnnkit/runtime/cl_array.hpp"
+#include "dnnkit/runtime/cl_buffer.hpp"
 #include "dnnkit/runtime/cl_execution.hpp"
 #include "dnnkit/runtime/session.hpp"
 
@@ -23,6 +24,7 @@ template <class Memory> struct backend<targets::opencl_in<Memory>> {
   using device = cl_device;
   using memory = cl_array<std::byte>;  // for arguments of runs
   static memory make_memory(const cl_weights& weights, std::size_t bytes) { return {weights.device(), bytes}; }
+  template <class T> using device_memory = cl_buffer<T>;  // the same, that stays on the device
   static constexpr bool is_nothrow = false;
   static std::vector<std::string> devices() { return cl_devices(); }
   template <class Net> static constexpr const plan_view& plan() noexcept { return Net::plan; }

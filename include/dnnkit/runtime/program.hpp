@@ -63,7 +63,9 @@ inline constexpr std::string_view program_usage_of_threads =
 inline constexpr std::string_view program_usage_of_devices =
     "  --device NAME|NUMBER    the device to run on: the first whose name holds NAME, or the one of that number; else\n"
     "                          what the environment variable DNNKIT_OPENCL_DEVICE says, or the first GPU, or any\n"
-    "  --devices               print the devices there are, each with its number, and do nothing else\n";
+    "  --devices               print the devices there are, each with its number, and do nothing else\n"
+    "  --on-device             the runs that --time measures have inputs and outputs in memory of the device: nothing\n"
+    "                          is copied from the host and to it\n";
 
 inline constexpr std::string_view program_usage_of_times =
     "  --time N                run N times more; the median in milliseconds is the last line\n"
@@ -86,7 +88,7 @@ struct program_arguments {
   std::optional<std::filesystem::path> output, weights, trace;
   std::optional<std::string> device;
   std::size_t threads = 1, repetitions = 0;
-  bool help = false, devices = false;
+  bool help = false, devices = false, on_device = false;
 };
 
 inline std::int64_t number_argument(std::string_view option, std::string_view text, std::int64_t least) {
@@ -106,8 +108,8 @@ inline program_arguments parse_program_arguments(std::span<char* const> words, b
       a.help = true;
       continue;
     }
-    if (has_devices && option == "--devices") {
-      a.devices = true;
+    if (has_devices && (option == "--devices" || option == "--on-device")) {
+      (option == "--devices" ? a.devices : a.on_device) = true;
       continue;
     }
     std::optional<std::string_view> given;
@@ -141,6 +143,7 @@ inline program_arguments parse_program_arguments(std::span<char* const> words, b
     else if (option == "--threads") a.threads = static_cast<std::size_t>(number_argument(option, value, 1));
     else a.repetitions = static_cast<std::size_t>(number_argument("--time", value, 1));
   }
+  if (a.on_device && a.repetitions == 0) throw error("says how --time measures, which is not given", "--on-device");
   return a;
 }
 
@@ -200,7 +203,10 @@ template <class Net> class network_program {
     if (arguments_.output) write_outputs(files);
     else if (!arguments_.trace && arguments_.repetitions == 0) say_that_nothing_is_written();
     if (arguments_.trace) write_trace(packed, pool);
-    if (arguments_.repetitions > 0) time(s, pool);
+    if (arguments_.repetitions == 0) return;
+    if constexpr (has_devices<typename Net::target>)
+      if (arguments_.on_device) return time_on_device(s, packed);
+    time([&] { call(s, pool); });
   }
 
   static std::string usage() {
@@ -334,29 +340,40 @@ template <class Net> class network_program {
     }
   }
 
+  // Of all runs.
   template <std::size_t I> auto range() {
     constexpr std::int32_t b =
         I < inputs ? Net::plan.inputs[I < inputs ? I : 0] : Net::plan.results[I < inputs ? 0 : I - inputs];
     using type = cpu::element<Net::plan.buffers[static_cast<std::size_t>(b)].type.type>;
     if constexpr (I < inputs) {
       const std::span<const std::byte> bytes = files_[I]->tensor().data;
-      return part_of_run(std::span(reinterpret_cast<const type*>(bytes.data()), bytes.size() / sizeof(type)),
-                         by_run_[I]);
+      return std::span(reinterpret_cast<const type*>(bytes.data()), bytes.size() / sizeof(type));
     } else {
       const auto& m = memory_[I - inputs];
-      return part_of_run(std::span(reinterpret_cast<type*>(m.data()), m.size() / sizeof(type)), runs_.has_value());
+      return std::span(reinterpret_cast<type*>(m.data()), m.size() / sizeof(type));
     }
   }
-  template <class T> std::span<T> part_of_run(std::span<T> all, bool by_run) const {
-    if (!by_run) return all;
-    const std::size_t elements = all.size() / static_cast<std::size_t>(*runs_);
-    return all.subspan(run_ * elements, elements);
+  // What the present run has of such a range: `take(first, count)` of its `size` elements.
+  template <std::size_t I> auto part_of_run(std::size_t size, auto take) const {
+    const bool by_run = I < inputs ? by_run_[I < inputs ? I : 0] : runs_.has_value();
+    const std::size_t elements = by_run ? size / static_cast<std::size_t>(*runs_) : size;
+    return take(by_run ? run_ * elements : 0, elements);
+  }
+  void for_each_run(auto run) {
+    for (run_ = 0; run_ < static_cast<std::size_t>(runs_.value_or(1)); ++run_) run();
   }
   // All runs.
   template <class Session> void call(Session& s, thread_pool& pool) {
-    for (run_ = 0; run_ < static_cast<std::size_t>(runs_.value_or(1)); ++run_)
-      [&]<std::size_t... I>(std::index_sequence<I...>) { s.run(pool, range<arguments_of_run[I]>()...); }
-    (std::make_index_sequence<arguments_of_run.size()>{});
+    const auto given = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      const auto all = range<I>();
+      return part_of_run<I>(all.size(), [&](std::size_t first, std::size_t n) { return all.subspan(first, n); });
+    };
+    for_each_run([&] {
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        s.run(pool, given(std::integral_constant<std::size_t, arguments_of_run[I]>())...);
+      }
+      (std::make_index_sequence<arguments_of_run.size()>{});
+    });
   }
 
   static std::vector<std::string> files_of_outputs() {
@@ -399,17 +416,38 @@ template <class Net> class network_program {
     call(s, pool);
     s.observer().write(*arguments_.trace);
   }
-  void time(session_type<no_observer>& s, thread_pool& pool) {
+  // Of `calls()`, each all runs.
+  void time(auto calls) {
     std::vector<double> milliseconds;
     for (std::size_t i = 0; i < arguments_.repetitions; ++i) {
       const auto begin = std::chrono::steady_clock::now();
-      call(s, pool);
+      calls();
       milliseconds.push_back(
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
     }
     const auto middle = milliseconds.begin() + static_cast<std::ptrdiff_t>(milliseconds.size() / 2);
     std::nth_element(milliseconds.begin(), middle, milliseconds.end());
     std::cout << std::fixed << std::setprecision(3) << *middle << '\n';
+  }
+  void time_on_device(session_type<no_observer>& s, const packed_weights<Net>& packed) {
+    const auto on_device = [&](auto range) {
+      using type = typename decltype(range)::value_type;
+      typename backend<typename Net::target>::template device_memory<type> memory(packed.tables()->device(),
+                                                                                  range.size());
+      memory.write(range);
+      return memory;
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      std::tuple all{on_device(range<arguments_of_run[I]>())...};
+      time([&] {
+        for_each_run([&] {
+          s.run(part_of_run<arguments_of_run[I]>(std::get<I>(all).size(), [&](std::size_t first, std::size_t n) {
+            return std::get<I>(all).part(first, n);
+          })...);
+        });
+      });
+    }
+    (std::make_index_sequence<arguments_of_run.size()>{});
   }
 
   program_arguments arguments_;

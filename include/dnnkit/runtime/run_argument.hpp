@@ -26,6 +26,7 @@ namespace dnnkit {
 //   element                          const where T is
 //   elements(x)                      std::span of them, of fixed extent where the type knows their number
 //   extents(x), known_extents        their shape, row-major; the latter where `elements` has a fixed extent
+//   is_on_device                     where they are no memory of the processor's (cl_buffer.hpp)
 // A list of n extents fits a tensor whose last n - 1 extents are its last, and the product of those before its first: a
 // range of known size and no shape has one. Here: whatever std::span takes, else anything with data() and size().
 // eigen.hpp has those of Eigen.
@@ -102,6 +103,7 @@ struct argument_memory {
   std::size_t bytes = 0;
   dtype type = dtype::f32;
   extent_list extents;
+  bool is_on_device = false;    // addresses stand for memory of a device
   bool grows_in_place = false;  // of an output that may have the memory of an input (plan/kept_part.hpp)
 };
 
@@ -115,6 +117,8 @@ template <class Element> struct grown_range {
 template <class T> inline constexpr bool is_grown_range = false;
 template <class Element> inline constexpr bool is_grown_range<grown_range<Element>> = true;
 
+template <class T> inline constexpr bool is_on_device = requires { argument_access<T>::is_on_device; };
+
 template <class T> argument_memory memory_of(T& x) {
   using access = argument_access<T>;
   constexpr std::optional<dtype> type = dtype_of_type<typename access::element>;
@@ -123,8 +127,11 @@ template <class T> argument_memory memory_of(T& x) {
   const auto extents = access::extents(x);
   // operands are untyped pointers; inputs are only read
   auto* const data = const_cast<std::remove_const_t<typename access::element>*>(elements.data());
-  argument_memory memory{
-      reinterpret_cast<std::byte*>(data), elements.size_bytes(), *type, {extents.begin(), extents.end()}};
+  argument_memory memory{reinterpret_cast<std::byte*>(data),
+                         elements.size_bytes(),
+                         *type,
+                         {extents.begin(), extents.end()},
+                         is_on_device<T>};
   if constexpr (is_grown_range<T>) memory.grows_in_place = x.in_place;
   return memory;
 }

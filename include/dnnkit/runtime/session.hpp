@@ -98,6 +98,7 @@ template <class Net, class Observer = no_observer> class session {
                 "dnnkit: an observer has before(const plan_view&, std::size_t), which returns nothing or a bool, and "
                 "after(const plan_view&, std::size_t)");
   using backend = dnnkit::backend<typename Net::target>;
+  static constexpr bool has_devices = requires { typename backend::device; };
 
  public:
   // Of run(): false when the observer stopped it, else true; nothing where it cannot.
@@ -327,6 +328,8 @@ template <class Net, class Observer = no_observer> class session {
     using access = argument_access<Range>;
     static_assert(I < input_count || !std::is_const_v<typename access::element>,
                   "dnnkit: run() cannot write an output to a constant range");
+    static_assert(has_devices || !detail::is_on_device<Range>,
+                  "dnnkit: the range is in memory of a device, and this network runs on the processor");
     detail::say<problem_of_range<I, Range>, detail::range_error>();
     if constexpr (Net::is_static && detail::known_size<Range> != std::dynamic_extent) {
       return detail::memory_of(range);
@@ -386,7 +389,12 @@ template <class Net, class Observer = no_observer> class session {
     auto& [memory, given] = placed;
     detail::place_arguments(Net::plan, inputs, true, std::span(memory), std::span(given));
     detail::place_arguments(Net::plan, outputs, false, std::span(memory), std::span(given));
-    for (std::size_t i = 0; i < memory.size(); ++i) execution_.check_extents(i, memory[i].extents);
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      if (!has_devices && memory[i].is_on_device)
+        throw error("its range is in memory of a device, and the network runs on the processor",
+                    detail::name_of_port(Net::plan, i));
+      execution_.check_extents(i, memory[i].extents);
+    }
     detail::check_apart(Net::plan, memory);
     return memory;
   }
