@@ -6,8 +6,9 @@ not spin in that of another; dnnkit is the program that `dnnkit build` makes. Al
 have threads. Times are medians of turns, ratios the medians of the turns' ratios; outputs are compared with ONNX
 Runtime's, relative to the largest magnitude, and what deviates by more than 1e-3 is no result. The floor is what the
 multiply-adds of convolutions and products take at the processor's peak, which is measured between the models: Winograd's
-algorithm goes below it. `first`: from the file to the first result, without the start of Python; `memory`: at its peak,
-beyond Python with the engine imported.
+algorithm goes below it. `first`: from the file to the first result, without the start of Python, but with that of a
+dnnkit program and its outputs written to files; `memory`: at its peak, of a dnnkit program all, of others what goes
+beyond Python with the engine imported. Both are medians of some starts, in turns.
 """
 import argparse
 import json
@@ -168,15 +169,41 @@ def prepared(name, a):
     return path, list(values), [y.name for y in session.get_outputs()], session.run(None, values)
 
 
+def started(makers, starts):
+    """The sides, each made so many times, in turns: memory that a process is the first to touch takes long to come. What
+    the last ones say is the median of all."""
+    said, sides = {engine: [] for engine in makers}, {}
+    for start in range(starts):
+        for engine in sorted(makers, reverse=start % 2 == 1):
+            progress(f"{engine}, start {start + 1} of {starts}")
+            side = makers[engine]()
+            said[engine].append(side.said)
+            if start + 1 < starts:
+                side.end()
+            sides[engine] = side
+    for engine, side in sides.items():
+        if not any("failed" in x for x in said[engine]):
+            side.said = {what: statistics.median(x[what] for x in said[engine]) for what in side.said}
+    return sides
+
+
 def sides_of(name, path, names, outputs, expected, a, result):
     """The engines that compute what is expected, by name."""
+    processors = set(a.processors)
+    done, text, compiled = compile_program(a.tool, path, path.with_name("program"), a.reuse)
+    if not done:
+        raise RuntimeError(f"{name}: not compiled: {text[-600:]}")
+    result["compile_s"] = compiled["compile_s"]
+    makers = {engine: lambda engine=engine: peer(engine, path, a.threads, processors) for engine in a.engines}
+    makers[OURS] = lambda: own(path.with_name("program"), path, names, a.threads, processors)
     sides = {}
-
-    def add(engine, side, found):
-        said = dict(side.said)
+    for engine, side in started(makers, a.starts).items():
+        said = result["engines"][engine] = dict(side.said)
         if "failed" not in said:
             try:
-                said["deviation"] = deviation(expected, found(side))
+                found = ([np.load(path.with_name("own") / file_name(y)) for y in outputs] if engine == OURS else
+                         side.outputs(path.with_name(engine + "_outputs"), len(outputs)))
+                said["deviation"] = deviation(expected, found)
                 if said["deviation"] > TOLERANCE:
                     said["failed"] = f"deviates by {said['deviation']:.0e}"
             except (RuntimeError, OSError, ValueError) as failure:
@@ -185,19 +212,6 @@ def sides_of(name, path, names, outputs, expected, a, result):
             side.end()
         else:
             sides[engine] = side
-        result["engines"][engine] = said
-
-    processors = set(a.processors)
-    done, text, compiled = compile_program(a.tool, path, path.with_name("program"), a.reuse)
-    if not done:
-        raise RuntimeError(f"{name}: not compiled: {text[-600:]}")
-    result["compile_s"] = compiled["compile_s"]
-    add(OURS, own(path.with_name("program"), path, names, a.threads, processors),
-        lambda _: [np.load(path.with_name("own") / file_name(y)) for y in outputs])
-    for engine in a.engines:
-        progress(f"{name}: {engine}")
-        add(engine, peer(engine, path, a.threads, processors),
-            lambda side, engine=engine: side.outputs(path.with_name(engine + "_outputs"), len(outputs)))
     return sides
 
 
@@ -242,6 +256,7 @@ def main():
     parser.add_argument("--engines", type=lambda names: names.split(","), default=ENGINES, help=", ".join(ENGINES))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--starts", type=int, default=3, help="so many times each engine goes from the file to a result")
     parser.add_argument("--turn-ms", type=float, default=500, help="what the runs of a turn take, about")
     parser.add_argument("--reuse", action="store_true", help="run the programs that were compiled before")
     parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of the zoo; when none is named: {', '.join(MODELS)}")

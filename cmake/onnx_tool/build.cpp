@@ -145,7 +145,8 @@ int build(int argc, char** argv) {
   cxxopts::Options options(
       "dnnkit build",
       "Compiles a model to a program that takes --input, --output, --dim, --weights, --threads, --time and --trace, "
-      "with --target opencl --device and --devices in place of --threads, and --help to explain them. The compiler is "
+      "with --target opencl --device, --devices and --on-device in place of --threads, and --help to explain them. The "
+      "compiler is "
       "the one that the environment variable CXX names, else c++.");
   options.add_options()("o,output", "the program", cxxopts::value<std::string>())(
       "target",

@@ -40,6 +40,18 @@ void for_each_way(auto check) {
   }
 }
 
+struct another_context {
+  cl_context context;
+  explicit another_context(const dk::cl_device& device) {
+    const cl_device_id id = device.id();
+    cl_int status = CL_SUCCESS;
+    context = clCreateContext(nullptr, 1, &id, nullptr, nullptr, &status);
+    REQUIRE(status == CL_SUCCESS);
+  }
+  another_context(another_context&&) = delete;
+  ~another_context() { clReleaseContext(context); }
+};
+
 }  // namespace
 
 TEST_CASE("a buffer begins with zeros, and the processor reads and writes parts of it") {
@@ -110,6 +122,14 @@ TEST_CASE("parts of buffers") {
           session.run(x.part(0, 29), y.part(0, 40), s);
           return 0;
         }) == "input 'x': range has the wrong size, expected 30 elements, found 29");
+  const auto gone = [&] {
+    dk::cl_buffer<float> buffer(device, 30);
+    return buffer.part(0, 30);
+  }();
+  CHECK(error_of([&] {
+          session.run(gone, y.part(0, 40), s);
+          return 0;
+        }) == "part of a buffer of an OpenCL device: the buffer that it is a part of is gone");
 }
 
 namespace {
@@ -154,6 +174,45 @@ TEST_CASE("a condition that lies on the device is fetched before the run") {
     session.run(x, c, y);
     CHECK(y[9] == (taken ? .125f : 1.f));
   }
+  auto& known = dk::detail::cl_known_memory::of_process();
+  const another_context other(weights.tables()->device());
+  bool elsewhere = true;
+  known.add(&elsewhere, 1, other.context, c.memory());
+  CHECK(error_of([&] {
+          session.run(x, std::span(&elsewhere, 1), y);
+          return 0;
+        }).find("input 'c': its range lies in memory of another device") == 0);
+  known.remove(&elsewhere);
+}
+
+TEST_CASE("an empty part shares memory with nothing") {
+  struct rows {
+    static constexpr void build(dk::builder& g) {
+      const dk::tensor x = g.input("x", dk::f32, {dk::sym("N", {0, 9}), 2}), z = g.input("z", dk::f32, {2});
+      g.output("y", x + 1.0);
+      g.output("w", z + 1.0);
+    }
+  };
+  using rows_net = dk::compile<rows, dk::targets::opencl>;
+  const dk::packed_weights<rows_net> weights(dk::weight_file("none", std::vector<dk::stored_tensor>{}));
+  dk::session<rows_net> session(weights);
+  session.bind({{"N", 0}});
+  dk::cl_buffer<float> z(weights.tables()->device(), 2), w(weights.tables()->device(), 2);
+  session.run(z.part(1, 0), z, w.part(1, 0), w);
+  std::array<float, 2> found{};
+  w.read(found);
+  CHECK(found == std::array{1.f, 1.f});
+}
+
+namespace {
+
+std::vector<dk::cl_buffer<float>> at_exit;  // made before what is known of memory is, and gone after it would be
+
+}  // namespace
+
+TEST_CASE("buffers may be a program's globals") {
+  for (int i = 0; i < 5; ++i) at_exit.emplace_back(dk::cl_device(), 4);
+  CHECK(at_exit[4].size() == 4);
 }
 
 TEST_CASE("what is wrong with a buffer and with arguments that are") {
@@ -192,23 +251,22 @@ TEST_CASE("memory of another device is refused, memory of the host that another 
                                                dk::cl_device("", dk::cl_copies::pinned));
   const dk::cl_device& device = weights.tables()->device();
   dk::session<halves_net> session(weights);
-  cl_int status = CL_SUCCESS;
-  const cl_device_id id = device.id();
-  const cl_context another = clCreateContext(nullptr, 1, &id, nullptr, nullptr, &status);
-  REQUIRE(status == CL_SUCCESS);
+  const another_context other(device);
   const dk::cl_buffer<float> b(device, 4);
   std::array<float, 4> x{2, 4, 6, 8}, y{};
   auto& known = dk::detail::cl_known_memory::of_process();
-  known.add(x.data(), sizeof x, another, nullptr);
+  known.add(x.data(), sizeof x, other.context, nullptr);
   session.run(x, y);
   CHECK(y == std::array{1.f, 2.f, 3.f, 4.f});
-  known.add(x.data(), sizeof x, another, b.memory());
-  CHECK(error_of([&] {
-          session.run(x, y);
-          return 0;
-        }) == "input 'x': its range lies in memory of another device, expected OpenCL device '" + device.name() + "'");
+  known.add(x.data(), sizeof x, other.context, b.memory());
+  CHECK(
+      error_of([&] {
+        session.run(x, y);
+        return 0;
+      }) ==
+      "input 'x': its range lies in memory of another device, or of one that has been lost, expected OpenCL device '" +
+          device.name() + "'");
   known.remove(x.data());
-  clReleaseContext(another);
   session.run(x, y);
   CHECK(y == std::array{1.f, 2.f, 3.f, 4.f});
 }

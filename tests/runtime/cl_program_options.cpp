@@ -87,5 +87,6 @@ TEST_CASE("runs that are timed may have inputs and outputs on the device") {
   const outcome wrong = run({"--input", "x=x.npy", "--on-device"});
   CHECK(wrong.status == 2);
   CHECK(wrong.err.find("--on-device: says how --time measures, which is not given") == 0);
-  CHECK(run({"--help"}).out.find("--on-device") != std::string::npos);
+  CHECK(run({"--on-device", "--help"}).out.find("--on-device") != std::string::npos);
+  CHECK(run({"--on-device", "--devices"}).status == 0);
 }

@@ -101,7 +101,8 @@ class cl_bound {
   void set_conditions(std::byte* const* inputs) {
     for (const auto& [buffer, port] : conditions_of_caller_) {
       conditions_[buffer] = inputs[port];
-      const std::optional<cl_known_range> known = cl_known_memory::of_process().find(inputs[port], 1);
+      const std::optional<cl_known_range> known =
+          known_to(weights_->device(), inputs[port], 1, true, plan_.text_of(plan_.buffers[buffer].name));
       if (!known || known->memory == nullptr) continue;
       conditions_[buffer] = &fetched_[buffer];
       cl_caller{line_->queue(), nullptr, nullptr}(cl_fetch{known->memory, known->offset, &fetched_[buffer]});

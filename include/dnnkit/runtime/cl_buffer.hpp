@@ -99,15 +99,24 @@ template <class T> class cl_part {
   template <class> friend class cl_buffer;
   template <class> friend struct argument_access;
   explicit cl_part(std::span<T> addresses) noexcept : addresses_(addresses) {}
+  // Throws dnnkit::error when the buffer is gone.
+  std::span<T> elements() const {
+    const auto* first = reinterpret_cast<const std::byte*>(addresses_.data());
+    if (!addresses_.empty() && !detail::cl_known_memory::of_process().find(first, addresses_.size_bytes()))
+      throw error("the buffer that it is a part of is gone", "part of a buffer of an OpenCL device");
+    return addresses_;
+  }
   std::span<T> addresses_;
 };
 
 // A range of `size` elements in memory of the device, zeros at first. The processor has them by read() and write(),
 // which wait; runs of sessions on the device take it, or a part of it, for an argument as they take ranges of the
-// host's: it must outlive them, and until one has ended, its range is the run's (cl_run.hpp). A session on another
-// device raises dnnkit::error. For one thread at a time.
+// host's: it must outlive them, and until one has ended, its range is the run's (cl_run.hpp): neither another session nor
+// read() waits for that. A session on another device raises dnnkit::error. For one thread at a time.
 template <class T> class cl_buffer {
-  static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>, "dnnkit: elements are copied byte by byte");
+  static_assert(std::is_trivially_copyable_v<T>, "dnnkit: elements are copied byte by byte");
+  static_assert(!std::is_const_v<T>,
+                "dnnkit: a buffer that is only read is a const cl_buffer");
 
  public:
   // Throws dnnkit::error when the device has no such memory left.
@@ -133,14 +142,15 @@ template <class T> class cl_buffer {
   }
 
   // `count` elements from number `first` on. Throws dnnkit::error when there are not so many.
-  cl_part<T> part(std::size_t first, std::size_t count) {
+  cl_part<T> part(std::size_t first, std::size_t count) & {
     require(first, count);
     return cl_part<T>(elements<T>().subspan(first, count));
   }
-  cl_part<const T> part(std::size_t first, std::size_t count) const {
+  cl_part<const T> part(std::size_t first, std::size_t count) const& {
     require(first, count);
     return cl_part<const T>(elements<const T>().subspan(first, count));
   }
+  void part(std::size_t first, std::size_t count) && = delete;  // it would be gone with the buffer
 
  private:
   template <class> friend struct argument_access;
@@ -179,7 +189,7 @@ template <class T> struct argument_access<const cl_buffer<T>> : detail::device_a
   static auto extents(const cl_buffer<T>& x) { return detail::device_argument<const T>::extents_of(elements(x)); }
 };
 template <class T> struct argument_access<cl_part<T>> : detail::device_argument<T> {
-  static std::span<T> elements(const cl_part<T>& x) { return x.addresses_; }
+  static std::span<T> elements(const cl_part<T>& x) { return x.elements(); }
   static auto extents(const cl_part<T>& x) { return detail::device_argument<T>::extents_of(elements(x)); }
 };
 template <class T> struct argument_access<const cl_part<T>> : argument_access<cl_part<T>> {};

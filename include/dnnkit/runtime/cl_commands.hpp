@@ -23,6 +23,16 @@
 
 namespace dnnkit::detail {
 
+// An argument's memory, where the device knows it. Throws dnnkit::error for memory of another device.
+inline std::optional<cl_known_range> known_to(const cl_device& device, const std::byte* first, std::size_t bytes,
+                                              bool is_input, std::string_view name) {
+  const std::optional<cl_known_range> range = cl_known_memory::of_process().find(first, bytes);
+  if (!range || range->context == device.context()) return range;
+  if (range->memory == nullptr) return {};
+  throw error("its range lies in memory of another device, or of one that has been lost",
+              joined({is_input ? "input '" : "output '", name, "'"}), joined({"OpenCL device '", device.name(), "'"}));
+}
+
 struct cl_copy {
   cl_mem memory;
   std::size_t bytes;
@@ -32,13 +42,9 @@ struct cl_copy {
   std::byte* pinned;      // on the way to or from the caller's memory; null: there is no such stop
   const cl_device* device;
 
-  // The caller's memory where the device knows it, so that there is no stop. Throws dnnkit::error for another's.
+  // The caller's memory where the device knows it, so that there is no stop.
   std::optional<cl_known_range> known(const std::byte* caller) const {
-    const std::optional<cl_known_range> range = cl_known_memory::of_process().find(caller, bytes);
-    if (!range || range->context == device->context()) return range;
-    if (range->memory == nullptr) return {};
-    throw error("its range lies in memory of another device", joined({is_input ? "input '" : "output '", name, "'"}),
-                joined({"OpenCL device '", device->name(), "'"}));
+    return known_to(*device, caller, bytes, is_input, name);
   }
   std::byte* stop_for(const std::byte* caller) const { return pinned != nullptr && !known(caller) ? pinned : nullptr; }
 };

@@ -93,9 +93,9 @@ class cl_execution {
   bool run(std::byte* const* inputs, std::byte* const* outputs, const parallel_for&, Observer& observer) {
     detail::cl_bound& b = *bound_;
     b.end_pending();
-    b.set_conditions(inputs);
     if constexpr (takes_times<Observer>) b.measure();
     return b.line().guarded([&] {
+      b.set_conditions(inputs);
       std::vector<detail::cl_timed_start> starts;
       const auto begin = std::chrono::steady_clock::now();
       detail::cl_caller device{b.line().queue(), inputs, outputs};
@@ -119,8 +119,8 @@ class cl_execution {
   cl_run start(std::byte* const* inputs, std::byte* const* outputs) {
     detail::cl_bound& b = *bound_;
     b.end_pending();
-    b.set_conditions(inputs);
     return cl_run(b.line().guarded([&] {
+      b.set_conditions(inputs);
       no_observer nobody;
       static_cast<void>(
           detail::carry_out(b.commands(), fixed_->plan, nobody, detail::cl_caller{b.line().queue(), inputs, outputs}));

@@ -26,7 +26,7 @@ struct cl_known_range {
 class cl_known_memory {
  public:
   static cl_known_memory& of_process() {
-    static cl_known_memory all;
+    static cl_known_memory& all = *new cl_known_memory;  // for ever: what it knows may be a program's globals
     return all;
   }
 

@@ -64,8 +64,8 @@ inline constexpr std::string_view program_usage_of_devices =
     "  --device NAME|NUMBER    the device to run on: the first whose name holds NAME, or the one of that number; else\n"
     "                          what the environment variable DNNKIT_OPENCL_DEVICE says, or the first GPU, or any\n"
     "  --devices               print the devices there are, each with its number, and do nothing else\n"
-    "  --on-device             the runs that --time measures have inputs and outputs in memory of the device: nothing\n"
-    "                          is copied from the host and to it\n";
+    "  --on-device             the runs that --time measures have inputs and outputs in memory of the device, of all\n"
+    "                          runs at once; only states are copied from the host and back\n";
 
 inline constexpr std::string_view program_usage_of_times =
     "  --time N                run N times more; the median in milliseconds is the last line\n"
@@ -143,7 +143,8 @@ inline program_arguments parse_program_arguments(std::span<char* const> words, b
     else if (option == "--threads") a.threads = static_cast<std::size_t>(number_argument(option, value, 1));
     else a.repetitions = static_cast<std::size_t>(number_argument("--time", value, 1));
   }
-  if (a.on_device && a.repetitions == 0) throw error("says how --time measures, which is not given", "--on-device");
+  if (a.on_device && a.repetitions == 0 && !a.help && !a.devices)
+    throw error("says how --time measures, which is not given", "--on-device");
   return a;
 }
 

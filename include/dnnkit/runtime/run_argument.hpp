@@ -265,7 +265,7 @@ inline void check_apart(const plan_view& plan, std::span<const argument_memory> 
       const auto a = reinterpret_cast<std::uintptr_t>(memory[i].data),
                  b = reinterpret_cast<std::uintptr_t>(memory[k].data);
       if (a == b && memory[i].grows_in_place && k < plan.inputs.size()) continue;
-      if (a < b + memory[k].bytes && b < a + memory[i].bytes)
+      if (memory[i].bytes != 0 && memory[k].bytes != 0 && a < b + memory[k].bytes && b < a + memory[i].bytes)
         throw error("ranges share memory", joined({name_of_port(plan, k), " and ", name_of_port(plan, i)}));
     }
 }

@@ -189,16 +189,15 @@ struct winograd {
   // Some channels of panel p at all points, planes `plane` floats apart.
   static void pack_panel(const float* weight, index_t p, index_t first, index_t channels, float* to, index_t plane) {
     panel_layout::visit(p % panels_of_group, [&](auto vectors, index_t column) {
-      const index_t width = vectors() * float_lanes, group = p / panels_of_group;
-      for (index_t c = 0; c < channels; ++c)
-        for (index_t n = 0; n < width; ++n) {
-          std::array<double, 9> taps{};
-          if (const index_t oc = column + n; oc < A.group_out())
-            std::copy_n(weight + ((group * A.group_out() + oc) * A.group_in() + first + c) * 9, 9, taps.begin());
-          const auto all = transform::filter(taps);
-          for (index_t k = 0; k < planes; ++k)
-            to[k * plane + c * width + n] = static_cast<float>(all[static_cast<std::size_t>(k)]);
-        }
+      constexpr index_t width = decltype(vectors)::value * float_lanes, filter = transform::taps * transform::taps;
+      const index_t group = p / panels_of_group, there = std::min(width, A.group_out() - column);
+      const float* const from = weight + (group * A.group_out() + column) * A.group_in() * filter;
+      for (index_t c = 0; c < channels; ++c) {
+        double taps[filter][width]{};
+        for (index_t n = 0; n < there; ++n)
+          for (index_t t = 0; t < filter; ++t) taps[t][n] = from[(n * A.group_in() + first + c) * filter + t];
+        transform::filters(taps, to + c * width, plane);
+      }
     });
   }
 

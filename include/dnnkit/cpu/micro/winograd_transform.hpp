@@ -38,17 +38,20 @@ struct winograd_transform {
     return g;
   }();
 
-  // G g G': a filter of 3 x 3 taps at 6 x 6 points.
-  static constexpr std::array<double, points * points> filter(const std::array<double, taps * taps>& g) {
-    std::array<double, points * taps> rows{};
-    std::array<double, points * points> all{};
+  // G g G': filters of 3 x 3 taps, tap by tap, at 6 x 6 points, which lie `plane` floats apart in `to`.
+  template <index_t Filters>
+  static void filters(const double (&g)[taps * taps][Filters], float* to, index_t plane) noexcept {
+    double rows[points * taps][Filters];
     for (std::size_t i = 0; i < points; ++i)
       for (std::size_t x = 0; x < taps; ++x)
-        for (std::size_t y = 0; y < taps; ++y) rows[i * taps + x] += of_filter[i][y] * g[y * taps + x];
+        for (index_t n = 0; n < Filters; ++n)
+          rows[i * taps + x][n] =
+              of_filter[i][0] * g[x][n] + of_filter[i][1] * g[taps + x][n] + of_filter[i][2] * g[2 * taps + x][n];
     for (std::size_t i = 0; i < points; ++i)
-      for (std::size_t j = 0; j < points; ++j)
-        for (std::size_t x = 0; x < taps; ++x) all[i * points + j] += of_filter[j][x] * rows[i * taps + x];
-    return all;
+      for (std::size_t j = 0; j < points; ++j, to += plane)
+        for (index_t n = 0; n < Filters; ++n)
+          to[n] = static_cast<float>(of_filter[j][0] * rows[i * taps][n] + of_filter[j][1] * rows[i * taps + 1][n] +
+                                     of_filter[j][2] * rows[i * taps + 2][n]);
   }
 
   // B' d: six elements of the input at the points. @pre to and d do not overlap
