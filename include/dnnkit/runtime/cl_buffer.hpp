@@ -115,8 +115,7 @@ template <class T> class cl_part {
 // read() waits for that. A session on another device raises dnnkit::error. For one thread at a time.
 template <class T> class cl_buffer {
   static_assert(std::is_trivially_copyable_v<T>, "dnnkit: elements are copied byte by byte");
-  static_assert(!std::is_const_v<T>,
-                "dnnkit: a buffer that is only read is a const cl_buffer");
+  static_assert(!std::is_const_v<T>, "dnnkit: a buffer that is only read is a const cl_buffer");
 
  public:
   // Throws dnnkit::error when the device has no such memory left.
