@@ -111,8 +111,8 @@ template <class T> class cl_part {
 
 // A range of `size` elements in memory of the device, zeros at first. The processor has them by read() and write(),
 // which wait; runs of sessions on the device take it, or a part of it, for an argument as they take ranges of the
-// host's: it must outlive them, and until one has ended, its range is the run's (cl_run.hpp): neither another session nor
-// read() waits for that. A session on another device raises dnnkit::error. For one thread at a time.
+// host's: it must outlive them, and until one has ended, its range is the run's (cl_run.hpp). Neither another session
+// nor read() waits for that. A session on another device raises dnnkit::error. For one thread at a time.
 template <class T> class cl_buffer {
   static_assert(std::is_trivially_copyable_v<T>, "dnnkit: elements are copied byte by byte");
   static_assert(!std::is_const_v<T>, "dnnkit: a buffer that is only read is a const cl_buffer");
