@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Winograd's F(4x4, 3x3) against plain loops in double: the largest error is at most 3 millionths of the largest
-// output, for sizes that tiles do not divide, channels that vectors do not, groups, images, planes, parts and blocks.
+// Winograd's convolutions against plain loops in double, along one axis and two, in steps of one and two: the largest
+// error is at most 3 millionths of the largest output, for sizes that tiles do not divide, channels that vectors do
+// not, groups, images, planes, parts and blocks.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/cpu/micro/winograd.hpp"
 
@@ -19,7 +20,12 @@ namespace {
 constexpr double allowed = 3e-6;
 
 constexpr conv_attributes convolution_of(const winograd_attributes& a) {
-  return square(a.in_channels, a.out_channels, 3, 1, 1, a.groups);
+  conv_attributes c = square(a.in_channels, a.out_channels, 3, 1, 1, a.groups);
+  c.kernel_h = a.taps_h;
+  c.kernel_w = a.taps_w;
+  c.stride_h = a.stride_h;
+  c.stride_w = a.stride_w;
+  return c;
 }
 
 // Outputs in double, of all or of some channels: those whose number is a multiple of `every`.
@@ -48,7 +54,7 @@ double error_of(const conv_problem& p, const Kernel& kernel, const haloed& input
                 bool with_bias, index_t every = 1) {
   const float none = std::numeric_limits<float>::quiet_NaN();
   const index_t od = p.out(0), oh = p.out(1), ow = p.out(2);
-  const auto weight = values(p.out_c * (p.in_c / p.groups) * 9);
+  const auto weight = values(p.out_c * (p.in_c / p.groups) * p.kernel[1] * p.kernel[2]);
   const auto bias = values(with_bias ? p.out_c : 0);
   std::vector<float> bounded = input.data;  // behind it nothing that may be computed with
   bounded.insert(bounded.end(), static_cast<std::size_t>(6 * input.row_stride), none);
@@ -108,50 +114,51 @@ void check_run_time(index_t images, index_t d, index_t h, index_t w, index_t pad
   check(of_any_stride, wide);
 }
 
-template <winograd_attributes A, index_t Images, index_t H, index_t W>
-double error_of_known(index_t pad = 1, index_t every = 1) {
+template <winograd_attributes A, index_t Images, index_t H, index_t W> double error_of_known(index_t every = 1) {
+  constexpr index_t pad = 1;
   const auto p = problem<convolution_of(A)>(Images, 1, H, W, 0, pad, pad);
   const auto x = values(Images * A.in_channels * H * W);
   const haloed close(p, x, 0);
-  winograd<A, constant<Images>, constant<1>, constant<H>, constant<W>, constant<(W + 2) * A.in_channels>> kernel;
+  constexpr index_t out_h = (H + 2 * pad - A.taps_h) / A.stride_h + 1,
+                    out_w = (W + 2 * pad - A.taps_w) / A.stride_w + 1;
+  winograd<A, constant<Images>, constant<1>, constant<out_h>, constant<out_w>, constant<(W + 2) * A.in_channels>>
+      kernel;
   kernel.image_stride = close.image_stride;
   return error_of(p, kernel, close, x, true, every);
 }
 
 }  // namespace
 
-TEST_CASE("the filter at the points, interpolated, is the filter") {
-  // Of one output: the sum of products at all points is the sum of products of taps.
-  constexpr double filter[9][1]{{1}, {-2}, {3}, {0.5}, {4}, {-1}, {2}, {0.25}, {-3}};
-  float u[36];
-  winograd_transform::filters(filter, u, 1);
-  for (int at = 0; at < 36; ++at) {
-    float_vec d[6][6], half[6][6], e[6], back[4][6], y[4][4];
-    for (int i = 0; i < 6; ++i)
-      for (int j = 0; j < 6; ++j) d[j][i] = float_vec(i * 6 + j == at ? 1.0f : 0.0f);
-    for (int j = 0; j < 6; ++j) {
-      winograd_transform::input(d[j], e);
-      for (int i = 0; i < 6; ++i) half[i][j] = e[i];
+namespace {
+
+// Of each element of the input alone: the sum of products at all points is the sum of products of taps.
+template <int Taps, int Stride> void check_axis() {
+  using axis = winograd_axis<Taps, Stride>;
+  constexpr double filters[3] = {1, -2, 3};
+  double g[Taps][1];
+  for (int t = 0; t < Taps; ++t) g[t][0] = filters[t];
+  float u[axis::weights];
+  winograd_filters<axis, winograd_axis<1, 1>>(g, u, 1);
+  for (int at = 0; at < axis::inputs; ++at) {
+    float_vec d[axis::inputs], m[axis::points], y[axis::outputs];
+    for (int i = 0; i < axis::inputs; ++i) d[i] = float_vec(i == at ? 1.0f : 0.0f);
+    axis::input(d, m);
+    for (int i = 0; i < axis::points; ++i) m[i] = m[i] * float_vec(u[axis::weight_of(i)]);
+    axis::output(m, y);
+    for (int i = 0; i < axis::outputs; ++i) {
+      const int tap = at - i * Stride;
+      const double want = tap >= 0 && tap < Taps ? filters[tap] : 0;
+      CHECK(std::abs(static_cast<double>(y[i][0]) - want) <= 2e-6);
     }
-    float_vec m[6][6];
-    for (int i = 0; i < 6; ++i) {
-      winograd_transform::input(half[i], e);
-      for (int j = 0; j < 6; ++j) m[j][i] = e[j] * float_vec(u[i * 6 + j]);
-    }
-    for (int j = 0; j < 6; ++j) {
-      float_vec o[4];
-      winograd_transform::output(m[j], o);
-      for (int i = 0; i < 4; ++i) back[i][j] = o[i];
-    }
-    for (int i = 0; i < 4; ++i) winograd_transform::output(back[i], y[i]);
-    for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 4; ++j) {
-        const int ky = at / 6 - i, kx = at % 6 - j;
-        const bool inside = ky >= 0 && ky < 3 && kx >= 0 && kx < 3;
-        const double want = inside ? filter[ky * 3 + kx][0] : 0;
-        CHECK(std::abs(static_cast<double>(y[i][j][0]) - want) <= 4e-6);
-      }
   }
+}
+
+}  // namespace
+
+TEST_CASE("a filter at the points, interpolated, is the filter") {
+  check_axis<1, 1>();
+  check_axis<3, 1>();
+  check_axis<3, 2>();
 }
 
 TEST_CASE("random sizes at run time") {
@@ -167,6 +174,21 @@ TEST_CASE("random sizes at run time") {
         1, pick(1, 3), size() + 2, size() + 2, 0);
     check_run_time<winograd_attributes{.in_channels = 12, .out_channels = 36, .groups = 4, .block = 5}>(2, 1, size(),
                                                                                                         size(), 1);
+    check_run_time<winograd_attributes{.in_channels = 16, .out_channels = 32, .taps_h = 1, .block = 7}>(
+        pick(1, 3), 1, size(), size(), 1);
+    check_run_time<winograd_attributes{.in_channels = 5, .out_channels = 19, .taps_w = 1, .block = 4, .parts = 2}>(
+        1, pick(1, 3), size() + 2, size(), 0);
+    check_run_time<winograd_attributes{.in_channels = 9, .out_channels = 36, .taps_h = 1, .stride_w = 2, .block = 13}>(
+        2, 1, size(), 3 * size(), 1);
+    check_run_time<winograd_attributes{
+        .in_channels = 17, .out_channels = 20, .taps_w = 1, .stride_h = 2, .block = 40, .parts = 2}>(1, 1, pick(14, 50),
+                                                                                                     size(), 1);
+    check_run_time<winograd_attributes{
+        .in_channels = 16, .out_channels = 20, .stride_h = 2, .stride_w = 2, .block = 5}>(pick(1, 2), 1, 2 * size(),
+                                                                                          2 * size(), 1);
+    check_run_time<winograd_attributes{
+        .in_channels = 24, .out_channels = 70, .groups = 2, .stride_h = 2, .block = 3, .parts = 3}>(
+        1, 1, 2 * size() + 2, size() + 2, 0);
   }
 }
 
@@ -182,16 +204,30 @@ TEST_CASE("known sizes, blocks of two sizes") {
   CHECK(is_right(
       error_of_known<winograd_attributes{.in_channels = 54, .out_channels = 72, .groups = 3, .block = 12, .parts = 2},
                      1, 13, 8>()));
+  CHECK(is_right(error_of_known<winograd_attributes{
+                                    .in_channels = 20, .out_channels = 33, .stride_h = 2, .stride_w = 2, .block = 4},
+                                1, 18, 30>()));
+  CHECK(is_right(error_of_known<winograd_attributes{
+                                    .in_channels = 16, .out_channels = 64, .taps_h = 1, .stride_w = 2, .block = 24},
+                                1, 1, 301>()));
 }
 
 TEST_CASE("the error of long reductions") {
   double most = 0;
   const auto add = [&](double error) { most = std::max(most, error); };
-  add(error_of_known<winograd_attributes{.in_channels = 64, .out_channels = 64, .block = 12}, 1, 28, 28>(1, 7));
-  add(error_of_known<winograd_attributes{.in_channels = 256, .out_channels = 64, .block = 12}, 1, 14, 14>(1, 7));
+  add(error_of_known<winograd_attributes{.in_channels = 64, .out_channels = 64, .block = 12}, 1, 28, 28>(7));
+  add(error_of_known<winograd_attributes{.in_channels = 256, .out_channels = 64, .block = 12}, 1, 14, 14>(7));
   add(error_of_known<winograd_attributes{.in_channels = 512, .out_channels = 128, .block = 24, .parts = 2}, 1, 14, 14>(
-      1, 7));
-  add(error_of_known<winograd_attributes{.in_channels = 1024, .out_channels = 32, .block = 12}, 1, 10, 14>(1, 3));
+      7));
+  add(error_of_known<winograd_attributes{.in_channels = 512, .out_channels = 64, .taps_h = 1, .block = 24}, 1, 1, 120>(
+      3));
+  add(error_of_known<
+      winograd_attributes{.in_channels = 512, .out_channels = 64, .taps_h = 1, .stride_w = 2, .block = 24}, 1, 1, 240>(
+      3));
+  add(error_of_known<winograd_attributes{
+                         .in_channels = 512, .out_channels = 64, .stride_h = 2, .stride_w = 2, .block = 12},
+                     1, 14, 14>(3));
+  add(error_of_known<winograd_attributes{.in_channels = 1024, .out_channels = 32, .block = 12}, 1, 10, 14>(3));
   MESSAGE("largest error: " << most);
   CHECK(most <= allowed);
 }

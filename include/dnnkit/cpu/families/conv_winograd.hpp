@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel of a group around a convolution with 3 x 3 taps by Winograd's F(4x4, 3x3) (cpu/micro/winograd.hpp),
-// channels last. Weights are transformed when they are packed, and take four times as much memory as for direct
-// convolution.
+// The kernel of a group around a convolution with three taps along one axis or two, in steps of one or two, by
+// Winograd's algorithm (cpu/micro/winograd.hpp), channels last. Weights are transformed when they are packed, and take
+// four times as much memory as for direct convolution; along one axis, twice as much.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +27,9 @@ class winograd_spec : public convolution_spec {
   // Why its kernels do not carry it out; empty when they do. `in_tiles`: what it hands over is wanted tile by tile of
   // this kernel's.
   constexpr std::string_view unfit_for_tiles(accuracy allowed, bool in_tiles = false) const {
-    if (axes < 2 || taps(0) != 1 || taps(1) != 3 || taps(2) != 3) return "the window has not 3 x 3 taps";
-    for (std::size_t a = 0; a < 3; ++a)
-      if (stride(a) != 1 || dilation(a) != 1) return "the window moves in steps or has holes";
+    if (taps(0) != 1 || stride(0) != 1 || !down().is_there() || !across().is_there() || taps(1) * taps(2) == 1)
+      return "the window has not three taps along an image's axis, or moves in larger steps than two";
+    if (dilation(1) != 1 || dilation(2) != 1) return "the window has holes";
     if (is_depthwise()) return "each channel has a filter of its own: there are no products";
     if (allowed.billionths < error.billionths) return "its error may be larger than the accuracy that is asked for";
     if (const std::string_view why = unfit({}); !why.empty()) return why;
@@ -37,6 +37,8 @@ class winograd_spec : public convolution_spec {
     if ((runs_on_rows() && !in_tiles) || stored.reach.count != 0) return "its tiles are not rows of an image";
     return stored_channels_last() ? std::string_view() : unfit_for_staging();
   }
+  // Are its tiles of 4 x 4 outputs?
+  constexpr bool has_square_tiles() const { return down().outputs == 4 && across().outputs == 4; }
 
   // Tiles that are multiplied at once, at the most; parts of the output channels that are units of their own.
   struct division {
@@ -61,12 +63,14 @@ class winograd_spec : public convolution_spec {
   }
 
  private:
-  static constexpr double points = winograd_transform::points * winograd_transform::points;
-  // Vector operations on a tile and a vector of channels, loads and stores included: counted.
-  static constexpr double of_input = 240, of_output = 170;
+  constexpr winograd_counts down() const { return winograd_counts_of(taps(1), stride(1)); }
+  constexpr winograd_counts across() const { return winograd_counts_of(taps(2), stride(2)); }
+  // Vector operations on a point of a tile and a vector of channels, loads and stores included: counted at 6 x 6.
+  static constexpr double of_input = 240.0 / 36, of_output = 170.0 / 36;
 
   constexpr kernel_choice choice_of(const cpu_facts& facts, division d, kernel_work more = {}) const {
     const even_pieces blocks = cut(tiles(), static_cast<double>(d.block));
+    const double points = down().points * across().points, weights = down().weights * across().weights;
     const auto groups = static_cast<double>(convolution.group), in = static_cast<double>(in_channels()),
                out = static_cast<double>(out_channels());
     const double sums = cut(in / groups, longest_winograd_sum).count, times = blocks.count * points * groups * sums;
@@ -76,11 +80,12 @@ class winograd_spec : public convolution_spec {
                                              .depth = in / groups / sums,
                                              .rows_collide = rows_collide(facts, static_cast<std::int64_t>(in) * 4)},
                                             width(facts));
-    const double transforms = tiles() * (vectors_of(facts, in) * of_input + vectors_of(facts, out) * of_output);
+    const double transforms =
+        tiles() * points * (vectors_of(facts, in) * of_input + vectors_of(facts, out) * of_output);
     const tiled_cycles all{times * products.arithmetic + transforms / facts.multiply_adds,
                            times * products.starts + blocks.count * facts.costs.phase};
     // The weights at all points come from memory once, and from where they are then for each further block.
-    const double at_taps = 4 * elements_of(1), at_points = at_taps * points / 9;
+    const double at_taps = 4 * elements_of(1), at_points = at_taps * weights / static_cast<double>(taps(1) * taps(2));
     const double room = 4 * points * static_cast<double>(d.block) * (in + out / static_cast<double>(d.parts));
     more.traffic.add_read(memory_level::memory, at_points - at_taps);
     more.traffic.add_read(level_of(facts, room + at_points), (blocks.count - 1) * at_points * facts.costs.weights);
@@ -90,9 +95,7 @@ class winograd_spec : public convolution_spec {
       more.traffic.add_written(level, bytes);
       more.traffic.add_read(level, bytes);
     }
-    kernel_choice c =
-        choice(facts, 1, all, !stored_channels_last(),
-               "F(4x4, 3x3) by blocks of tiles: a quarter of the multiply-adds, with an error of up to 3e-6", more);
+    kernel_choice c = choice(facts, 1, all, !stored_channels_last(), reason(), more);
     c.parameters = {0, d.block, d.parts};
     return c;
   }
@@ -101,12 +104,20 @@ class winograd_spec : public convolution_spec {
     const index_t in = in_channels() / convolution.group;
     return gemm_panel_vectors(facts, ceil_div(in, ceil_div(in, longest_winograd_sum)));
   }
-  static constexpr double tiles_along(local_extent e) {
-    return static_cast<double>(ceil_div(static_cast<index_t>(known_or_typical(e)), winograd_transform::outputs));
+  constexpr std::string_view reason() const {
+    if (stride(1) * stride(2) != 1)
+      return "Winograd's algorithm by blocks of tiles, over every other element: three quarters of the multiply-adds "
+             "along an axis, with an error of up to 3e-6";
+    return taps(1) * taps(2) == 3
+               ? "F(4, 3) by blocks of tiles: half of the multiply-adds, with an error of up to 3e-6"
+               : "F(4x4, 3x3) by blocks of tiles: a quarter of the multiply-adds, with an error of up to 3e-6";
+  }
+  static constexpr double tiles_along(local_extent e, int outputs) {
+    return static_cast<double>(ceil_div(static_cast<index_t>(known_or_typical(e)), outputs));
   }
   constexpr double tiles() const {
     return static_cast<double>(known_or_typical(space(0)) * known_or_typical(out_extent(0))) *
-           tiles_along(out_extent(1)) * tiles_along(out_extent(2));
+           tiles_along(out_extent(1), down().outputs) * tiles_along(out_extent(2), across().outputs);
   }
   // So many that there is work for some workers, each with a panel at least.
   constexpr std::int32_t parts_of(const cpu_facts& facts, std::int32_t block) const {
@@ -143,6 +154,10 @@ template <class Images, class Depth, int Block, int Parts> struct winograd_convo
     return {.in_channels = a.in_channels,
             .out_channels = a.out_channels,
             .groups = a.groups,
+            .taps_h = static_cast<int>(a.kernel_h),
+            .taps_w = static_cast<int>(a.kernel_w),
+            .stride_h = static_cast<int>(a.stride_h),
+            .stride_w = static_cast<int>(a.stride_w),
             .block = Block,
             .parts = Parts};
   }

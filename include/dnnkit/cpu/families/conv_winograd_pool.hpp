@@ -26,7 +26,7 @@ class winograd_pool_spec : public kernel_spec {
   // Why the stages do not run so; empty when they do.
   constexpr std::string_view unfit(accuracy allowed) const {
     if (const std::string_view why = convolution_.unfit_for_tiles(allowed, true); !why.empty()) return why;
-    if (rank() != convolution_.axes + 2 || !are_inside_tiles(window_of_pool(*this)))
+    if (rank() != convolution_.axes + 2 || !convolution_.has_square_tiles() || !are_inside_tiles(window_of_pool(*this)))
       return "windows do not lie inside tiles of 4 x 4 outputs";
     if (anchor_type() != dtype::f32 || convolution_.output(0).type != dtype::f32)
       return "the elements are not 32-bit floats";
@@ -58,7 +58,7 @@ class winograd_pool_spec : public kernel_spec {
   constexpr bool keeps() const { return load(input(0).index).reach.count == 0; }
 
  private:
-  static constexpr std::int64_t outputs = winograd_transform::outputs;
+  static constexpr std::int64_t outputs = winograd_axis<3, 1>::outputs;
 
   // No window reads what another one does, or what lies outside the image, and each begins and ends in one tile.
   static constexpr bool are_inside_tiles(const window& w) {
@@ -155,7 +155,7 @@ template <class Net, std::size_t R> struct winograd_pool_kernel {
 
  private:
   static constexpr std::size_t rank = access::rank;
-  static constexpr index_t outputs = winograd_transform::outputs;
+  static constexpr index_t outputs = winograd_axis<3, 1>::outputs;
   static constexpr bool keeps = winograd_pool_spec(access::spec).keeps();
   static constexpr bool takes_largest = std::is_same_v<typename anchor_of<Net, R>::type, op::max_pool>;
   struct along_axis {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Convolution with 3 x 3 taps by Winograd's F(4x4, 3x3), channels last: a block of tiles of 4 x 4 outputs is
-// transformed, multiplied by the transformed weights in 36 products (cpu/micro/gemm.hpp), one for each pair of points,
-// and transformed back, all of which stays in the second cache. A quarter of the multiply-adds of direct convolution.
+// Convolution with three taps along one axis or two by Winograd's algorithm, channels last: a block of tiles, of 4 x 4
+// outputs or 4, is transformed, multiplied by the transformed weights in a product for each point
+// (cpu/micro/gemm.hpp), and transformed back, all of which stays in the second cache. With 3 x 3 taps and steps of one,
+// F(4x4, 3x3), a quarter of the multiply-adds of direct convolution.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 // What is always known. Channel counts are those of the whole tensor; groups divide them.
 struct winograd_attributes {
   index_t in_channels = 1, out_channels = 1, groups = 1;
-  int block = 1;  // so many tiles are multiplied at once, at the most
+  int taps_h = 3, taps_w = 3, stride_h = 1, stride_w = 1;  // of which there is a winograd_axis
+  int block = 1;                                           // so many tiles are multiplied at once, at the most
   int parts = 1;  // of the output channels, units of their own: where there are few blocks to share among workers
 
   constexpr index_t group_in() const noexcept { return in_channels / groups; }
@@ -54,16 +56,18 @@ inline constexpr int longest_winograd_sum = 128;
 // Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
 //
 // `input` of run() points at what the first tap of output pixel (0, 0) of image 0 reads, as that of conv_of
-// (cpu/micro/conv.hpp): out_h + 2 rows of out_w + 2 pixels are read, and nothing else; what tiles need beyond is zero.
+// (cpu/micro/conv.hpp): what windows see is read, and nothing else; what tiles need beyond is zero.
 // The epilogue is called as epilogue(float_vec acc, n, y, x, oc, lanes), n being image * out_d + plane; or, where it
-// has that, once a tile as epilogue.of_tile(float_vec (&all)[4][4], there_h, there_w, n, y, x, oc, lanes), y and x
+// has that, once a tile as epilogue.of_tile(float_vec (&all)[.][.], there_h, there_w, n, y, x, oc, lanes), y and x
 // being those of the first output, of which only so many rows and columns are there.
 template <winograd_attributes A, class Images = index_t, class Depth = index_t, class Height = index_t,
           class Width = index_t, class RowStride = index_t, class PixelStride = constant<A.in_channels>>
 struct winograd {
   using element = float;
-  using transform = winograd_transform;
-  static constexpr index_t outputs = transform::outputs, points = transform::points, planes = points * points;
+  using down = winograd_axis<A.taps_h, A.stride_h>;
+  using across = winograd_axis<A.taps_w, A.stride_w>;
+  static constexpr index_t taps = A.taps_h * A.taps_w;
+  static constexpr int planes = down::points * across::points, weight_planes = down::weights * across::weights;
 
   static_assert(A.groups > 0 && A.in_channels % A.groups == 0 && A.out_channels % A.groups == 0,
                 "winograd: groups must divide the input and the output channels");
@@ -97,7 +101,7 @@ struct winograd {
   }
 
   static constexpr index_t packed_size() noexcept {
-    return planes * A.group_in() * A.groups * panel_layout::padded(A.group_out());
+    return weight_planes * A.group_in() * A.groups * panel_layout::padded(A.group_out());
   }
   static constexpr index_t bias_size() noexcept { return A.out_channels; }
 
@@ -105,7 +109,7 @@ struct winograd {
   static void pack(const float* weight, float* packed) {
     for (index_t part = 0; part < A.parts; ++part) {
       const index_t begin = first_panel(part), end = first_panel(part + 1);
-      float* const to = packed + planes * A.group_in() * stored_columns(begin);
+      float* const to = packed + weight_planes * A.group_in() * stored_columns(begin);
       const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
       for (index_t sum = 0; sum < sums::count(); ++sum)
         sums::visit(sum, [&](auto channels, index_t first) {
@@ -150,17 +154,17 @@ struct winograd {
 
   static constexpr bool are_tiles_known =
       is_constant<Images> && is_constant<Depth> && is_constant<Height> && is_constant<Width>;
-  using tile_count =
-      std::conditional_t<are_tiles_known,
-                         constant<value_or<Images>(0) * value_or<Depth>(0) * ceil_div(value_or<Height>(0), outputs) *
-                                  ceil_div(value_or<Width>(0), outputs)>,
-                         index_t>;
+  using tile_count = std::conditional_t<
+      are_tiles_known,
+      constant<value_or<Images>(0) * value_or<Depth>(0) * ceil_div(value_or<Height>(0), down::outputs) *
+               ceil_div(value_or<Width>(0), across::outputs)>,
+      index_t>;
   using block_layout = tile_blocks<A.block, tile_count>;
-  constexpr index_t across() const noexcept { return ceil_div(out_w, outputs); }
-  constexpr index_t down() const noexcept { return ceil_div(out_h, outputs); }
+  constexpr index_t tiles_across() const noexcept { return ceil_div(out_w, across::outputs); }
+  constexpr index_t tiles_down() const noexcept { return ceil_div(out_h, down::outputs); }
   constexpr block_layout blocks() const noexcept {
     if constexpr (are_tiles_known) return block_layout(tile_count{});
-    else return block_layout(images * out_d * down() * across());
+    else return block_layout(images * out_d * tiles_down() * tiles_across());
   }
 
   static constexpr index_t input_plane = block_layout::largest * input_row + apart;
@@ -182,21 +186,21 @@ struct winograd {
     index_t image, y, x;  // of its first output
   };
   constexpr tile_place place_of(index_t tile) const noexcept {
-    const index_t column = tile % across(), row = tile / across();
-    return {row / down(), row % down() * outputs, column * outputs};
+    const index_t column = tile % tiles_across(), row = tile / tiles_across();
+    return {row / tiles_down(), row % tiles_down() * down::outputs, column * across::outputs};
   }
 
   // Some channels of panel p at all points, planes `plane` floats apart.
   static void pack_panel(const float* weight, index_t p, index_t first, index_t channels, float* to, index_t plane) {
     panel_layout::visit(p % panels_of_group, [&](auto vectors, index_t column) {
-      constexpr index_t width = decltype(vectors)::value * float_lanes, filter = transform::taps * transform::taps;
+      constexpr index_t width = decltype(vectors)::value * float_lanes;
       const index_t group = p / panels_of_group, there = std::min(width, A.group_out() - column);
-      const float* const from = weight + (group * A.group_out() + column) * A.group_in() * filter;
+      const float* const from = weight + (group * A.group_out() + column) * A.group_in() * taps;
       for (index_t c = 0; c < channels; ++c) {
-        double taps[filter][width]{};
+        double filters[taps][width]{};
         for (index_t n = 0; n < there; ++n)
-          for (index_t t = 0; t < filter; ++t) taps[t][n] = from[(n * A.group_in() + first + c) * filter + t];
-        transform::filters(taps, to + c * width, plane);
+          for (index_t t = 0; t < taps; ++t) filters[t][n] = from[(n * A.group_in() + first + c) * taps + t];
+        winograd_filters<down, across>(filters, to + c * width, plane);
       }
     });
   }
@@ -207,35 +211,36 @@ struct winograd {
     for (index_t t = 0; t < tiles; ++t) {
       const tile_place at = place_of(tile + t);
       const float* const from = input + at.image / out_d * image_stride + at.image % out_d * depth_stride +
-                                at.y * row_stride + at.x * pixel_stride;
-      const index_t there_h = out_h + 2 - at.y, there_w = out_w + 2 - at.x;
+                                at.y * A.stride_h * row_stride + at.x * A.stride_w * pixel_stride;
+      const index_t there_h = (out_h - 1 - at.y) * A.stride_h + A.taps_h,
+                    there_w = (out_w - 1 - at.x) * A.stride_w + A.taps_w;
       float* const to = v + t * input_row;
-      if (there_h >= points && there_w >= points) transform_tile(from, to);
+      if (there_h >= down::inputs && there_w >= across::inputs) transform_tile(from, to);
       else transform_cut_tile(from, there_h, there_w, to);
     }
     for (index_t k = 0; tiles < rows && k < planes; ++k)
       std::fill(v + k * input_plane + tiles * input_row, v + k * input_plane + rows * input_row, 0.0f);
   }
   [[gnu::always_inline]] static void at_points(const float* from, auto row, auto pixel, float* to, auto lanes) {
-    float_vec half[points][points];
-#pragma GCC unroll 6
-    for (int j = 0; j < points; ++j) {
-      float_vec d[points], e[points];
-#pragma GCC unroll 6
-      for (int i = 0; i < points; ++i) {
+    float_vec half[down::points][across::inputs];
+#pragma GCC unroll 9
+    for (int j = 0; j < across::inputs; ++j) {
+      float_vec d[down::inputs], e[down::points];
+#pragma GCC unroll 9
+      for (int i = 0; i < down::inputs; ++i) {
         if constexpr (is_constant<decltype(lanes)>) d[i] = float_vec::load(from + i * row + j * pixel);
         else d[i] = float_vec::load(from + i * row + j * pixel, lanes);
       }
-      transform::input(d, e);
-#pragma GCC unroll 6
-      for (int i = 0; i < points; ++i) half[i][j] = e[i];
+      down::input(d, e);
+#pragma GCC unroll 9
+      for (int i = 0; i < down::points; ++i) half[i][j] = e[i];
     }
-#pragma GCC unroll 6
-    for (int i = 0; i < points; ++i) {
-      float_vec e[points];
-      transform::input(half[i], e);
-#pragma GCC unroll 6
-      for (int j = 0; j < points; ++j) e[j].store(to + (i * points + j) * input_plane);
+#pragma GCC unroll 9
+    for (int i = 0; i < down::points; ++i) {
+      float_vec e[across::points];
+      across::input(half[i], e);
+#pragma GCC unroll 9
+      for (int j = 0; j < across::points; ++j) e[j].store(to + (i * across::points + j) * input_plane);
     }
   }
   [[gnu::always_inline]] void transform_tile(const float* from, float* to) const {
@@ -250,14 +255,15 @@ struct winograd {
   [[gnu::noinline]] void transform_cut_tile(const float* from, index_t there_h, index_t there_w, float* to) const {
     for (index_t c = 0; c < A.in_channels; c += float_lanes) {
       const index_t lanes = std::min<index_t>(float_lanes, A.in_channels - c);
-      alignas(64) float whole[planes * float_lanes];
-      for (index_t i = 0; i < points; ++i)
-        for (index_t j = 0; j < points; ++j) {
+      alignas(64) float whole[down::inputs * across::inputs * float_lanes];
+      for (index_t i = 0; i < down::inputs; ++i)
+        for (index_t j = 0; j < across::inputs; ++j) {
           float_vec d(0.0f);
           if (i < there_h && j < there_w) d = float_vec::load(from + i * row_stride + j * pixel_stride + c, lanes);
-          d.store(whole + (i * points + j) * float_lanes);
+          d.store(whole + (i * across::inputs + j) * float_lanes);
         }
-      at_points(whole, constant<points * float_lanes>{}, constant<float_lanes>{}, to + c, constant<float_lanes>{});
+      at_points(whole, constant<across::inputs * float_lanes>{}, constant<float_lanes>{}, to + c,
+                constant<float_lanes>{});
     }
   }
 
@@ -265,8 +271,10 @@ struct winograd {
   template <index_t Rows> static void multiply(const float* v, const float* packed, index_t part, float* m) {
     const index_t begin = first_panel(part), end = first_panel(part + 1);
     const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
-    const float* const weights = packed + planes * A.group_in() * stored_columns(begin);
-    for (index_t k = 0; k < planes; ++k)
+    const float* const weights = packed + weight_planes * A.group_in() * stored_columns(begin);
+    for (int k = 0; k < planes; ++k) {
+      const index_t weight =
+          down::weight_of(k / across::points) * across::weights + across::weight_of(k % across::points);
       for (index_t p = begin; p < end;) {
         const index_t group = p / panels_of_group, last = std::min(end, (group + 1) * panels_of_group);
         const index_t in_group = p - group * panels_of_group;
@@ -275,7 +283,7 @@ struct winograd {
             constexpr product<Rows, static_cast<index_t>(decltype(channels)::value)> some{};
             constexpr index_t cuts = some.units() / panels_of_group;  // that the product makes of the block's rows
             // where the first panel of the group would be
-            const float* const b = weights + k * plane + plane / A.group_in() * first +
+            const float* const b = weights + weight * plane + plane / A.group_in() * first +
                                    channels * (stored_columns(p) - stored_columns(begin) - column_in_group(p));
             float* const to = m + k * product_plane + group * A.group_out() - columns(begin);
             for (index_t unit = in_group; unit < cuts * panels_of_group; unit += panels_of_group)
@@ -293,6 +301,7 @@ struct winograd {
           });
         p = last;
       }
+    }
   }
 
   // --- and the outputs of them
@@ -302,11 +311,11 @@ struct winograd {
     const index_t begin = columns(first_panel(part)), end = columns(first_panel(part + 1));
     for (index_t t = 0; t < tiles; ++t) {
       const tile_place at = place_of(tile + t);
-      const index_t there_h = std::min<index_t>(outputs, out_h - at.y),
-                    there_w = std::min<index_t>(outputs, out_w - at.x);
+      const index_t there_h = std::min<index_t>(down::outputs, out_h - at.y),
+                    there_w = std::min<index_t>(across::outputs, out_w - at.x);
       const float* const from = m + t * product_row;
       const auto finish = [&](index_t oc, auto lanes) __attribute__((always_inline)) {
-        float_vec all[outputs][outputs];
+        float_vec all[down::outputs][across::outputs];
         outputs_of(from + (oc - begin), bias == nullptr ? float_vec(0.0f) : load_bias(bias + oc, lanes), all);
         if constexpr (requires { epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes); }) {
           epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes);
@@ -314,7 +323,7 @@ struct winograd {
 #pragma GCC unroll 1
           for (index_t i = 0; i < there_h; ++i) {
 #pragma GCC unroll 4
-            for (index_t j = 0; j < outputs; ++j)
+            for (index_t j = 0; j < across::outputs; ++j)
               if (j < there_w) epilogue(all[i][j], at.image, at.y + i, at.x + j, oc, lanes);
           }
         }
@@ -329,22 +338,23 @@ struct winograd {
     if constexpr (is_constant<decltype(lanes)>) return float_vec::load(bias);
     else return float_vec::load(bias, lanes);
   }
-  [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias, float_vec (&all)[outputs][outputs]) {
-    float_vec half[outputs][points];
-#pragma GCC unroll 6
-    for (int j = 0; j < points; ++j) {
-      float_vec d[points], e[outputs];
-#pragma GCC unroll 6
-      for (int i = 0; i < points; ++i) d[i] = float_vec::load(from + (i * points + j) * product_plane);
-      transform::output(d, e);
+  [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias,
+                                                float_vec (&all)[down::outputs][across::outputs]) {
+    float_vec half[down::outputs][across::points];
+#pragma GCC unroll 9
+    for (int j = 0; j < across::points; ++j) {
+      float_vec d[down::points], e[down::outputs];
+#pragma GCC unroll 9
+      for (int i = 0; i < down::points; ++i) d[i] = float_vec::load(from + (i * across::points + j) * product_plane);
+      down::output(d, e);
 #pragma GCC unroll 4
-      for (int i = 0; i < outputs; ++i) half[i][j] = e[i];
+      for (int i = 0; i < down::outputs; ++i) half[i][j] = e[i];
     }
 #pragma GCC unroll 4
-    for (int i = 0; i < outputs; ++i) {
-      transform::output(half[i], all[i]);
+    for (int i = 0; i < down::outputs; ++i) {
+      across::output(half[i], all[i]);
 #pragma GCC unroll 4
-      for (int j = 0; j < outputs; ++j) all[i][j] = all[i][j] + bias;
+      for (int j = 0; j < across::outputs; ++j) all[i][j] = all[i][j] + bias;
     }
   }
 };
