@@ -105,6 +105,19 @@ template <bool Symbolic> struct signals {
   }
 };
 
+// Taps along the depth alone, and along depth and width; input that is staged, and that is read where it lies.
+template <bool Symbolic> struct deep {
+  static constexpr auto families = harness::with_eager_winograd;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = Symbolic ? g.input("x", f32, {2, 6, dk::sym("D", {3, 11}), dk::sym("H", {1, 9}), 7})
+                                  : g.input("x", f32, {2, 6, 9, 5, 8});
+    dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {20, 6, 3, 1, 1}), {.pads = {1, 0, 0, 1, 0, 0}}));
+    y = dk::relu(dk::conv(y, g.weight("b", {18, 20, 3, 1, 1}), g.weight("c", {18}),
+                          {.strides = {2, 1, 1}, .pads = {1, 1, 0, 0, 1, 0}}));
+    g.output("y", dk::conv(y, g.weight("d", {16, 18, 3, 1, 3}), {.pads = {1, 0, 1, 1, 0, 1}}));
+  }
+};
+
 // Kernels of this name.
 template <class Model> constexpr std::size_t kernels_called(std::string_view name) {
   std::size_t n = 0;
@@ -118,6 +131,7 @@ static_assert(eager_kernels<in_groups<sized<2, 9, 22>>> == 2 && eager_kernels<in
 static_assert(eager_kernels<behind_movement<sized<1, 11, 8>>> == 5 && eager_kernels<behind_movement<symbolic>> == 5);
 static_assert(eager_kernels<in_steps<sized<1, 31, 23>>> == 4 && eager_kernels<in_steps<symbolic>> == 4);
 static_assert(eager_kernels<signals<false>> == 2 && eager_kernels<signals<true>> == 2);
+static_assert(eager_kernels<deep<false>> == 3 && eager_kernels<deep<true>> == 3);
 static_assert(eager_kernels<planes<false>> == 2 && eager_kernels<planes<true>> == 2);
 
 template <class Model> void check(const char* name) {
@@ -156,7 +170,7 @@ template <class Model> constexpr bool is_said(std::string_view reason) {
 }
 constexpr std::string_view too_large = "its error may be larger than the accuracy that is asked for";
 static_assert(is_said<exact>(too_large) && is_said<bounded>(too_large) && !is_said<usual>(too_large));
-static_assert(is_said<usual>("the window has not three taps along an image's axis, or moves in larger steps than two"));
+static_assert(is_said<usual>("the window has not three taps along one axis or two, or moves in larger steps than two"));
 
 }  // namespace
 
@@ -183,4 +197,8 @@ TEST_CASE("steps of two, and taps along one axis") {
 TEST_CASE("signals") {
   check<signals<false>>("known");
   check<signals<true>>("symbolic");
+}
+TEST_CASE("taps along the depth of volumes") {
+  check<deep<false>>("known");
+  check<deep<true>>("symbolic");
 }

@@ -47,7 +47,8 @@ TEST_CASE("Winograd's algorithm where it saves more than its weights, four times
       CHECK(family(channels, side, 1, false) == "conv_winograd");
       CHECK(family(channels, side, 1, true) == "conv_nhwc");
     }
-  CHECK(family(64, 56, 2, false) == "conv_nhwc");
+  CHECK(family(64, 56, 2, false) == "conv_winograd");
+  CHECK(family(64, 56, 3, false) == "conv_nhwc");
   CHECK(family(512, 4, 1, false) == "conv_nhwc");  // one tile
 }
 TEST_CASE("a prologue is staged") {

@@ -110,7 +110,8 @@ struct conv_depthwise {
   }
 };
 
-// Engine: of cpu/micro/conv.hpp or cpu/micro/depthwise.hpp, given the attributes and the types of the extents.
+// Engine: of cpu/micro/conv.hpp or cpu/micro/depthwise.hpp, given the attributes and the types of the extents. Its rows
+// are those of an image and lie in planes, or it is the other way round: rows along the depth, where it says so.
 template <class Net, std::size_t R, class Engine> struct channels_last_kernel : convolution_kernel<Net, R> {
   using facts = convolution_kernel<Net, R>;
   using access = typename facts::access;
@@ -125,12 +126,14 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     a.panel_vectors = access::choice.tile.vectors;
     return a;
   }();
+  static constexpr bool is_deep = requires { requires Engine::is_deep; };
+  static constexpr std::size_t row_axis = is_deep ? 0 : 1, plane_axis = 1 - row_axis;
   using vector = lanes<multiplied_as(access::self.anchor_type), float_lanes>;
   using number = typename vector::value_type;
   template <class... Extents> using engine = typename Engine::template of<attributes, vector, Extents...>;
 
   static auto convolution(const kernel_call& call) {
-    const auto height = extent_value<out_extent(1)>(call);
+    const auto height = extent_value<out_extent(row_axis)>(call);
     const auto width = extent_value<out_extent(2)>(call);
     if constexpr (in_place) {
       const auto pixel = [&] {
@@ -139,26 +142,30 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
       }();
       const auto row = [&] {
         if constexpr (axes < 2) return constant<0>{};
-        else return facts::template stride_of<facts::width_dim - 1>(call);
+        else return facts::template stride_of<position(row_axis) + 2>(call);
       }();
       engine<std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
              std::remove_cvref_t<decltype(row)>, std::remove_cvref_t<decltype(pixel)>>
           c{height, width, row, pixel};
       c.images = extent_value<in_dim(0)>(call);
       c.image_stride = facts::template stride_of<0>(call);
-      c.out_d = extent_value<out_extent(0)>(call);
-      if constexpr (axes == 3) c.depth_stride = facts::template stride_of<2>(call);
+      c.out_d = extent_value<out_extent(plane_axis)>(call);
+      if constexpr (axes == 3) c.depth_stride = facts::template stride_of<position(plane_axis) + 2>(call);
       return c;
     } else {
       const auto row = times(staged(call, nth<2>{}), constant<in_channels>{});
       const auto plane = times(staged(call, nth<1>{}), row);
+      const auto along_rows = [&] {
+        if constexpr (is_deep) return plane;
+        else return row;
+      }();
       engine<std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
-             std::remove_cvref_t<decltype(row)>>
-          c{height, width, row, {}};
+             std::remove_cvref_t<decltype(along_rows)>>
+          c{height, width, along_rows, {}};
       c.images = extent_value<in_dim(0)>(call);
       c.image_stride = times(staged(call, nth<0>{}), plane);
-      c.out_d = extent_value<out_extent(0)>(call);
-      c.depth_stride = plane;
+      c.out_d = extent_value<out_extent(plane_axis)>(call);
+      c.depth_stride = is_deep ? index_t(row) : index_t(plane);
       return c;
     }
   }
@@ -230,18 +237,18 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
-    const index_t out_d = extent_value<out_extent(0)>(call);
+    const index_t planes = extent_value<out_extent(plane_axis)>(call);
     run_with(call, first, last, [&](auto acc, index_t n, index_t y, index_t x, index_t oc, auto valid) {
-      values::template finish<float_lanes, 1>(call, place_of(n, y, x, oc, out_d), valid, acc);
+      values::template finish<float_lanes, 1>(call, place_of(n, y, x, oc, planes), valid, acc);
     });
   }
   // The coordinates of what an epilogue is given (cpu/micro/conv.hpp).
-  [[gnu::always_inline]] static coordinates place_of(index_t n, index_t y, index_t x, index_t oc, index_t out_d) {
+  [[gnu::always_inline]] static coordinates place_of(index_t n, index_t y, index_t x, index_t oc, index_t planes) {
     coordinates at{};
     at[1] = oc;
-    at[0] = has_axis(0) ? n / out_d : n;
-    if constexpr (has_axis(0)) at[position(0) + 2] = n % out_d;
-    if constexpr (has_axis(1)) at[position(1) + 2] = y;
+    at[0] = has_axis(plane_axis) ? n / planes : n;
+    if constexpr (has_axis(plane_axis)) at[position(plane_axis) + 2] = n % planes;
+    if constexpr (has_axis(row_axis)) at[position(row_axis) + 2] = y;
     at[position(2) + 2] = x;
     return at;
   }

@@ -27,9 +27,11 @@ class winograd_spec : public convolution_spec {
   // Why its kernels do not carry it out; empty when they do. `in_tiles`: what it hands over is wanted tile by tile of
   // this kernel's.
   constexpr std::string_view unfit_for_tiles(accuracy allowed, bool in_tiles = false) const {
-    if (taps(0) != 1 || stride(0) != 1 || !down().is_there() || !across().is_there() || taps(1) * taps(2) == 1)
-      return "the window has not three taps along an image's axis, or moves in larger steps than two";
-    if (dilation(1) != 1 || dilation(2) != 1) return "the window has holes";
+    const std::size_t other = 1 - rows();
+    if (taps(other) != 1 || stride(other) != 1 || !down().is_there() || !across().is_there() ||
+        taps(rows()) * taps(2) == 1)
+      return "the window has not three taps along one axis or two, or moves in larger steps than two";
+    if (dilation(rows()) != 1 || dilation(2) != 1) return "the window has holes";
     if (is_depthwise()) return "each channel has a filter of its own: there are no products";
     if (allowed.billionths < error.billionths) return "its error may be larger than the accuracy that is asked for";
     if (const std::string_view why = unfit({}); !why.empty()) return why;
@@ -37,8 +39,10 @@ class winograd_spec : public convolution_spec {
     if ((runs_on_rows() && !in_tiles) || stored.reach.count != 0) return "its tiles are not rows of an image";
     return stored_channels_last() ? std::string_view() : unfit_for_staging();
   }
-  // Are its tiles of 4 x 4 outputs?
-  constexpr bool has_square_tiles() const { return down().outputs == 4 && across().outputs == 4; }
+  // The axis that tiles lie along besides width: depth, where the window has one row of taps in each plane.
+  constexpr std::size_t rows() const { return axes == 3 && taps(0) > 1 && taps(1) == 1 ? 0 : 1; }
+  // Are they of 4 x 4 outputs of an image?
+  constexpr bool has_square_tiles() const { return rows() == 1 && down().outputs == 4 && across().outputs == 4; }
 
   // Tiles that are multiplied at once, at the most; parts of the output channels that are units of their own.
   struct division {
@@ -63,7 +67,7 @@ class winograd_spec : public convolution_spec {
   }
 
  private:
-  constexpr winograd_counts down() const { return winograd_counts_of(taps(1), stride(1)); }
+  constexpr winograd_counts down() const { return winograd_counts_of(taps(rows()), stride(rows())); }
   constexpr winograd_counts across() const { return winograd_counts_of(taps(2), stride(2)); }
   // Vector operations on a point of a tile and a vector of channels, loads and stores included: counted at 6 x 6.
   static constexpr double of_input = 240.0 / 36, of_output = 170.0 / 36;
@@ -85,7 +89,8 @@ class winograd_spec : public convolution_spec {
     const tiled_cycles all{times * products.arithmetic + transforms / facts.multiply_adds,
                            times * products.starts + blocks.count * facts.costs.phase};
     // The weights at all points come from memory once, and from where they are then for each further block.
-    const double at_taps = 4 * elements_of(1), at_points = at_taps * weights / static_cast<double>(taps(1) * taps(2));
+    const double at_taps = 4 * elements_of(1),
+                 at_points = at_taps * weights / static_cast<double>(taps(rows()) * taps(2));
     const double room = 4 * points * static_cast<double>(d.block) * (in + out / static_cast<double>(d.parts));
     more.traffic.add_read(memory_level::memory, at_points - at_taps);
     more.traffic.add_read(level_of(facts, room + at_points), (blocks.count - 1) * at_points * facts.costs.weights);
@@ -105,10 +110,10 @@ class winograd_spec : public convolution_spec {
     return gemm_panel_vectors(facts, ceil_div(in, ceil_div(in, longest_winograd_sum)));
   }
   constexpr std::string_view reason() const {
-    if (stride(1) * stride(2) != 1)
+    if (stride(rows()) * stride(2) != 1)
       return "Winograd's algorithm by blocks of tiles, over every other element: three quarters of the multiply-adds "
              "along an axis, with an error of up to 3e-6";
-    return taps(1) * taps(2) == 3
+    return taps(rows()) * taps(2) == 3
                ? "F(4, 3) by blocks of tiles: half of the multiply-adds, with an error of up to 3e-6"
                : "F(4x4, 3x3) by blocks of tiles: a quarter of the multiply-adds, with an error of up to 3e-6";
   }
@@ -116,8 +121,8 @@ class winograd_spec : public convolution_spec {
     return static_cast<double>(ceil_div(static_cast<index_t>(known_or_typical(e)), outputs));
   }
   constexpr double tiles() const {
-    return static_cast<double>(known_or_typical(space(0)) * known_or_typical(out_extent(0))) *
-           tiles_along(out_extent(1), down().outputs) * tiles_along(out_extent(2), across().outputs);
+    return static_cast<double>(known_or_typical(space(0)) * known_or_typical(out_extent(1 - rows()))) *
+           tiles_along(out_extent(rows()), down().outputs) * tiles_along(out_extent(2), across().outputs);
   }
   // So many that there is work for some workers, each with a panel at least.
   constexpr std::int32_t parts_of(const cpu_facts& facts, std::int32_t block) const {
@@ -148,28 +153,30 @@ template <accuracy Allowed> struct conv_winograd_within {
 };
 using conv_winograd = conv_winograd_within<accuracy{}>;
 
-// Images and planes, as constants where they are known, and how the work is divided.
-template <class Images, class Depth, int Block, int Parts> struct winograd_convolution {
+// Images and planes, as constants where they are known; whether rows lie along the depth; how the work is divided.
+template <class Images, class Planes, bool Deep, int Block, int Parts> struct winograd_convolution {
+  static constexpr bool is_deep = Deep;
   static constexpr winograd_attributes attributes_of(const conv_attributes& a) {
     return {.in_channels = a.in_channels,
             .out_channels = a.out_channels,
             .groups = a.groups,
-            .taps_h = static_cast<int>(a.kernel_h),
+            .taps_h = static_cast<int>(Deep ? a.kernel_d : a.kernel_h),
             .taps_w = static_cast<int>(a.kernel_w),
-            .stride_h = static_cast<int>(a.stride_h),
+            .stride_h = static_cast<int>(Deep ? a.stride_d : a.stride_h),
             .stride_w = static_cast<int>(a.stride_w),
             .block = Block,
             .parts = Parts};
   }
   template <conv_attributes A, class, class... Extents>
-  using of = winograd<attributes_of(A), Images, Depth, Extents...>;
+  using of = winograd<attributes_of(A), Images, Planes, Extents...>;
 };
 template <class Net, std::size_t R> struct engine_of_winograd {
   using facts = convolution_kernel<Net, R>;
-  static constexpr local_extent images = facts::in_dim(0), planes = facts::out_extent(0);
+  static constexpr std::size_t rows = winograd_spec(facts::access::spec).rows();
+  static constexpr local_extent images = facts::in_dim(0), planes = facts::out_extent(1 - rows);
   template <bool Known, index_t Extent> using extent = std::conditional_t<Known, constant<Extent>, index_t>;
   using type = winograd_convolution<extent<images.is_known(), images.is_known() ? images.value() : 0>,
-                                    extent<planes.is_known(), planes.is_known() ? planes.value() : 0>,
+                                    extent<planes.is_known(), planes.is_known() ? planes.value() : 0>, rows == 0,
                                     facts::access::choice.parameters[1], facts::access::choice.parameters[2]>;
 };
 template <class Net, std::size_t R>
