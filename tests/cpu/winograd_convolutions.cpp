@@ -118,6 +118,18 @@ template <bool Symbolic> struct deep {
   }
 };
 
+// Windows over several planes.
+template <bool Symbolic> struct volumes {
+  static constexpr auto families = harness::with_eager_winograd;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = Symbolic ? g.input("x", f32, {2, 6, dk::sym("D", {3, 6}), dk::sym("H", {3, 17}), 9})
+                                  : g.input("x", f32, {2, 6, 5, 10, 13});
+    const dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {24, 6, 3, 3, 3}), {.pads = {1, 1, 1, 1, 1, 1}}));
+    g.output("y", dk::conv(y, g.weight("b", {18, 12, 2, 3, 3}), g.weight("c", {18}),
+                           {.strides = {2, 1, 2}, .pads = {0, 1, 1, 1, 1, 0}, .group = 2}));
+  }
+};
+
 // Kernels of this name.
 template <class Model> constexpr std::size_t kernels_called(std::string_view name) {
   std::size_t n = 0;
@@ -132,6 +144,7 @@ static_assert(eager_kernels<behind_movement<sized<1, 11, 8>>> == 5 && eager_kern
 static_assert(eager_kernels<in_steps<sized<1, 31, 23>>> == 4 && eager_kernels<in_steps<symbolic>> == 4);
 static_assert(eager_kernels<signals<false>> == 2 && eager_kernels<signals<true>> == 2);
 static_assert(eager_kernels<deep<false>> == 3 && eager_kernels<deep<true>> == 3);
+static_assert(eager_kernels<volumes<false>> == 2 && eager_kernels<volumes<true>> == 2);
 static_assert(eager_kernels<planes<false>> == 2 && eager_kernels<planes<true>> == 2);
 
 template <class Model> void check(const char* name) {
@@ -201,4 +214,8 @@ TEST_CASE("signals") {
 TEST_CASE("taps along the depth of volumes") {
   check<deep<false>>("known");
   check<deep<true>>("symbolic");
+}
+TEST_CASE("windows over several planes") {
+  check<volumes<false>>("known");
+  check<volumes<true>>("symbolic");
 }

@@ -21,6 +21,8 @@ constexpr double allowed = 3e-6;
 
 constexpr conv_attributes convolution_of(const winograd_attributes& a) {
   conv_attributes c = square(a.in_channels, a.out_channels, 3, 1, 1, a.groups);
+  c.kernel_d = a.taps_d;
+  c.stride_d = a.stride_d;
   c.kernel_h = a.taps_h;
   c.kernel_w = a.taps_w;
   c.stride_h = a.stride_h;
@@ -54,7 +56,7 @@ double error_of(const conv_problem& p, const Kernel& kernel, const haloed& input
                 bool with_bias, index_t every = 1) {
   const float none = std::numeric_limits<float>::quiet_NaN();
   const index_t od = p.out(0), oh = p.out(1), ow = p.out(2);
-  const auto weight = values(p.out_c * (p.in_c / p.groups) * p.kernel[1] * p.kernel[2]);
+  const auto weight = values(p.out_c * (p.in_c / p.groups) * p.kernel[0] * p.kernel[1] * p.kernel[2]);
   const auto bias = values(with_bias ? p.out_c : 0);
   std::vector<float> bounded = input.data;  // behind it nothing that may be computed with
   bounded.insert(bounded.end(), static_cast<std::size_t>(6 * input.row_stride), none);
@@ -104,7 +106,7 @@ void check_run_time(index_t images, index_t d, index_t h, index_t w, index_t pad
     kernel.out_w = p.out(2);
     kernel.row_stride = input.row_stride;
     kernel.image_stride = input.image_stride;
-    kernel.out_d = d;
+    kernel.out_d = p.out(0);
     kernel.depth_stride = input.depth_stride;
     CHECK(error_of(p, kernel, input, x, with_bias) <= allowed);
   };
@@ -114,16 +116,19 @@ void check_run_time(index_t images, index_t d, index_t h, index_t w, index_t pad
   check(of_any_stride, wide);
 }
 
-template <winograd_attributes A, index_t Images, index_t H, index_t W> double error_of_known(index_t every = 1) {
+template <winograd_attributes A, index_t Images, index_t H, index_t W, index_t D = 1>
+double error_of_known(index_t every = 1) {
   constexpr index_t pad = 1;
-  const auto p = problem<convolution_of(A)>(Images, 1, H, W, 0, pad, pad);
-  const auto x = values(Images * A.in_channels * H * W);
+  const auto p = problem<convolution_of(A)>(Images, D, H, W, 0, pad, pad);
+  const auto x = values(Images * A.in_channels * D * H * W);
   const haloed close(p, x, 0);
   constexpr index_t out_h = (H + 2 * pad - A.taps_h) / A.stride_h + 1,
                     out_w = (W + 2 * pad - A.taps_w) / A.stride_w + 1;
-  winograd<A, constant<Images>, constant<1>, constant<out_h>, constant<out_w>, constant<(W + 2) * A.in_channels>>
+  winograd<A, constant<Images>, constant<(D - A.taps_d) / A.stride_d + 1>, constant<out_h>, constant<out_w>,
+           constant<(W + 2) * A.in_channels>>
       kernel;
   kernel.image_stride = close.image_stride;
+  kernel.depth_stride = close.depth_stride;
   return error_of(p, kernel, close, x, true, every);
 }
 
@@ -189,6 +194,11 @@ TEST_CASE("random sizes at run time") {
     check_run_time<winograd_attributes{
         .in_channels = 24, .out_channels = 70, .groups = 2, .stride_h = 2, .block = 3, .parts = 3}>(
         1, 1, 2 * size() + 2, size() + 2, 0);
+    check_run_time<winograd_attributes{.in_channels = 18, .out_channels = 33, .taps_d = 3, .block = 7, .parts = 2}>(
+        pick(1, 2), pick(3, 5), size(), size(), 1);
+    check_run_time<winograd_attributes{
+        .in_channels = 10, .out_channels = 16, .stride_w = 2, .taps_d = 2, .stride_d = 2, .block = 12}>(
+        1, pick(2, 6), size(), size() + 2, 1);
   }
 }
 
@@ -227,6 +237,8 @@ TEST_CASE("the error of long reductions") {
   add(error_of_known<winograd_attributes{
                          .in_channels = 512, .out_channels = 64, .stride_h = 2, .stride_w = 2, .block = 12},
                      1, 14, 14>(3));
+  add(error_of_known<winograd_attributes{.in_channels = 256, .out_channels = 64, .taps_d = 3, .block = 12}, 1, 14, 14,
+                     3>(3));
   add(error_of_known<winograd_attributes{.in_channels = 1024, .out_channels = 32, .block = 12}, 1, 10, 14>(3));
   MESSAGE("largest error: " << most);
   CHECK(most <= allowed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel of a group around a convolution with three taps along one axis or two, in steps of one or two, by
-// Winograd's algorithm (cpu/micro/winograd.hpp), channels last. Weights are transformed when they are packed, and take
-// four times as much memory as for direct convolution; along one axis, twice as much.
+// The kernel of a group around a convolution with three taps along one axis or two, in steps of one or two, and any
+// window along a third, by Winograd's algorithm (cpu/micro/winograd.hpp), channels last. Weights are transformed when
+// they are packed, and take four times as much memory as for direct convolution; along one axis, twice as much.
 #pragma once
 
 #include <algorithm>
@@ -27,11 +27,9 @@ class winograd_spec : public convolution_spec {
   // Why its kernels do not carry it out; empty when they do. `in_tiles`: what it hands over is wanted tile by tile of
   // this kernel's.
   constexpr std::string_view unfit_for_tiles(accuracy allowed, bool in_tiles = false) const {
-    const std::size_t other = 1 - rows();
-    if (taps(other) != 1 || stride(other) != 1 || !down().is_there() || !across().is_there() ||
-        taps(rows()) * taps(2) == 1)
+    if (!down().is_there() || !across().is_there() || taps(rows()) * taps(2) == 1)
       return "the window has not three taps along one axis or two, or moves in larger steps than two";
-    if (dilation(rows()) != 1 || dilation(2) != 1) return "the window has holes";
+    if (dilation(0) != 1 || dilation(1) != 1 || dilation(2) != 1) return "the window has holes";
     if (is_depthwise()) return "each channel has a filter of its own: there are no products";
     if (allowed.billionths < error.billionths) return "its error may be larger than the accuracy that is asked for";
     if (const std::string_view why = unfit({}); !why.empty()) return why;
@@ -77,7 +75,9 @@ class winograd_spec : public convolution_spec {
     const double points = down().points * across().points, weights = down().weights * across().weights;
     const auto groups = static_cast<double>(convolution.group), in = static_cast<double>(in_channels()),
                out = static_cast<double>(out_channels());
-    const double sums = cut(in / groups, longest_winograd_sum).count, times = blocks.count * points * groups * sums;
+    const auto depth = static_cast<double>(taps(1 - rows()));
+    const double sums = cut(in / groups, longest_winograd_sum).count,
+                 times = blocks.count * points * groups * sums * depth;
     const tiled_cycles products = cycles_of(facts,
                                             {.rows = blocks.size,
                                              .vectors = vectors_of(facts, out / groups),
@@ -85,7 +85,8 @@ class winograd_spec : public convolution_spec {
                                              .rows_collide = rows_collide(facts, static_cast<std::int64_t>(in) * 4)},
                                             width(facts));
     const double transforms =
-        tiles() * points * (vectors_of(facts, in) * of_input + vectors_of(facts, out) * of_output);
+        tiles() * points *
+        (vectors_of(facts, in) * of_input * (depth > 1 ? depth * d.parts : 1) + vectors_of(facts, out) * of_output);
     const tiled_cycles all{times * products.arithmetic + transforms / facts.multiply_adds,
                            times * products.starts + blocks.count * facts.costs.phase};
     // The weights at all points come from memory once, and from where they are then for each further block.
@@ -164,6 +165,8 @@ template <class Images, class Planes, bool Deep, int Block, int Parts> struct wi
             .taps_w = static_cast<int>(a.kernel_w),
             .stride_h = static_cast<int>(Deep ? a.stride_d : a.stride_h),
             .stride_w = static_cast<int>(a.stride_w),
+            .taps_d = static_cast<int>(Deep ? a.kernel_h : a.kernel_d),
+            .stride_d = static_cast<int>(Deep ? a.stride_h : a.stride_d),
             .block = Block,
             .parts = Parts};
   }

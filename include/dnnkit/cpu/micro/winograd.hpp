@@ -18,6 +18,7 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 struct winograd_attributes {
   index_t in_channels = 1, out_channels = 1, groups = 1;
   int taps_h = 3, taps_w = 3, stride_h = 1, stride_w = 1;  // of which there is a winograd_axis
+  int taps_d = 1, stride_d = 1;                            // of planes, whose sums are added up
   int block = 1;                                           // so many tiles are multiplied at once, at the most
   int parts = 1;  // of the output channels, units of their own: where there are few blocks to share among workers
 
@@ -101,29 +102,32 @@ struct winograd {
   }
 
   static constexpr index_t packed_size() noexcept {
-    return weight_planes * A.group_in() * A.groups * panel_layout::padded(A.group_out());
+    return A.taps_d * weight_planes * A.group_in() * A.groups * panel_layout::padded(A.group_out());
   }
   static constexpr index_t bias_size() noexcept { return A.out_channels; }
 
-  // weight: ONNX's OIHW, contiguous. Part by part, plane by plane, some channels after the others, panels of these.
+  // weight: ONNX's OIHW or OIDHW, contiguous. Part by part, tap by tap along the depth, plane by plane, some channels
+  // after the others, panels of these.
   static void pack(const float* weight, float* packed) {
-    for (index_t part = 0; part < A.parts; ++part) {
-      const index_t begin = first_panel(part), end = first_panel(part + 1);
-      float* const to = packed + weight_planes * A.group_in() * stored_columns(begin);
-      const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
-      for (index_t sum = 0; sum < sums::count(); ++sum)
-        sums::visit(sum, [&](auto channels, index_t first) {
-          for (index_t p = begin; p < end; ++p)
-            pack_panel(weight, p, first, channels,
-                       to + plane / A.group_in() * first + channels * (stored_columns(p) - stored_columns(begin)),
-                       plane);
-        });
-    }
+    for (index_t part = 0; part < A.parts; ++part)
+      for (index_t depth = 0; depth < A.taps_d; ++depth) {
+        const index_t begin = first_panel(part), end = first_panel(part + 1);
+        const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
+        float* const to = weights_of(packed, part, depth);
+        for (index_t sum = 0; sum < sums::count(); ++sum)
+          sums::visit(sum, [&](auto channels, index_t first) {
+            for (index_t p = begin; p < end; ++p)
+              pack_panel(weight + depth * taps, p, first, channels,
+                         to + plane / A.group_in() * first + channels * (stored_columns(p) - stored_columns(begin)),
+                         plane);
+          });
+      }
   }
   static void pack_bias(const float* bias, float* packed) { std::copy_n(bias, A.out_channels, packed); }
 
   // --- work: a unit is one part of the output channels of a block of tiles. Any partition of [0, units()) into ranges
-  // may run in any order or at once. A range transforms the input of each of its blocks once.
+  // may run in any order or at once. A range transforms the input of each of its blocks once; with several taps along
+  // the depth, once for each of them and for each part.
   constexpr index_t units() const noexcept { return blocks().count() * A.parts; }
 
   // Floats of the room that run() needs, a range's own: transformed input and products.
@@ -138,9 +142,12 @@ struct winograd {
     for (index_t u = first; u < last;) {
       const index_t b = u / A.parts, end = std::min(last, (b + 1) * A.parts);
       blocks().visit(b, [&](auto rows, index_t tile, index_t tiles) {
-        transform_input(input, tile, tiles, rows, v);
         for (index_t part = u % A.parts; part < end - b * A.parts; ++part) {
-          multiply<static_cast<index_t>(decltype(rows)::value)>(v, packed, part, m);
+          for (index_t depth = 0; depth < A.taps_d; ++depth) {
+            if (A.taps_d > 1 || part == u % A.parts)
+              transform_input(input + depth * depth_stride, tile, tiles, rows, v);
+            multiply<static_cast<index_t>(decltype(rows)::value)>(v, packed, part, depth, m);
+          }
           transform_output(m, bias, tile, tiles, part, epilogue);
         }
       });
@@ -195,11 +202,11 @@ struct winograd {
     panel_layout::visit(p % panels_of_group, [&](auto vectors, index_t column) {
       constexpr index_t width = decltype(vectors)::value * float_lanes;
       const index_t group = p / panels_of_group, there = std::min(width, A.group_out() - column);
-      const float* const from = weight + (group * A.group_out() + column) * A.group_in() * taps;
+      const float* const from = weight + (group * A.group_out() + column) * A.group_in() * A.taps_d * taps;
       for (index_t c = 0; c < channels; ++c) {
         double filters[taps][width]{};
         for (index_t n = 0; n < there; ++n)
-          for (index_t t = 0; t < taps; ++t) filters[t][n] = from[(n * A.group_in() + first + c) * taps + t];
+          for (index_t t = 0; t < taps; ++t) filters[t][n] = from[(n * A.group_in() + first + c) * A.taps_d * taps + t];
         winograd_filters<down, across>(filters, to + c * width, plane);
       }
     });
@@ -210,7 +217,7 @@ struct winograd {
                                          float* v) const {
     for (index_t t = 0; t < tiles; ++t) {
       const tile_place at = place_of(tile + t);
-      const float* const from = input + at.image / out_d * image_stride + at.image % out_d * depth_stride +
+      const float* const from = input + at.image / out_d * image_stride + at.image % out_d * A.stride_d * depth_stride +
                                 at.y * A.stride_h * row_stride + at.x * A.stride_w * pixel_stride;
       const index_t there_h = (out_h - 1 - at.y) * A.stride_h + A.taps_h,
                     there_w = (out_w - 1 - at.x) * A.stride_w + A.taps_w;
@@ -268,10 +275,16 @@ struct winograd {
   }
 
   // --- products at all points
-  template <index_t Rows> static void multiply(const float* v, const float* packed, index_t part, float* m) {
+  // The weights of a part and a tap along the depth.
+  static auto weights_of(auto* packed, index_t part, index_t depth) noexcept {
+    const index_t begin = stored_columns(first_panel(part)), end = stored_columns(first_panel(part + 1));
+    return packed + weight_planes * A.group_in() * (A.taps_d * begin + depth * (end - begin));
+  }
+  template <index_t Rows>
+  static void multiply(const float* v, const float* packed, index_t part, index_t depth, float* m) {
     const index_t begin = first_panel(part), end = first_panel(part + 1);
     const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
-    const float* const weights = packed + weight_planes * A.group_in() * stored_columns(begin);
+    const float* const weights = weights_of(packed, part, depth);
     for (int k = 0; k < planes; ++k) {
       const index_t weight =
           down::weight_of(k / across::points) * across::weights + across::weight_of(k % across::points);
@@ -282,19 +295,20 @@ struct winograd {
           sums::visit(sum, [&](auto channels, index_t first) {
             constexpr product<Rows, static_cast<index_t>(decltype(channels)::value)> some{};
             constexpr index_t cuts = some.units() / panels_of_group;  // that the product makes of the block's rows
+            const bool adds = first > 0 || depth > 0;
             // where the first panel of the group would be
             const float* const b = weights + weight * plane + plane / A.group_in() * first +
                                    channels * (stored_columns(p) - stored_columns(begin) - column_in_group(p));
             float* const to = m + k * product_plane + group * A.group_out() - columns(begin);
             for (index_t unit = in_group; unit < cuts * panels_of_group; unit += panels_of_group)
               some.run(v + k * input_plane + group * A.group_in() + first, b, nullptr, unit, unit + last - p,
-                       [to, first](float_vec acc, index_t row, index_t column, auto lanes) {
+                       [to, adds](float_vec acc, index_t row, index_t column, auto lanes) {
                          float* const at = to + row * product_row + column;
                          if constexpr (is_constant<decltype(lanes)>) {
-                           if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at);
+                           if (A.taps_d * sums::count() > 1 && adds) acc = acc + float_vec::load(at);
                            acc.store(at);
                          } else {
-                           if (sums::count() > 1 && first > 0) acc = acc + float_vec::load(at, lanes);
+                           if (A.taps_d * sums::count() > 1 && adds) acc = acc + float_vec::load(at, lanes);
                            acc.store(at, lanes);
                          }
                        });
