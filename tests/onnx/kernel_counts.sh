@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Kernels of graphs of the zoo: no more than there are when attention, convolutions with their pools, and products or
 # convolutions with the normalisation beside them are one each, and what only chooses elements or joins images is none.
-# Convolutions that Winograd's algorithm computes have kernels of their own, and so have normalisations beside them.
+# Convolutions that Winograd's algorithm computes, in steps of two as well, have kernels of their own, and so have
+# normalisations beside them.
 # Usage: kernel_counts.sh TOOL FOLDER, which holds the graphs.
 set -euo pipefail
 tool=$1
@@ -30,7 +31,7 @@ done << 'COUNTS'
 16 vgg16
 63 vit_b_16
 22 whisper_tiny_encoder
-65 yolov8n
+68 yolov8n
 COUNTS
 # As planned for a GPU, whose launches cost: stages with local memory, or whose work-groups wait for each other.
 while read -r most name; do
