@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel of a convolution with 3 x 3 taps and a pool behind it, whose windows lie inside the tiles of 4 x 4 outputs
-// that Winograd's kernel (cpu/families/conv_winograd.hpp) has in registers: as of 2 x 2 elements in steps of 2. Nothing
-// is computed twice. What the convolution hands to the pool is stored where others read it, too, and nowhere else.
+// The kernel of a convolution with 3 x 3 taps and a pool behind it, whose windows lie inside the tiles that Winograd's
+// kernel (cpu/families/conv_winograd.hpp) has in registers: as of 2 x 2 elements in steps of 2. Nothing is computed
+// twice. What the convolution hands to the pool is stored where others read it, too, and nowhere else.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,15 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 class winograd_pool_spec : public kernel_spec {
  public:
   // spec: the last stage, of two.
-  constexpr explicit winograd_pool_spec(const kernel_spec& spec) : kernel_spec(spec), convolution_(spec.stage(0)) {}
+  constexpr explicit winograd_pool_spec(const kernel_spec& spec, accuracy allowed = {})
+      : kernel_spec(spec), convolution_(spec.stage(0), allowed) {}
 
   // Why the stages do not run so; empty when they do.
-  constexpr std::string_view unfit(accuracy allowed) const {
-    if (const std::string_view why = convolution_.unfit_for_tiles(allowed, true); !why.empty()) return why;
-    if (rank() != convolution_.axes + 2 || !convolution_.has_square_tiles() || !are_inside_tiles(window_of_pool(*this)))
-      return "windows do not lie inside tiles of 4 x 4 outputs";
+  constexpr std::string_view unfit(const cpu_facts& facts) const {
+    if (const std::string_view why = convolution_.unfit_for_tiles(true); !why.empty()) return why;
+    if (rank() != convolution_.axes + 2 || !convolution_.has_square_tiles() ||
+        !are_inside_tiles(window_of_pool(*this), outputs_of_tile(convolution_.best_choice(facts))))
+      return "windows do not lie inside tiles";
     if (anchor_type() != dtype::f32 || convolution_.output(0).type != dtype::f32)
       return "the elements are not 32-bit floats";
     if (!reads_outputs()) return "the pool reads something else than what the convolution computes";
@@ -49,8 +51,9 @@ class winograd_pool_spec : public kernel_spec {
     if (keeps()) more.traffic.add_written(level_of(facts, handed), handed);
     else more.cycles -= convolution_.elements() / static_cast<double>(facts.float_lanes) * facts.costs.store;
     kernel_choice c = convolution_.best_choice_with(facts, more);
-    c.reason = keeps() ? "F(4x4, 3x3) by blocks of tiles, which are stored, and pooled before they leave registers"
-                       : "F(4x4, 3x3) by blocks of tiles, which are pooled before they leave registers";
+    c.reason = keeps()
+                   ? "Winograd's algorithm by blocks of tiles, which are stored, and pooled before they leave registers"
+                   : "Winograd's algorithm by blocks of tiles, which are pooled before they leave registers";
     return c;
   }
 
@@ -58,10 +61,8 @@ class winograd_pool_spec : public kernel_spec {
   constexpr bool keeps() const { return load(input(0).index).reach.count == 0; }
 
  private:
-  static constexpr std::int64_t outputs = winograd_axis<3, 1>::outputs;
-
   // No window reads what another one does, or what lies outside the image, and each begins and ends in one tile.
-  static constexpr bool are_inside_tiles(const window& w) {
+  static constexpr bool are_inside_tiles(const window& w, std::int64_t outputs) {
     const std::size_t axes = w.kernel_shape.size();
     bool inside = true, cuts = false;
     for (std::size_t i = 0; i < axes; ++i) {
@@ -108,11 +109,11 @@ template <accuracy Allowed> struct conv_winograd_pool_within {
             .keeps = true};
   }
   static constexpr kernel_match stage(const kernel_spec& spec, const cpu_facts& facts) {
-    return winograd_spec(spec).best_choice(facts);
+    return winograd_spec(spec, Allowed).best_choice(facts);
   }
   static constexpr kernel_match match(const kernel_spec& last, const cpu_facts& facts) {
-    const winograd_pool_spec spec(last);
-    if (const std::string_view why = spec.unfit(Allowed); !why.empty()) return no_match{why};
+    const winograd_pool_spec spec(last, Allowed);
+    if (const std::string_view why = spec.unfit(facts); !why.empty()) return no_match{why};
     return spec.choice(facts);
   }
 
@@ -155,7 +156,7 @@ template <class Net, std::size_t R> struct winograd_pool_kernel {
 
  private:
   static constexpr std::size_t rank = access::rank;
-  static constexpr index_t outputs = winograd_axis<3, 1>::outputs;
+  static constexpr index_t outputs = outputs_of_tile(Net::choices[before]);
   static constexpr bool keeps = winograd_pool_spec(access::spec).keeps();
   static constexpr bool takes_largest = std::is_same_v<typename anchor_of<Net, R>::type, op::max_pool>;
   struct along_axis {
@@ -179,13 +180,13 @@ template <class Net, std::size_t R> struct winograd_pool_kernel {
 #pragma GCC unroll 1
       for (index_t i = 0; i < there_h; i += down.step) {  // a row of windows
         float_vec acc[outputs];
-#pragma GCC unroll 4
+#pragma GCC unroll 6
         for (index_t j = 0; j < outputs; j += across.step)
           acc[j] = takes_largest ? lowest<float_vec>() : float_vec(0.0F);
-#pragma GCC unroll 4
+#pragma GCC unroll 6
         for (index_t k = 0; k < down.step; ++k) {
           if (k > 0 && i + k >= there_h) break;
-#pragma GCC unroll 4
+#pragma GCC unroll 6
           for (index_t j = 0; j < outputs; ++j) {
             if (j >= there_w) break;
             const index_t tap = j % across.step;
@@ -204,7 +205,7 @@ template <class Net, std::size_t R> struct winograd_pool_kernel {
         coordinates c = at;
         c[rank - 2] = (y + i) / down.step;
         if (c[rank - 2] >= pooled_h) continue;
-#pragma GCC unroll 4
+#pragma GCC unroll 6
         for (index_t j = 0; j < outputs; j += across.step) {
           c[rank - 1] = (x + j) / across.step;
           if (j >= there_w || c[rank - 1] >= pooled_w) break;

@@ -74,18 +74,20 @@ struct gemm {
   // Computes the units [first, last). bias: bias_size() elements or null. epilogue(Vec acc, index_t m, index_t n,
   // lanes): row m, first column n; lanes is constant<float_lanes> or a smaller index_t, the number of valid lanes.
   // scratch: scratch_size() elements, the same for all ranges of one product, each unit using a part of its own; or
-  // null: the sums are the same, a long reduction is slower.
+  // null: the sums are the same, a long reduction is slower. What lies behind the packed B, up to read_next,
+  // is read after it by another product: it is fetched ahead.
   template <class Epilogue>
   void run(const element* a, const element* packed, const element* bias, index_t first, index_t last,
-           Epilogue&& epilogue, element* scratch = nullptr) const {
+           Epilogue&& epilogue, element* scratch = nullptr, const element* read_next = nullptr) const {
     // Row blocks outside, then blocks of the reduction, so that a block of A stays in L2 while all panels pass; rows
     // innermost.
     const index_t count = panel_layout::count(n), parts = scratch ? k_blocks() : 1;
+    if (read_next == nullptr) read_next = packed + k * panel_layout::padded(n);
     for (index_t u = first; u < last;) {
       const index_t block = u / count, block_last = std::min(last, (block + 1) * count);
       for (index_t part = 0; part < parts; ++part)
         for (index_t v = u; v < block_last; ++v)
-          run_panel(a, packed, bias, block, v % count, part, parts, epilogue, scratch);
+          run_panel(a, packed, bias, block, v % count, part, parts, epilogue, scratch, read_next);
       u = block_last;
     }
   }
@@ -108,20 +110,20 @@ struct gemm {
 
   template <class Epilogue>
   [[gnu::always_inline]] void run_panel(const element* a, const element* packed, const element* bias, index_t block,
-                                        index_t p, index_t part, index_t parts, Epilogue& epilogue,
-                                        element* scratch) const {
+                                        index_t p, index_t part, index_t parts, Epilogue& epilogue, element* scratch,
+                                        const element* read_next) const {
     const index_t k_begin = k * part / parts, k_end = k * (part + 1) / parts;
     panel_layout::visit(p, [&](auto vectors, index_t column) {
       constexpr int width = static_cast<int>(decltype(vectors)::value);
       const split<tile_rows(registers * width), M> rows(m);
       const index_t begin = rows.count() * block / blocks(), end = rows.count() * (block + 1) / blocks();
       const element* b = packed + k * column + k_begin * (width * float_lanes);
-      const element *next = b + k * (width * float_lanes), *packed_end = packed + k * panel_layout::padded(n);
+      const element* next = b + k * (width * float_lanes);
       for (index_t t = begin; t < end; ++t) {
         rows.visit(t, [&](auto height, index_t row) {
           run_tile<static_cast<int>(decltype(height)::value), width>(
               a + row * row_stride + k_begin, b, bias, row, column, k_begin, k_end,
-              share_of(next, packed_end, k_end - k_begin, width * float_lanes, t - begin, end - begin), epilogue,
+              share_of(next, read_next, k_end - k_begin, width * float_lanes, t - begin, end - begin), epilogue,
               scratch + (scratch ? column * m + row * (width * float_lanes) : 0));
         });
       }

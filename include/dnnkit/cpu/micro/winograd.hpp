@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Convolution with three taps along one axis or two by Winograd's algorithm, channels last: a block of tiles, of 4 x 4
-// outputs or 4, is transformed, multiplied by the transformed weights in a product for each point
-// (cpu/micro/gemm.hpp), and transformed back, all of which stays in the second cache. With 3 x 3 taps and steps of one,
-// F(4x4, 3x3), a quarter of the multiply-adds of direct convolution.
+// outputs, say, is transformed, multiplied by the transformed weights in a product for each point (cpu/micro/gemm.hpp),
+// and transformed back, all of which stays in the second cache. With 3 x 3 taps and steps of one, F(4x4, 3x3), a
+// quarter of the multiply-adds of direct convolution.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,13 @@ struct winograd_attributes {
   index_t in_channels = 1, out_channels = 1, groups = 1;
   int taps_h = 3, taps_w = 3, stride_h = 1, stride_w = 1;  // of which there is a winograd_axis
   int taps_d = 1, stride_d = 1;                            // of planes, whose sums are added up
+  int outputs = 4;                                         // of a tile, along each axis that has several taps
   int block = 1;                                           // so many tiles are multiplied at once, at the most
   int parts = 1;  // of the output channels, units of their own: where there are few blocks to share among workers
 
   constexpr index_t group_in() const noexcept { return in_channels / groups; }
   constexpr index_t group_out() const noexcept { return out_channels / groups; }
+  constexpr int outputs_of(int taps) const noexcept { return taps == 1 ? 1 : outputs; }
 };
 
 // Tiles cut evenly into blocks of at most Most: f(constant<rows of the products>, first tile, tiles). Known counts have
@@ -65,8 +67,8 @@ template <winograd_attributes A, class Images = index_t, class Depth = index_t, 
           class Width = index_t, class RowStride = index_t, class PixelStride = constant<A.in_channels>>
 struct winograd {
   using element = float;
-  using down = winograd_axis<A.taps_h, A.stride_h>;
-  using across = winograd_axis<A.taps_w, A.stride_w>;
+  using down = winograd_axis<A.taps_h, A.stride_h, A.outputs_of(A.taps_h)>;
+  using across = winograd_axis<A.taps_w, A.stride_w, A.outputs_of(A.taps_w)>;
   static constexpr index_t taps = A.taps_h * A.taps_w;
   static constexpr int planes = down::points * across::points, weight_planes = down::weights * across::weights;
 
@@ -230,23 +232,23 @@ struct winograd {
   }
   [[gnu::always_inline]] static void at_points(const float* from, auto row, auto pixel, float* to, auto lanes) {
     float_vec half[down::points][across::inputs];
-#pragma GCC unroll 9
+#pragma GCC unroll 13
     for (int j = 0; j < across::inputs; ++j) {
       float_vec d[down::inputs], e[down::points];
-#pragma GCC unroll 9
+#pragma GCC unroll 13
       for (int i = 0; i < down::inputs; ++i) {
         if constexpr (is_constant<decltype(lanes)>) d[i] = float_vec::load(from + i * row + j * pixel);
         else d[i] = float_vec::load(from + i * row + j * pixel, lanes);
       }
       down::input(d, e);
-#pragma GCC unroll 9
+#pragma GCC unroll 13
       for (int i = 0; i < down::points; ++i) half[i][j] = e[i];
     }
-#pragma GCC unroll 9
+#pragma GCC unroll 13
     for (int i = 0; i < down::points; ++i) {
       float_vec e[across::points];
       across::input(half[i], e);
-#pragma GCC unroll 9
+#pragma GCC unroll 13
       for (int j = 0; j < across::points; ++j) e[j].store(to + (i * across::points + j) * input_plane);
     }
   }
@@ -301,17 +303,19 @@ struct winograd {
                                    channels * (stored_columns(p) - stored_columns(begin) - column_in_group(p));
             float* const to = m + k * product_plane + group * A.group_out() - columns(begin);
             for (index_t unit = in_group; unit < cuts * panels_of_group; unit += panels_of_group)
-              some.run(v + k * input_plane + group * A.group_in() + first, b, nullptr, unit, unit + last - p,
-                       [to, adds](float_vec acc, index_t row, index_t column, auto lanes) {
-                         float* const at = to + row * product_row + column;
-                         if constexpr (is_constant<decltype(lanes)>) {
-                           if (A.taps_d * sums::count() > 1 && adds) acc = acc + float_vec::load(at);
-                           acc.store(at);
-                         } else {
-                           if (A.taps_d * sums::count() > 1 && adds) acc = acc + float_vec::load(at, lanes);
-                           acc.store(at, lanes);
-                         }
-                       });
+              some.run(
+                  v + k * input_plane + group * A.group_in() + first, b, nullptr, unit, unit + last - p,
+                  [to, adds](float_vec acc, index_t row, index_t column, auto lanes) {
+                    float* const at = to + row * product_row + column;
+                    if constexpr (is_constant<decltype(lanes)>) {
+                      if (A.taps_d * sums::count() > 1 && adds) acc = acc + float_vec::load(at);
+                      acc.store(at);
+                    } else {
+                      if (A.taps_d * sums::count() > 1 && adds) acc = acc + float_vec::load(at, lanes);
+                      acc.store(at, lanes);
+                    }
+                  },
+                  nullptr, weights + weight_planes * plane);
           });
         p = last;
       }
@@ -336,7 +340,7 @@ struct winograd {
         } else {
 #pragma GCC unroll 1
           for (index_t i = 0; i < there_h; ++i) {
-#pragma GCC unroll 4
+#pragma GCC unroll 6
             for (index_t j = 0; j < across::outputs; ++j)
               if (j < there_w) epilogue(all[i][j], at.image, at.y + i, at.x + j, oc, lanes);
           }
@@ -355,19 +359,19 @@ struct winograd {
   [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias,
                                                 float_vec (&all)[down::outputs][across::outputs]) {
     float_vec half[down::outputs][across::points];
-#pragma GCC unroll 9
+#pragma GCC unroll 13
     for (int j = 0; j < across::points; ++j) {
       float_vec d[down::points], e[down::outputs];
-#pragma GCC unroll 9
+#pragma GCC unroll 13
       for (int i = 0; i < down::points; ++i) d[i] = float_vec::load(from + (i * across::points + j) * product_plane);
       down::output(d, e);
-#pragma GCC unroll 4
+#pragma GCC unroll 6
       for (int i = 0; i < down::outputs; ++i) half[i][j] = e[i];
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 6
     for (int i = 0; i < down::outputs; ++i) {
       across::output(half[i], all[i]);
-#pragma GCC unroll 4
+#pragma GCC unroll 6
       for (int j = 0; j < across::outputs; ++j) all[i][j] = all[i][j] + bias;
     }
   }

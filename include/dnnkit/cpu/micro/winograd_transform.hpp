@@ -3,47 +3,160 @@
 // Gray, Fast Algorithms for Convolutional Neural Networks, section 4), one axis at a time: outputs of a filter are
 // A'[(G g) * (B' d)]. Nested along two axes, transforms and numbers of products multiply.
 //
-// The polynomials are taken at 0, +-sqrt(1/2), +-sqrt(2) and infinity. Squares of points are 1/2 and 2, whose product
-// is 1: the transforms have few constants, and no power of a point is far from 1. At the usual points, +-1 and +-2, the
-// largest errors are three to five times as large.
+// Polynomials are taken at infinity and at pairs of points of opposite signs, with 0 where their number asks for it.
+// Magnitudes are such that their product is 1: no power of a point is far from 1. Of two pairs they are sqrt(1/2) and
+// sqrt(2), whose squares have few constants; at the usual points, +-1 and +-2, the largest errors are three to five
+// times as large. Of three they are sqrt(1/3), 1 and sqrt(3).
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
+#include "dnnkit/cost/accuracy.hpp"
 #include "dnnkit/cpu/micro/extent.hpp"
 #include "dnnkit/cpu/micro/vec.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-inline constexpr double near_point = 0.70710678118654752440, far_point = 1.41421356237309504880;  // sqrt(1/2), sqrt(2)
+// The magnitudes of so many pairs of points.
+template <std::size_t Pairs> inline constexpr std::array<double, Pairs> winograd_points{};
+template <> inline constexpr std::array<double, 1> winograd_points<1>{1};
+template <> inline constexpr std::array<double, 2> winograd_points<2>{0.70710678118654752440, 1.41421356237309504880};
+template <>
+inline constexpr std::array<double, 3> winograd_points<3>{0.57735026918962576451, 1, 1.73205080756887729353};
 
-// G: a filter's polynomial at each point, divided by what Lagrange's interpolation divides by; at infinity, the last,
-// its leading coefficient.
-template <std::size_t Taps, std::size_t Finite>
-constexpr std::array<std::array<double, Taps>, Finite + 1> filter_at(const std::array<double, Finite>& finite) {
-  std::array<std::array<double, Taps>, Finite + 1> g{};
-  for (std::size_t i = 0; i < Finite; ++i) {
-    double power = 1;
-    for (std::size_t j = 0; j < Finite; ++j)
-      if (j != i) power /= finite[i] - finite[j];
-    for (double& x : g[i]) {
-      x = power;
-      power *= finite[i];
+// F(Outputs, Taps): so many outputs of a filter that moves by single elements, by Taps + Outputs - 1 products instead
+// of Taps * Outputs. Points are 0, where there is that, pairs, the positive one first, and infinity.
+template <int Taps, int Outputs> class minimal_filter {
+  static constexpr int pairs = (Taps + Outputs - 2) / 2, zero = (Taps + Outputs - 2) % 2;
+  static constexpr std::array<double, pairs> magnitudes = winograd_points<pairs>;
+
+ public:
+  static constexpr int points = Taps + Outputs - 1;
+  // Operations on vectors of input() and output().
+  static constexpr int input_operations = pairs * (2 * pairs + 1) + (1 + zero) * pairs,
+                       output_operations = 2 * pairs + pairs * Outputs - 1 + zero;
+
+  // G: a filter's polynomial at each point, divided by what Lagrange's interpolation divides by; at infinity its
+  // leading coefficient.
+  static constexpr std::array<std::array<double, Taps>, points> of_filter = [] {
+    std::array<double, points - 1> finite{};
+    for (std::size_t k = 0; k < pairs; ++k) {
+      finite[zero + 2 * k] = magnitudes[k];
+      finite[zero + 2 * k + 1] = -magnitudes[k];
     }
+    std::array<std::array<double, Taps>, points> g{};
+    for (std::size_t i = 0; i < finite.size(); ++i) {
+      double power = 1;
+      for (std::size_t j = 0; j < finite.size(); ++j)
+        if (j != i) power /= finite[i] - finite[j];
+      for (double& x : g[i]) {
+        x = power;
+        power *= finite[i];
+      }
+    }
+    g[points - 1][Taps - 1] = 1;
+    return g;
+  }();
+
+  // B' d, of every Step-th element.
+  template <int Step> [[gnu::always_inline]] static void input(const float_vec* d, float_vec* to) noexcept {
+    if constexpr (zero == 1) to[0] = sum_of_squares<pairs, Step>(d);
+    unrolled<pairs>([&](auto k) {
+      const float_vec even = sum_of_squares<k, Step>(d + (zero + 1) * Step),
+                      odd = times(sum_of_squares<k, Step>(d + zero * Step), magnitudes[k]);
+      to[zero + 2 * k] = even + odd;
+      to[zero + 2 * k + 1] = even - odd;
+    });
+    to[points - 1] = sum_of_squares<pairs, Step>(d + zero * Step);
   }
-  g[Finite][Taps - 1] = 1;
-  return g;
-}
+  // A' m.
+  [[gnu::always_inline]] static void output(const float_vec* m, float_vec* to) noexcept {
+    float_vec of_pair[2][pairs];  // sums, differences
+    unrolled<pairs>([&](auto k) {
+      of_pair[0][k] = m[zero + 2 * k] + m[zero + 2 * k + 1];
+      of_pair[1][k] = m[zero + 2 * k] - m[zero + 2 * k + 1];
+    });
+    unrolled<Outputs>([&](auto output) {
+      constexpr int i = decltype(output)::value;
+      const float_vec* const x = of_pair[i % 2];
+      float_vec sum = i < Outputs - 1 ? times(x[0], power<0, i>) : added(x[0], power<0, i>, m[points - 1]);
+      unrolled<pairs - 1>([&](auto k) { sum = added(x[k + 1], power<k + 1, i>, sum); });
+      to[i] = i == 0 && zero == 1 ? m[0] + sum : sum;
+    });
+  }
+
+ private:
+  template <int K, int Exponent>
+  static constexpr double power = [] {
+    double p = Exponent % 2 == 0 ? 1 : magnitudes[K];
+    for (int i = 1; i < Exponent; i += 2) p *= magnitudes[K] * magnitudes[K];
+    return p;
+  }();
+  // The polynomial that is 0 at all pairs but the K-th, in squares; K == pairs: at all.
+  template <int K>
+  static constexpr auto without = [] {
+    constexpr std::size_t degree = pairs - (K < pairs ? 1 : 0);
+    std::array<double, degree + 1> c{1};
+    std::size_t n = 0;
+    for (std::size_t l = 0; l < pairs; ++l) {
+      if (static_cast<int>(l) == K) continue;
+      ++n;
+      for (std::size_t i = n + 1; i-- > 0;)
+        c[i] = (i > 0 ? c[i - 1] : 0) - (i < n ? magnitudes[l] * magnitudes[l] * c[i] : 0);
+    }
+    return c;
+  }();
+  // That polynomial's coefficients by every other element.
+  template <int K, int Step> [[gnu::always_inline]] static float_vec sum_of_squares(const float_vec* d) noexcept {
+    constexpr auto c = without<K>;
+    constexpr int degree = static_cast<int>(c.size()) - 1;
+    float_vec sum = d[2 * degree * Step];
+    unrolled<degree>([&](auto j) { sum = added(d[2 * (degree - 1 - j) * Step], c[degree - 1 - j], sum); });
+    return sum;
+  }
+
+  // x times a factor, and that with more added: compilers leave out factors of 1.
+  [[gnu::always_inline]] static float_vec times(float_vec x, double factor) noexcept {
+    return x * float_vec(static_cast<float>(factor));
+  }
+  [[gnu::always_inline]] static float_vec added(float_vec x, double factor, float_vec more) noexcept {
+    return fma(x, float_vec(static_cast<float>(factor)), more);
+  }
+  // f(constant<0>{}) to f(constant<N - 1>{}).
+  template <int N> [[gnu::always_inline]] static void unrolled(auto&& f) noexcept {
+    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      (f(std::integral_constant<int, static_cast<int>(I)>{}), ...);
+    }
+    (std::make_index_sequence<N>{});
+  }
+};
 
 // Along an axis, a filter of so many taps that moves so many elements: `outputs` of it are made of `inputs` elements by
 // `points` products, with `weights` different numbers, that of point i being weight_of(i); of_filter is G. input() is
 // B' d and output() A' m, of arrays that do not overlap.
-template <int Taps, int Stride> struct winograd_axis;
+template <int Taps, int Stride, int Outputs> struct winograd_axis {
+  static_assert(Taps > 1 && Stride == 1);
+  using filter = minimal_filter<Taps, Outputs>;
+  static constexpr int outputs = Outputs, inputs = filter::points, points = filter::points, weights = points;
+  static constexpr int input_operations = filter::input_operations, output_operations = filter::output_operations;
+  static constexpr auto of_filter = filter::of_filter;
+  static constexpr int weight_of(int point) noexcept { return point; }
+
+  [[gnu::always_inline]] static void input(const float_vec (&d)[inputs], float_vec (&to)[points]) noexcept {
+    filter::template input<1>(d, to);
+  }
+  [[gnu::always_inline]] static void output(const float_vec (&m)[points], float_vec (&to)[outputs]) noexcept {
+    filter::output(m, to);
+  }
+};
 
 // Nothing to transform.
-template <> struct winograd_axis<1, 1> {
+template <> struct winograd_axis<1, 1, 1> {
   static constexpr int outputs = 1, inputs = 1, points = 1, weights = 1;
+  static constexpr int input_operations = 0, output_operations = 0;
   static constexpr std::array<std::array<double, 1>, 1> of_filter{{{1}}};
   static constexpr int weight_of(int) noexcept { return 0; }
 
@@ -55,82 +168,66 @@ template <> struct winograd_axis<1, 1> {
   }
 };
 
-// F(4, 3): six products instead of twelve.
-template <> struct winograd_axis<3, 1> {
-  static constexpr int outputs = 4, inputs = 6, points = 6, weights = 6;
-  static constexpr std::array<std::array<double, 3>, weights> of_filter =
-      filter_at<3>(std::array{0.0, near_point, -near_point, far_point, -far_point});
-  static constexpr int weight_of(int point) noexcept { return point; }
-
-  [[gnu::always_inline]] static void input(const float_vec (&d)[inputs], float_vec (&to)[points]) noexcept {
-    const float_vec a = fma(d[2], float_vec(-2.0f), d[4]),
-                    b = float_vec(float(near_point)) * fma(d[1], float_vec(-2.0f), d[3]);
-    const float_vec c = fma(d[2], float_vec(-0.5f), d[4]),
-                    e = float_vec(float(far_point)) * fma(d[1], float_vec(-0.5f), d[3]);
-    to[0] = fma(d[2], float_vec(-2.5f), d[0] + d[4]);
-    to[1] = a + b;
-    to[2] = a - b;
-    to[3] = c + e;
-    to[4] = c - e;
-    to[5] = fma(d[3], float_vec(-2.5f), d[1] + d[5]);
-  }
-  [[gnu::always_inline]] static void output(const float_vec (&m)[points], float_vec (&to)[outputs]) noexcept {
-    const float_vec a = m[1] + m[2], b = float_vec(float(near_point)) * (m[1] - m[2]);
-    const float_vec c = m[3] + m[4], e = float_vec(float(far_point)) * (m[3] - m[4]);
-    to[0] = m[0] + (a + c);
-    to[1] = b + e;
-    to[2] = fma(a, float_vec(0.5f), c + c);
-    to[3] = fma(b, float_vec(0.5f), fma(e, float_vec(2.0f), m[5]));
-  }
-};
-
-// Steps of two: the first and the last tap see every other element, F(4, 2), five products instead of eight; the middle
-// tap sees those between, four products. Nine instead of twelve.
-template <> struct winograd_axis<3, 2> {
-  static constexpr int outputs = 4, inputs = 9, points = 9, weights = 6;
+// Steps of two: the first and the last tap see every other element, a filter of two taps; the middle tap sees those
+// between, a product for each output. With four outputs, nine products instead of twelve.
+template <int Outputs> struct winograd_axis<3, 2, Outputs> {
+  using outer = minimal_filter<2, Outputs>;
+  static constexpr int outputs = Outputs, inputs = 2 * Outputs + 1, points = outer::points + Outputs,
+                       weights = outer::points + 1;
+  static constexpr int input_operations = outer::input_operations,
+                       output_operations = outer::output_operations + Outputs;
   static constexpr std::array<std::array<double, 3>, weights> of_filter = [] {
-    const auto outer = filter_at<2>(std::array{near_point, -near_point, far_point, -far_point});
     std::array<std::array<double, 3>, weights> g{};
-    for (std::size_t i = 0; i < outer.size(); ++i) g[i] = {outer[i][0], 0, outer[i][1]};
+    for (std::size_t i = 0; i < outer::points; ++i) g[i] = {outer::of_filter[i][0], 0, outer::of_filter[i][1]};
     g[weights - 1] = {0, 1, 0};
     return g;
   }();
   static constexpr int weight_of(int point) noexcept { return point < weights ? point : weights - 1; }
 
   [[gnu::always_inline]] static void input(const float_vec (&d)[inputs], float_vec (&to)[points]) noexcept {
-    const float_vec a = fma(d[2], float_vec(-2.0f), d[6]),
-                    b = float_vec(float(near_point)) * fma(d[0], float_vec(-2.0f), d[4]);
-    const float_vec c = fma(d[2], float_vec(-0.5f), d[6]),
-                    e = float_vec(float(far_point)) * fma(d[0], float_vec(-0.5f), d[4]);
-    to[0] = a + b;
-    to[1] = a - b;
-    to[2] = c + e;
-    to[3] = c - e;
-    to[4] = fma(d[4], float_vec(-2.5f), d[0] + d[8]);
-#pragma GCC unroll 4
-    for (int i = 0; i < outputs; ++i) to[5 + i] = d[2 * i + 1];
+    outer::template input<2>(d, to);
+#pragma GCC unroll 6
+    for (int i = 0; i < outputs; ++i) to[outer::points + i] = d[2 * i + 1];
   }
   [[gnu::always_inline]] static void output(const float_vec (&m)[points], float_vec (&to)[outputs]) noexcept {
-    const float_vec a = m[0] + m[1], b = float_vec(float(near_point)) * (m[0] - m[1]);
-    const float_vec c = m[2] + m[3], e = float_vec(float(far_point)) * (m[2] - m[3]);
-    to[0] = m[5] + (a + c);
-    to[1] = m[6] + (b + e);
-    to[2] = m[7] + fma(a, float_vec(0.5f), c + c);
-    to[3] = m[8] + fma(b, float_vec(0.5f), fma(e, float_vec(2.0f), m[4]));
+    outer::output(m, to);
+#pragma GCC unroll 6
+    for (int i = 0; i < outputs; ++i) to[i] = to[i] + m[outer::points + i];
   }
 };
 
 // What is different from axis to axis, as numbers; zeros where there is no such axis.
 struct winograd_counts {
-  int outputs = 0, points = 0, weights = 0;
+  int outputs = 0, inputs = 0, points = 0, weights = 0, input_operations = 0, output_operations = 0;
   constexpr bool is_there() const noexcept { return outputs != 0; }
 };
-constexpr winograd_counts winograd_counts_of(index_t taps, index_t stride) noexcept {
-  const auto of = []<class Axis>(Axis) { return winograd_counts{Axis::outputs, Axis::points, Axis::weights}; };
-  if (taps == 1 && stride == 1) return of(winograd_axis<1, 1>{});
-  if (taps == 3 && stride == 1) return of(winograd_axis<3, 1>{});
-  if (taps == 3 && stride == 2) return of(winograd_axis<3, 2>{});
+// With these taps and steps, tiles of 2, 4 or 6 outputs; of a single tap there is one.
+constexpr winograd_counts winograd_counts_of(index_t taps, index_t stride, int outputs) noexcept {
+  const auto of = []<class A>(A) {
+    return winograd_counts{A::outputs, A::inputs, A::points, A::weights, A::input_operations, A::output_operations};
+  };
+  if (taps == 1 && stride == 1) return of(winograd_axis<1, 1, 1>{});
+  if (taps != 3) return {};
+  if (stride == 1 && outputs == 2) return of(winograd_axis<3, 1, 2>{});
+  if (stride == 1 && outputs == 4) return of(winograd_axis<3, 1, 4>{});
+  if (stride == 1 && outputs == 6) return of(winograd_axis<3, 1, 6>{});
+  if (stride == 2 && outputs == 2) return of(winograd_axis<3, 2, 2>{});
+  if (stride == 2 && outputs == 4) return of(winograd_axis<3, 2, 4>{});
+  if (stride == 2 && outputs == 6) return of(winograd_axis<3, 2, 6>{});
   return {};
+}
+
+// The largest error of tiles of 2, 4 or 6 outputs along an axis, as a part of the largest output, along one axis or
+// both (tests/cpu/micro/winograd.cpp).
+constexpr accuracy largest_winograd_error(int outputs, bool along_both) noexcept {
+  switch (outputs) {
+    case 2:
+      return accuracy(along_both ? 1e-6 : 7e-7);
+    case 4:
+      return accuracy(along_both ? 3e-6 : 1.5e-6);
+    default:
+      return accuracy(along_both ? 2e-5 : 3e-6);
+  }
 }
 
 // G g G': filters, tap by tap, which lie `plane` floats apart in `to` at the weights of both axes.
