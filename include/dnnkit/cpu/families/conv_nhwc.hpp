@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernels of a group around a convolution, channels last: direct convolution over input with a halo
-// (cpu/micro/conv.hpp), or, where each channel has a filter of its own, vectors of channels (cpu/micro/depthwise.hpp).
+// (cpu/micro/conv.hpp), or, where groups have one channel or few, vectors of several groups' (cpu/micro/depthwise.hpp).
 // An input that is not stored so, or has a prologue, is first brought into that form in scratch memory, prologue
 // included, each element once; weights that the run computes are packed there.
 #pragma once
@@ -23,8 +23,7 @@ struct conv_nhwc {
     const convolution_spec spec(recipe);
     if (const std::string_view why = spec.unfit({.doubles = true, .computed_weights = true}); !why.empty())
       return no_match{why};
-    if (spec.is_depthwise() && !spec.is_of_doubles())
-      return no_match{"each channel has a filter of its own, and its vectors one lane"};
+    if (spec.fills_vectors_with_groups(facts)) return no_match{"groups have few channels: vectors of one are not full"};
     const int vectors = panel_vectors(spec, facts);
     return channels_last(spec, facts, tiles_of(spec, facts, vectors), vectors);
   }
@@ -90,23 +89,26 @@ struct conv_depthwise {
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const convolution_spec spec(recipe);
     if (const std::string_view why = spec.unfit({.computed_weights = true}); !why.empty()) return no_match{why};
-    if (!spec.is_depthwise())
-      return no_match{"a filter reads several channels, or a channel is read by several filters"};
+    if (!spec.fills_vectors_with_groups(facts))
+      return no_match{"groups have not one channel, or as many input as output channels as divide a vector's lanes"};
     return conv_nhwc::channels_last(spec, facts, tiles_of(spec, facts), 1);
   }
 
   template <class Net, std::size_t R> struct kernel;
 
  private:
-  // Tiles of neighbouring pixels of an output row by one vector of channels; each tap loads its pixels.
+  // Tiles of neighbouring pixels of an output row by one vector of channels; each tap loads its pixels. Of groups of
+  // several channels, each pixel is brought to the lanes of its groups once for each of these.
   static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts) {
     const double width = static_cast<double>(known_or_typical(spec.out_extent(2)));
     const double vectors = vectors_of(facts, static_cast<double>(spec.out_channels()));
-    const tiled_product of_row{
-        .rows = width, .vectors = 1, .depth = spec.depth(), .runs = static_cast<double>(spec.taps(0) * spec.taps(1))};
+    const auto rows_of_taps = static_cast<double>(spec.taps(0) * spec.taps(1)),
+               group = static_cast<double>(spec.weight_dim(1));
+    const tiled_product of_row{.rows = width, .vectors = 1, .depth = spec.depth(), .runs = rows_of_taps};
     const tiled_cycles one = cycles_of(facts, of_row, 1);
     const double times = spec.pixels() / width * vectors;
-    return {times * one.arithmetic, times * one.starts};
+    const double spread = group == 1 ? 0 : rows_of_taps * group * width * static_cast<double>(spec.stride(2));
+    return {times * (one.arithmetic + spread * facts.costs.simple / facts.multiply_adds), times * one.starts};
   }
 };
 

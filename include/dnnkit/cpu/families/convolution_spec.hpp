@@ -10,6 +10,7 @@
 #include "dnnkit/cost/register_tile.hpp"
 #include "dnnkit/cpu/lane_analysis.hpp"
 #include "dnnkit/cpu/micro/conv.hpp"
+#include "dnnkit/cpu/micro/depthwise.hpp"
 #include "dnnkit/cpu/tree_cost.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/plan/kernel_family.hpp"
@@ -128,6 +129,12 @@ class convolution_spec : public kernel_spec {
     return convolution.group > 1 && convolution.group == in_channels() && convolution.group == out_channels();
   }
 
+  // Do the channels of several groups lie side by side in vectors of 32-bit floats (cpu/micro/depthwise.hpp)?
+  constexpr bool fills_vectors_with_groups(const cpu_facts& facts) const {
+    return is_computed_in_f32(anchor_type()) && convolution.group > 1 &&
+           groups_fill_vectors(weight_dim(1), out_channels() / convolution.group, facts.float_lanes);
+  }
+
   // `dense`: the pixels of an image follow each other without a border.
   constexpr conv_attributes attributes(bool dense) const {
     return {.in_channels = in_channels(),
@@ -162,7 +169,8 @@ class convolution_spec : public kernel_spec {
     c.tile.along = static_cast<std::int8_t>(along);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
     const auto all = static_cast<double>(known_or_typical(space(along)));
-    const double extent = along == 1 && !is_depthwise() ? all / static_cast<double>(convolution.group) : all;
+    const bool is_whole = along != 1 || is_depthwise() || fills_vectors_with_groups(facts);
+    const double extent = is_whole ? all : all / static_cast<double>(convolution.group);
     const double vectors = elements() / extent * vectors_of(facts, extent);
     kernel_work work{.cycles = tiles.arithmetic + vectors * tree_cost(*this, facts, along, facts.float_lanes).outputs(),
                      .starts = tiles.starts,
