@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel of a group around a convolution whose activations are stored channels first: vectors run along rows
 // (cpu/micro/planar.hpp). For channel counts that would leave vector lanes empty. An input that is not stored so, or
-// has a prologue, is first brought into that form in scratch memory, each element once.
+// has a prologue, is brought into that form in scratch memory, each element once: first, or row by row.
 #pragma once
 
 #include <algorithm>
@@ -58,18 +58,26 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
   template <std::size_t A> using nth = typename facts::template nth<A>;
 
   static constexpr bool in_place = facts::in_place;
+  // Channels of the input lie next to each other; and an output row needs one of its rows, which is then brought to
+  // planes when its turn comes and stays in the first cache, in a worker's memory.
+  static constexpr bool by_pixels = facts::spec.lies_along_channels(float_lanes),
+                        turns_rows = !in_place && by_pixels && facts::taps(1) == 1 && facts::before(1) == 0 &&
+                                     facts::after(1) == 0,
+                        prepares = !in_place && !turns_rows;
   static constexpr conv_attributes attributes = facts::spec.attributes(false);
 
   static auto convolution(const kernel_call& call) {
     const auto height = extent_value<facts::out_extent(1)>(call);
     const auto width = extent_value<facts::out_extent(2)>(call);
     const auto row = [&] {
-      if constexpr (!in_place) return facts::staged(call, nth<2>{});
+      if constexpr (turns_rows) return constant<0>{};
+      else if constexpr (!in_place) return facts::staged(call, nth<2>{});
       else if constexpr (facts::axes == 2) return facts::template stride_of<last - 1>(call);
       else return constant<0>{};
     }();
     const auto plane = [&] {
       if constexpr (in_place) return facts::template stride_of<1>(call);
+      else if constexpr (turns_rows) return turned_row(call);
       else return facts::times(facts::staged(call, nth<1>{}), row);
     }();
     planar_conv<attributes, std::remove_cvref_t<decltype(height)>, std::remove_cvref_t<decltype(width)>,
@@ -77,8 +85,16 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
         c{height, width, row, plane};
     c.images = extent_value<facts::in_dim(0)>(call);
     if constexpr (in_place) c.image_stride = facts::template stride_of<0>(call);
-    else c.image_stride = plane * facts::in_channels;
+    else if constexpr (!turns_rows) c.image_stride = plane * facts::in_channels;
     return c;
+  }
+  // Floats from plane to plane of a row: whole vectors, of which rows of a power of two do not begin in one set of the
+  // first cache.
+  static auto turned_row(const kernel_call& call) {
+    const auto width = facts::staged(call, nth<2>{});
+    const auto apart = [](index_t n) { return (ceil_div(n, float_lanes) + 1) * float_lanes; };
+    if constexpr (is_constant<decltype(width)>) return constant<apart(decltype(width)::value)>{};
+    else return apart(width);
   }
   using convolution_type = decltype(convolution(std::declval<const kernel_call&>()));
 
@@ -88,39 +104,44 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
 
   // --- first phase: planes with their border in scratch; a unit is one row, or, of an input whose channels lie next to
   // each other, that row of all planes
-  static constexpr bool by_pixels = facts::spec.lies_along_channels(float_lanes);
-  static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(!in_place) {
+  static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(prepares) {
     const index_t rows = prepare_units(call) * (by_pixels ? facts::in_channels : 1);
     return (rows * facts::staged(call, nth<2>{}) + float_lanes) * static_cast<std::int64_t>(sizeof(float));
   }
-  static index_t prepare_units(const kernel_call& call) noexcept requires(!in_place) {
+  static index_t prepare_units(const kernel_call& call) noexcept requires(prepares) {
     return extent_value<facts::in_dim(0)>(call) * (by_pixels ? 1 : facts::in_channels) * facts::staged(call, nth<1>{});
   }
-  static void prepare(const kernel_call& call, index_t first, index_t end) noexcept requires(!in_place) {
+  static void prepare(const kernel_call& call, index_t first, index_t end) noexcept requires(prepares) {
     if constexpr (by_pixels) prepare_pixels(call, first, end);
     else prepare_planes(call, first, end);
   }
   static void prepare_pixels(const kernel_call& call, index_t first, index_t end) {
     const index_t height = facts::staged(call, nth<1>{}), width = facts::staged(call, nth<2>{}), plane = height * width;
-    const index_t in_h = extent_value<facts::in_extent(1)>(call), in_w = extent_value<facts::in_extent(2)>(call);
-    constexpr index_t left = facts::before(2), channels = facts::in_channels;
+    const index_t in_h = extent_value<facts::in_extent(1)>(call);
+    constexpr index_t channels = facts::in_channels;
     for (index_t u = first; u < end; ++u) {
       float* out = reinterpret_cast<float*>(call.scratch) + u / height * channels * plane + u % height * width;
       const index_t y = u % height - facts::before(1);
-      const bool is_border = y < 0 || y >= in_h;
-      for (index_t ch = 0; ch < channels; ++ch) {
-        float* const row = out + ch * plane;
-        std::fill(row, row + (is_border ? width : left), 0.0f);
-        if (!is_border) std::fill(row + left + in_w, row + width, 0.0f);
-      }
-      if (is_border) continue;
-      coordinates c{u / height};
-      if constexpr (facts::has_axis(1)) c[last - 1] = y;
-      for (index_t x = 0; x < in_w; x += float_lanes) {
-        const index_t pixels = std::min<index_t>(in_w - x, float_lanes);
-        for_lanes<float_lanes, 1>(c, channels,
-                                  [&](auto n) { turn_pixels(call, c, x, pixels, n, out + left + x, plane); });
-      }
+      if (y >= 0 && y < in_h) turn_row(call, u / height, y, out, plane);
+      else
+        for (index_t ch = 0; ch < channels; ++ch) std::fill_n(out + ch * plane, width, 0.0f);
+    }
+  }
+  // Row y of an image with its border, as rows of all planes.
+  static void turn_row(const kernel_call& call, index_t image, index_t y, float* out, index_t plane) {
+    const index_t in_w = extent_value<facts::in_extent(2)>(call);
+    constexpr index_t left = facts::before(2), right = facts::after(2);
+    for (index_t ch = 0; ch < facts::in_channels; ++ch) {
+      float* const row = out + ch * plane;
+      std::fill_n(row, left, 0.0f);
+      std::fill_n(row + left + in_w, right, 0.0f);
+    }
+    coordinates c{image};
+    if constexpr (facts::has_axis(1)) c[last - 1] = y;
+    for (index_t x = 0; x < in_w; x += float_lanes) {
+      const index_t pixels = std::min<index_t>(in_w - x, float_lanes);
+      for_lanes<float_lanes, 1>(c, facts::in_channels,
+                                [&](auto n) { turn_pixels(call, c, x, pixels, n, out + left + x, plane); });
     }
   }
   // So many pixels from x on, n channels of each from those of c on, as rows of as many planes.
@@ -169,11 +190,23 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
     }
   };
 
+  static std::int64_t worker_bytes(const kernel_call& call) noexcept requires(turns_rows) {
+    return (facts::in_channels * turned_row(call) + float_lanes) * static_cast<std::int64_t>(sizeof(float));
+  }
   static void run(const kernel_call& call, index_t first, index_t end) noexcept {
     const auto* weights = reinterpret_cast<const float*>(call.packed);
-    const float* in = reinterpret_cast<const float*>(call.scratch);
-    if constexpr (in_place) in = facts::first_tap(call);
-    convolution(call).run(in, weights, weights + weight_floats, first, end, epilogue{call});
+    if constexpr (turns_rows) {
+      auto* const row = reinterpret_cast<float*>(call.worker);
+      const index_t rows = extent_value<facts::out_extent(1)>(call);
+      for (index_t u = first; u < end; ++u) {
+        turn_row(call, u / rows, u % rows * attributes.stride_h, row, turned_row(call));
+        convolution(call).run(row, weights, weights + weight_floats, u, u + 1, epilogue{call});
+      }
+    } else {
+      const float* in = reinterpret_cast<const float*>(call.scratch);
+      if constexpr (in_place) in = facts::first_tap(call);
+      convolution(call).run(in, weights, weights + weight_floats, first, end, epilogue{call});
+    }
   }
 
   // Rows of an image.

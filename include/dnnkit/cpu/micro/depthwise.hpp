@@ -24,9 +24,10 @@ template <conv_attributes A, class Height = index_t, class Width = index_t, clas
           class PixelStride = constant<A.in_channels>>
 struct depthwise {
   static constexpr index_t group = A.group_in();  // channels of one
-  static_assert(groups_fill_vectors(group, A.group_out(), float_lanes),
-                "depthwise convolution: groups must have one channel, or as many input as output channels as divide the "
-                "lanes of a vector");
+  static_assert(
+      groups_fill_vectors(group, A.group_out(), float_lanes),
+      "depthwise convolution: groups must have one channel, or as many input as output channels as divide the "
+      "lanes of a vector");
 
   [[no_unique_address]] Height out_h{};
   [[no_unique_address]] Width out_w{};
