@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -57,7 +58,8 @@ class preparation {
     std::size_t step;
   };
 
-  // Weights are packed as soon as what they are computed from is there, so that it can go.
+  // Weights are packed as soon as what they are computed from is there, so that it can go; of such as are there at once
+  // the largest first: less of the others is packed then while they are in memory twice.
   preparation(const plan_view& plan, std::span<const cpu::kernel_entry> kernels) : last_(plan.buffers.size(), never) {
     find_actions(plan, kernels);
     for (std::size_t i = 0; i < actions_.size(); ++i)
@@ -102,6 +104,9 @@ class preparation {
       for (std::int32_t b : plan.numbers_of(plan.steps[i].operands)) latest = std::max(latest, made_by[index(b)]);
       packed_after[latest].push_back(i);
     }
+    const auto size = [&](std::size_t step) { return kernels[plan.steps[step].kernel].packed_bytes; };
+    for (std::vector<std::size_t>& at_once : packed_after)
+      std::ranges::stable_sort(at_once, std::ranges::greater{}, size);
     for (std::size_t i = 0; i < packed_after.size(); ++i) {
       if (i > 0) actions_.push_back({false, i - 1});
       for (std::size_t s : packed_after[i]) actions_.push_back({true, s});
