@@ -9,6 +9,9 @@ multiply-adds of convolutions and products take at the processor's peak, which i
 algorithm goes below it. `first`: from the file to the first result, without the start of Python, but with that of a
 dnnkit program and its outputs written to files; `memory`: at its peak, of a dnnkit program all, of others what goes
 beyond Python with the engine imported. Both are medians of some starts, in turns.
+
+With --avx2, dnnkit's programs have kernels for AVX2 alone, and the peer is OpenVINO, which is told to have no more
+(ONEDNN_MAX_CPU_ISA); other engines take whatever instructions the processor has.
 """
 import argparse
 import json
@@ -38,17 +41,18 @@ MODELS = ["mobilenet_v2", "efficientnet_b0", "resnet50", "resnext50_32x4d", "reg
           "whisper_tiny_encoder", "conformer_s", "depth_anything_s", "s3d", "clip_text", "c3d"]
 OURS, TRUTH = "dnnkit", "onnxruntime"
 TOLERANCE = 1e-3
+WITHIN_AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2"}  # for the engines that heed it
 PATIENCE = 1800  # seconds for whatever an engine is asked; converting takes the longest
 
 
 class peer:
     """An engine's process."""
 
-    def __init__(self, name, model, threads, processors):
+    def __init__(self, name, model, threads, processors, environment):
         self.process = subprocess.Popen(
             [sys.executable, str(pathlib.Path(__file__).with_name("engine.py")), name, str(model), str(model.parent),
              str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open(model.with_name(f"{name}.log"), "w"),
-            text=True, preexec_fn=lambda: os.sched_setaffinity(0, processors))
+            text=True, env=os.environ | environment, preexec_fn=lambda: os.sched_setaffinity(0, processors))
         self.said = self.answer()
         self.pause()
 
@@ -201,12 +205,15 @@ def started(makers, starts):
 def sides_of(name, path, names, outputs, expected, a, result):
     """The engines that compute what is expected, by name."""
     processors = set(a.processors)
-    done, text, compiled = compile_program(a.tool, path, path.with_name("program"), a.reuse)
+    program = path.with_name("program_avx2" if a.avx2 else "program")
+    done, text, compiled = compile_program(a.tool, path, program, a.reuse, ["--isa", "avx2"] if a.avx2 else [])
     if not done:
         raise RuntimeError(f"{name}: not compiled: {text[-600:]}")
     result["compile_s"] = compiled["compile_s"]
-    makers = {engine: lambda engine=engine: peer(engine, path, a.threads, processors) for engine in a.engines}
-    makers[OURS] = lambda: own(path.with_name("program"), path, names, a.threads, processors)
+    environment = WITHIN_AVX2 if a.avx2 else {}
+    makers = {engine: lambda engine=engine: peer(engine, path, a.threads, processors, environment)
+              for engine in a.engines}
+    makers[OURS] = lambda: own(program, path, names, a.threads, processors)
     sides = {}
     for engine, side in started(makers, a.starts).items():
         said = result["engines"][engine] = dict(side.said)
@@ -264,7 +271,8 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for weights, programs and results")
     parser.add_argument("--tool", type=pathlib.Path, required=True, help="the program dnnkit")
     parser.add_argument("--peak", type=pathlib.Path, required=True, help="the program bench_peak")
-    parser.add_argument("--engines", type=lambda names: names.split(","), default=ENGINES, help=", ".join(ENGINES))
+    parser.add_argument("--engines", type=lambda names: names.split(","), help=", ".join(ENGINES))
+    parser.add_argument("--avx2", action="store_true", help="no instructions beyond AVX2, beside OpenVINO")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--starts", type=int, default=3, help="so many times each engine goes from the file to a result")
@@ -275,9 +283,11 @@ def main():
     available = sorted(os.sched_getaffinity(0), reverse=True)
     if a.threads > len(available):
         parser.error(f"{a.threads} threads need as many processors, and there are {len(available)}")
-    unknown = [e for e in a.engines if e not in ENGINES]
+    heed = ["openvino"] if a.avx2 else ENGINES
+    a.engines = a.engines or heed
+    unknown = [e for e in a.engines if e not in heed]
     if unknown:
-        parser.error(f"there is no engine called {unknown[0]}: {', '.join(ENGINES)}")
+        parser.error(f"there is no engine called {unknown[0]}: {', '.join(heed)}")
     a.processors = available[:a.threads]
     a.work = a.work.resolve()  # peers convert in folders of their own
     a.work.mkdir(parents=True, exist_ok=True)
@@ -289,7 +299,7 @@ def main():
             result = {"name": name, "threads": a.threads, "failed": str(failure)[:600]}
         progress("")
         failed += "failed" in result or "failed" in result["engines"][OURS]
-        with open(a.work / f"results_{a.threads}.jsonl", "a") as file:
+        with open(a.work / f"results_{a.threads}{'_avx2' if a.avx2 else ''}.jsonl", "a") as file:
             file.write(json.dumps(result) + "\n")
         print(json.dumps(result), flush=True)
     return 1 if failed else 0

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # dnnkit beside ONNX Runtime, OpenVINO, ncnn and MNN, on models of the zoo, in turns on one processor, in 32-bit floats.
-#   bash bench/peers/engines.sh [--threads N] [--engines NAME,...] [--reuse] [MODEL ...]     (bench/peers/engines.py --help)
+#   bash bench/peers/engines.sh [--threads N] [--engines NAME,...] [--avx2] [--reuse] [MODEL ...]     (bench/peers/engines.py --help)
 # Sets up all of them (pip, in build/peers/engines/environment), prints a JSON line a model, then a table, and draws
-# build/peers/engines/N_threads.svg. Hours for all 22 models, as compiling and converting is part of it.
+# build/peers/engines/N_threads.svg, or N_threads_avx2.svg. Hours for all 22 models, as compiling and converting is part of it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source cmake/shell.sh
@@ -20,9 +20,14 @@ if ! "$python" -c 'import matplotlib, MNN, ncnn, numpy, onnx, onnxruntime, openv
 fi
 build_preset release dnnkit_tool bench_peak >&2
 
-threads=1
-for ((i = 1; i < $#; ++i)); do [ "${!i}" = --threads ] && { next=$((i + 1)); threads=${!next}; }; done
+threads=1 within=
+for ((i = 1; i <= $#; ++i)); do
+  case ${!i} in
+    --threads) next=$((i + 1)) && threads=${!next-} ;;
+    --avx2) within=_avx2 ;;
+  esac
+done
 "$python" bench/peers/engines.py --work "$work" --tool build/release/bin/dnnkit --peak build/release/bin/bench_peak "$@" ||
   status=$?
-"$python" bench/peers/engines_table.py "$work/results_$threads.jsonl" "$work/${threads}_threads.svg"
+"$python" bench/peers/engines_table.py "$work/results_$threads$within.jsonl" "$work/${threads}_threads$within.svg"
 exit "${status:-0}"

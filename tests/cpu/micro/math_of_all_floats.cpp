@@ -39,6 +39,7 @@ double largest_error(const char* name, bool negative, float limit, F f, G exact,
   return largest;
 }
 
+constexpr bool by_table = dnnkit::cpu::detail::power_by_table<N>::is_there;
 constexpr auto in_ulps = [](float got, double want, double) { return reference::ulps(got, want); };
 constexpr auto in_scale = [](float got, double want, double of) { return reference::difference(got, want, of); };
 
@@ -50,18 +51,18 @@ TEST_CASE("exp") {
   CHECK(largest_error("exp", false, 90.0f, f, exact, in_ulps) <= 1.01);
   CHECK(largest_error("exp", true, 106.0f, f, exact, in_ulps) <= 1.01);
   const auto of_nonpositive = [](auto x) { return exp_of_nonpositive(x); };
-  CHECK(largest_error("exp_of_nonpositive", true, 87.0f, of_nonpositive, exact, in_ulps) <= 1.3);
+  CHECK(largest_error("exp_of_nonpositive", true, 87.0f, of_nonpositive, exact, in_ulps) <= (by_table ? 1.8 : 1.3));
 }
 
 TEST_CASE("sigmoid, and what it is multiplied by") {
   const auto f = [](auto x) { return sigmoid(x); };
   const auto exact = [](double x) { return 1 / (1 + std::exp(-x)); };
   CHECK(largest_error("sigmoid", false, 90.0f, f, exact, in_ulps) <= 2.5);
-  CHECK(largest_error("sigmoid", true, 87.3f, f, exact, in_ulps) <= 2.5);
+  CHECK(largest_error("sigmoid", true, 87.3f, f, exact, in_ulps) <= (by_table ? 4 : 2.5));
   const auto g = [](auto x) { return times_sigmoid(x, 1); };
   const auto product = [](double x) { return x / (1 + std::exp(-x)); };
   CHECK(largest_error("times_sigmoid", false, 90.0f, g, product, in_ulps) <= 3.5);
-  CHECK(largest_error("times_sigmoid", true, 87.0f, g, product, in_ulps) <= 3.5);
+  CHECK(largest_error("times_sigmoid", true, 87.0f, g, product, in_ulps) <= (by_table ? 4.5 : 3.5));
   CHECK(largest_error("times_sigmoid", true, 1e6f, g, product, in_scale) <= 2e-7);
 }
 

@@ -54,6 +54,11 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
   return reinterpret_cast<ints_16>(
       _mm512_maskz_permutexvar_epi32(all_lanes, reinterpret_cast<__m512i>(at), reinterpret_cast<__m512i>(x)));
 }
+// Lane i is number at[i] % 32 of low and high, which follow each other.
+[[gnu::always_inline]] inline ints_16 permuted(ints_16 low, ints_16 high, ints_16 at) noexcept {
+  return reinterpret_cast<ints_16>(_mm512_permutex2var_epi32(
+      reinterpret_cast<__m512i>(low), reinterpret_cast<__m512i>(at), reinterpret_cast<__m512i>(high)));
+}
 [[gnu::always_inline]] inline ints_16 lanes_of_bytes(const std::uint8_t* p, ints_16) noexcept {
   return reinterpret_cast<ints_16>(
       _mm512_maskz_cvtepu8_epi32(all_lanes, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));

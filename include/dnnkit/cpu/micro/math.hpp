@@ -3,7 +3,9 @@
 // call a lane.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "dnnkit/cpu/micro/vec.hpp"
@@ -11,8 +13,8 @@
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // Errors, measured against double over all of the range (tests/cpu/micro/math.cpp asserts them), in units in the last
-// place: exp 1.01, log 1, tanh 2, sigmoid 2.5 (3.3 where the compiler does not fuse multiply-adds, as at -O0), erf 3,
-// pow 1.5, sin and cos 2, tan 4; sqrt and the roundings are exact. Infinities, NaN, zeros and denormals give what std::
+// place: exp 1.01, log 1, tanh 2, sigmoid 2.5 (4 where powers come from a table, with AVX-512; 3.3 where the compiler
+// does not fuse multiply-adds, as at -O0), erf 3, pow 1.5, sin and cos 2, tan 4; sqrt and the roundings are exact. Infinities, NaN, zeros and denormals give what std::
 // gives. The polynomials are minimax fits of their remainder terms on the reduced range.
 
 namespace detail {
@@ -210,10 +212,64 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> exp(vec<float, N> x
   return detail::scale<N>(select(x < V(-103.98f), V(0.0f), e.y), e.n);
 }
 
-// exp(x) for x <= 0 or NaN to 1.3 ulp, as softmax needs it: by fewer instructions than exp, 0 below -87.7, where that
-// has denormals.
+namespace detail {
+
+// Powers of two for multiples of 1/32, from one instruction that looks up all lanes in 32 numbers: the remaining factor
+// is closer to 1, and two products make up for the polynomial's other three.
+template <class Ints>
+concept looks_up_32 = requires(Ints x) {
+  isa::permuted(x, x, x);
+};
+template <int N> struct power_by_table {
+  static constexpr bool is_there = looks_up_32<typename ints<N>::native>;
+  floats<N> power, rest;  // the power of e, or of two, is power + power * rest
+
+  // e^(sign * x) for x * sign in [-88.03, 88]. A denormal, or 0, below -87.34.
+  template <int Sign> [[gnu::always_inline]] static power_by_table of_e(floats<N> x) noexcept {
+    constexpr float sign = Sign;
+    const floats<N> shifted = fma(x, floats<N>(sign * 1.44269504f), floats<N>(shift)), n = shifted - floats<N>(shift);
+    // ln 2 in two parts, the first with few enough bits that n times it is exact; Sign times the remainder.
+    const floats<N> r = fma(n, floats<N>(sign * -1.42860677e-6f), fma(n, floats<N>(sign * -0.693145752f), x));
+    return {power_of(shifted), r * fma(r, floats<N>(0.5f), floats<N>(sign * 1.0000145f))};
+  }
+  // 2^x for x in [-126, 127].
+  [[gnu::always_inline]] static power_by_table of_two(floats<N> x) noexcept {
+    const floats<N> shifted = x + floats<N>(shift), r = x - (shifted - floats<N>(shift));
+    return {power_of(shifted), r * fma(r, floats<N>(2.40226507e-1f), floats<N>(6.93157232e-1f))};
+  }
+  [[gnu::always_inline]] floats<N> value() const noexcept { return fma(power, rest, power); }
+
+ private:
+  static constexpr float shift = 0x1.8p18f;  // a sum with it has five bits for the fraction, its last ones
+
+  // 2^(j / 32) as bits, less j where a shift brings the last bits of a sum, which are the exponent and j.
+  struct entries {
+    alignas(64) std::int32_t all[32];
+  };
+  static constexpr entries table = [] {
+    entries t{};
+    double power = 1;
+    for (int j = 0; j < 32; ++j, power *= 1.0218971486541166782)
+      t.all[j] = std::bit_cast<std::int32_t>(static_cast<float>(power)) - (j << 18);
+    return t;
+  }();
+  [[gnu::always_inline]] static floats<N> power_of(floats<N> shifted) noexcept {
+    const ints<N> last = bit_cast<ints<N>>(shifted);
+    const ints<N> entry(isa::permuted(ints<N>::load(table.all).v, ints<N>::load(table.all + N).v, last.v));
+    return bit_cast<floats<N>>(entry + (last << 18));
+  }
+};
+
+}  // namespace detail
+
+// exp(x) for x <= 0 or NaN to 1.3 ulp, 1.8 by a table, as softmax needs it: by fewer instructions than exp; 0 below
+// -88.03, and from there to -87.3, where exp has denormals, those or 0.
 template <int N> [[gnu::always_inline]] inline vec<float, N> exp_of_nonpositive(vec<float, N> x) noexcept {
   using V = vec<float, N>;
+  if constexpr (detail::power_by_table<N>::is_there) {
+    constexpr float to_zero = -88.0296936f;  // -127 ln 2, of which the table makes a zero
+    return detail::power_by_table<N>::template of_e<1>(max(x, V(to_zero))).value();
+  }
   const V clamped = max(x, V(-88.0f));  // there n is -127, and 2^n a zero
   const auto n = detail::whole_number<N>::nearest(clamped, V(1.44269504f));
   const V r = fma(n.value(), V(-1.42860677e-6f), fma(n.value(), V(-0.693145752f), clamped));
@@ -269,8 +325,9 @@ template <int N> [[gnu::always_inline]] inline floats<N> reciprocal(floats<N> x)
   }
 }
 
-// 2^x for x in [-126, 127], to 1.5 ulp.
+// 2^x for x in [-126, 127], to 1.5 ulp, 1.8 by a table.
 template <int N> [[gnu::always_inline]] inline floats<N> exp2_in_range(floats<N> x) noexcept {
+  if constexpr (power_by_table<N>::is_there) return power_by_table<N>::of_two(x).value();
   const auto n = whole_number<N>::nearest(x, floats<N>(1.0f));
   const floats<N> y = polynomial(x - n.value(), 1.0f, 6.931469764e-01f, 2.402224046e-01f, 5.550735032e-02f,
                                  9.671619004e-03f, 1.326459076e-03f);
@@ -291,8 +348,12 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> tanh(vec<float, N> 
 
 namespace detail {
 
-// 1 / (1 + e^-x) for x in [-87.3, 88], or NaN: at the lower end 1 + e^-x is nearly 2^126.
+// 1 / (1 + e^-x) for x in [-87.3, 87], or NaN: at the lower end 1 + e^-x is nearly 2^126.
 template <int N> [[gnu::always_inline]] inline floats<N> sigmoid_in_range(floats<N> x) noexcept {
+  if constexpr (power_by_table<N>::is_there) {
+    const auto e = power_by_table<N>::template of_e<-1>(x);
+    return reciprocal<N>(fma(e.power, e.rest, e.power + floats<N>(1.0f)));
+  }
   const auto n = whole_number<N>::nearest(x, floats<N>(-1.44269504f));
   const floats<N> r = fma(n.value(), floats<N>(-1.42860677e-6f), fma(n.value(), floats<N>(-0.693145752f), -x));
   const floats<N> y = polynomial(r, 1.0f, 1.0f, 4.999999343e-01f, 1.666652040e-01f, 4.166839079e-02f, 8.368745113e-03f,
@@ -306,15 +367,15 @@ template <int N> [[gnu::always_inline]] inline floats<N> sigmoid_in_range(floats
 template <int N> [[gnu::always_inline]] inline vec<float, N> sigmoid(vec<float, N> x) noexcept {
   using V = vec<float, N>;
   constexpr float least = -87.3f;
-  return select(x < V(least), V(0.0f), detail::sigmoid_in_range<N>(max(min(x, V(88.0f)), V(least))));
+  return select(x < V(least), V(0.0f), detail::sigmoid_in_range<N>(max(min(x, V(87.0f)), V(least))));
 }
 
-// x sigmoid(alpha x), alpha >= 0.001, to 3.5 ulp (4.3 without fused multiply-adds) where alpha x is above -87, besides
-// what the rounding of alpha x makes of it; below, what it is at -87.3 / alpha, about 0.
+// x sigmoid(alpha x), alpha >= 0.001, to 3.5 ulp (4.5 by a table, 4.3 without fused multiply-adds) where alpha x is
+// above -87, besides what the rounding of alpha x makes of it; below, what it is at -87.3 / alpha, about 0.
 template <int N> [[gnu::always_inline]] inline vec<float, N> times_sigmoid(vec<float, N> x, float alpha) noexcept {
   using V = vec<float, N>;
   const V seen = max(x, V(-87.3f / alpha));
-  return seen * detail::sigmoid_in_range<N>(min(seen * V(alpha), V(88.0f)));
+  return seen * detail::sigmoid_in_range<N>(min(seen * V(alpha), V(87.0f)));
 }
 
 // x times the probability that a standard normal variable is below x: max(x, 0) - |x| Phi(-|x|), the last factor as a
