@@ -73,7 +73,7 @@ inline void write_text(const std::filesystem::path& to, const std::string& text)
 // --input NAME=FILE for each input of the programs: what is given, and of others files with ones, which most models
 // take for tokens and masks as well.
 inline std::vector<std::string> program_inputs(const dnnkit::graph& g, const cxxopts::ParseResult& arguments,
-                                        const work_folder& folder) {
+                                               const work_folder& folder) {
   std::map<std::string, std::string, std::less<>> given;
   if (arguments.count("input") != 0)
     for (const std::string& s : arguments["input"].as<std::vector<std::string>>())

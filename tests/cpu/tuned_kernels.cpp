@@ -2,7 +2,8 @@
 // LABELS: no_sanitize
 // OPTIONS: -O1
 // Kernels with tiles and blocks that a table asks for (cost/tuned.hpp), against the reference evaluator: products cut
-// in any way, convolutions of each family, stages. The table is made in the compiler, of the keys of the untuned network.
+// in any way, convolutions of each family, stages. The table is made in the compiler, of the keys of the untuned
+// network.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 

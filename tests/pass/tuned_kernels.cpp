@@ -112,7 +112,8 @@ TEST_CASE("genes of convolutions: vectors and rows of a tile, tiles of a block")
   CHECK(direct.choice.tile.vectors == 2);
   CHECK(direct.choice.tile.rows == 8);
   CHECK(direct.choice.cost.cycles != untuned.other("conv_nhwc").cost.cycles);
-  const chosen tiles = last_of(logged(convolution, {{key, "conv_winograd", 0, {{.vectors = 1, .block = 12, .outputs = 2}}}}));
+  const chosen tiles =
+      last_of(logged(convolution, {{key, "conv_winograd", 0, {{.vectors = 1, .block = 12, .outputs = 2}}}}));
   CHECK(tiles.choice.genes == kernel_genes{.vectors = 1, .block = 12, .outputs = 2});
   CHECK(tiles.choice.parameters[1] == 2);
   CHECK(tiles.choice.parameters[2] == 12);

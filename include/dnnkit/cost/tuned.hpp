@@ -34,7 +34,7 @@ struct named_gene {
 };
 inline constexpr std::array all_genes{
     named_gene{"vectors", &kernel_genes::vectors}, named_gene{"rows", &kernel_genes::rows},
-    named_gene{"block", &kernel_genes::block}, named_gene{"depth", &kernel_genes::depth},
+    named_gene{"block", &kernel_genes::block},     named_gene{"depth", &kernel_genes::depth},
     named_gene{"outputs", &kernel_genes::outputs}, named_gene{"positions", &kernel_genes::positions}};
 
 // Does a kernel that has `given` have all that was asked for?

@@ -125,11 +125,8 @@ struct conv_depthwise {
     const double vectors = vectors_of(facts, static_cast<double>(spec.out_channels()));
     const auto rows_of_taps = static_cast<double>(spec.taps(0) * spec.taps(1)),
                group = static_cast<double>(spec.weight_dim(1));
-    const tiled_product of_row{.rows = width,
-                               .vectors = 1,
-                               .depth = spec.depth(),
-                               .runs = rows_of_taps,
-                               .most_rows = spec.genes().rows};
+    const tiled_product of_row{
+        .rows = width, .vectors = 1, .depth = spec.depth(), .runs = rows_of_taps, .most_rows = spec.genes().rows};
     const tiled_cycles one = cycles_of(facts, of_row, 1);
     const double times = spec.pixels() / width * vectors;
     const double spread = group == 1 ? 0 : rows_of_taps * group * width * static_cast<double>(spec.stride(2));

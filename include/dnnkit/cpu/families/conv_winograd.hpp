@@ -67,7 +67,8 @@ class winograd_spec : public convolution_spec {
     double least = 0;
     const kernel_genes asked = genes();
     const bool is_block_asked = asked.block > 0 && asked.block <= most_block,
-               are_outputs_asked = asked.outputs > 0 && asked.outputs <= 6 && asked.outputs % 2 == 0 && is_allowed(asked.outputs);
+               are_outputs_asked =
+                   asked.outputs > 0 && asked.outputs <= 6 && asked.outputs % 2 == 0 && is_allowed(asked.outputs);
     const std::int32_t first = is_block_asked ? asked.block : rows, last = is_block_asked ? asked.block : 4 * rows;
     for (std::int32_t outputs = 2; outputs <= 6 && is_allowed(outputs); outputs += 2)
       for (std::int32_t block = first; block <= last && (block == first || block <= most_tiles); block += rows) {
