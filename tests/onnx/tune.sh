@@ -3,8 +3,10 @@
 # dnnkit tune on a small model, and what `build`, `generate` and `explain` make of its table; wrong tables and options.
 #   bash tests/onnx/tune.sh TOOL MODELS      (the program dnnkit; the folder of small.onnx; writes into the current folder)
 set -euo pipefail
-tool=$1 small=$2/small.onnx
-rm -rf ./*
+tool=$(realpath "$1") small=$(realpath "$2")/small.onnx
+scratch=$(mktemp -d "$PWD/tune.XXXXXX")
+trap 'rm -r "$scratch"' EXIT
+cd "$scratch"
 
 fail() { printf 'failed: %s\n' "$*" >&2; exit 1; }
 # says STATUS WORDS COMMAND...: the command ends with this status and prints each of the words, which commas separate.
@@ -98,4 +100,3 @@ for compiler in no-such-compiler false; do
 done
 says 2 "the compiler failed" "$tool" tune "$small" -o kept.hpp "${quick[@]}" --flags=-fno-such-flag
 cmp "$table" kept.hpp || fail "a table was lost"
-rm -rf ./*
