@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "cmake/onnx_generator/opencl_kernels.hpp"
+#include "cmake/onnx_tool/build.hpp"
 #include "cmake/onnx_tool/command.hpp"
 #include "cmake/onnx_tool/compiler.hpp"
 #include "cmake/onnx_tool/instruction_sets.hpp"
@@ -72,11 +74,11 @@ std::vector<group_of_units> write_sources(const dnnkit::graph& g, const std::fil
                                           const std::vector<std::string>& isas, onnx::linked_data linked,
                                           onnx::program_target target,
                                           const std::vector<onnx::feedback_names>& feedbacks,
-                                          const std::vector<std::string_view>& left_out) {
+                                          const std::vector<std::string_view>& left_out, tuned_table tuned) {
   const std::string name = onnx::model_name(file);
   std::filesystem::create_directories(folder);
   onnx::write_if_changed(folder / (name + ".hpp"),
-                         onnx::model_header(g, name, file, units, isas, feedbacks, left_out, target));
+                         onnx::model_header(g, name, file, units, isas, feedbacks, left_out, target, tuned));
   onnx::write_if_changed(folder / fmt::format("{}.cpp", name_of_program), onnx::program_source(name, file, linked));
   std::vector<group_of_units> groups{{{}, {std::string(name_of_program)}}};
   const auto write = [&](group_of_units& group, std::size_t first) {
@@ -112,7 +114,7 @@ std::array<command_line, 2> commands_to_close(const std::vector<std::string>& co
 
 // Names the kernels that run element by element; throws refused where they are expected to take more of the time than
 // --most-scalar allows.
-void name_scalar_kernels(const plan::plan_draft& plan, const cxxopts::ParseResult& arguments) {
+void name_scalar_kernels(const plan::plan_draft& plan, const cxxopts::ParseResult& arguments, build_says says) {
   const std::vector<scalar_kernels> list = scalar_kernels_of(view_of(plan));
   const std::string text(printable(describe(list), line_feeds::kept));
   if (arguments.count("most-scalar") != 0) {
@@ -122,7 +124,7 @@ void name_scalar_kernels(const plan::plan_draft& plan, const cxxopts::ParseResul
       throw refused(error(text.substr(0, text.find(":\n")), "--most-scalar", fmt::format("at most {} %", most),
                           list.front().operators));
   }
-  std::cerr << text;
+  if (says == build_says::what_it_does) std::cerr << text;
 }
 
 // What --target says. Raises dnnkit::error for another word, and beside those of OpenCL for options that are about the
@@ -132,7 +134,7 @@ onnx::program_target target_of(const cxxopts::ParseResult& arguments) {
   if (name == "cpu") return onnx::program_target::cpu;
   if (name != "opencl" && name != "opencl_images")
     throw error("is no target of programs", "--target", "cpu, opencl or opencl_images", name);
-  for (const char* option : {"isa", "kernel-parts", "most-scalar"})
+  for (const char* option : {"isa", "kernel-parts", "most-scalar", "tuned"})
     if (arguments.count(option) != 0)
       throw error("is for the target cpu", fmt::format("--{}", option), {}, "--target " + name);
   return name == "opencl" ? onnx::program_target::opencl : onnx::program_target::opencl_images;
@@ -141,6 +143,11 @@ onnx::program_target target_of(const cxxopts::ParseResult& arguments) {
 }  // namespace
 
 int build(int argc, char** argv) {
+  if (const std::optional<std::string> program = built(argc, argv)) std::cout << printable(*program) << "\n";
+  return 0;
+}
+
+std::optional<std::string> built(int argc, char** argv, build_says says) {
   const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
   cxxopts::Options options(
       "dnnkit build",
@@ -177,10 +184,11 @@ int build(int argc, char** argv) {
   options.add_options()(
       "keep-source", "leave what is compiled, and its objects, in PROGRAM.source, as is done where the compiler fails");
   add_left_out_option(options);
+  add_tuned_option(options);
   add_feedback_option(options);
   add_input_option(options);
   const auto arguments = parse(options, argc, argv);
-  if (!arguments) return 0;
+  if (!arguments) return std::nullopt;
   if (!arguments->count("output")) throw error("is missing", "--output");
   using path = std::filesystem::path;
   const path program = (*arguments)["output"].as<std::string>();
@@ -198,7 +206,8 @@ int build(int argc, char** argv) {
           ? onnx::kernel_parts_of("--kernel-parts", (*arguments)["kernel-parts"].as<std::string>())
           : 0;
   const std::vector<std::string_view> left_out = left_out_of(*arguments);
-  model m = load_compilable(*arguments, inputs_of(*arguments));
+  std::vector<tuned_row> tuned = tuned_rows_of(*arguments);
+  model m = load_compilable(*arguments, inputs_of(*arguments), says == build_says::what_it_does);
   refuse_to_replace_read(*arguments, m, "--output", program);
   refuse_unreadable_weights(m);
   const dnnkit::graph& g = m.imported.graph;
@@ -213,14 +222,16 @@ int build(int argc, char** argv) {
     if (const std::string no = onnx::refusal_of_opencl(with_names_for_logs(m.imported.graph), left_out); !no.empty())
       throw refused(error(no, m.file->name()));
   } else {
-    const plan::plan_draft plan = logged_plan(m, {{}, left_out});
-    name_scalar_kernels(plan, *arguments);
+    plan_options by{.left_out = left_out, .tuned = tuned};
+    const plan::plan_draft plan = logged_plan(m, by);
+    name_scalar_kernels(plan, *arguments, says);
+    tuned = rows_for_kernels(m, by, isas);
     if (parts == 0) units = units_that_pay(plan, jobs, isas.empty());
   }
   const path include = arguments->count("include") ? path((*arguments)["include"].as<std::string>()) : include_folder();
   const path file = (*arguments)["model"].as<std::string>(), folder = program.string() + ".source";
-  const std::vector<group_of_units> groups =
-      write_sources(g, file, folder, units, isas, linked_data_of(*arguments), target, feedbacks, left_out);
+  const std::vector<group_of_units> groups = write_sources(g, file, folder, units, isas, linked_data_of(*arguments),
+                                                           target, feedbacks, left_out, table_of(tuned));
 
   const path log = folder / "compiler.log";
   std::size_t units_in_all = 0;
@@ -256,16 +267,16 @@ int build(int argc, char** argv) {
   }
   if (on_opencl) link.words.emplace_back("-lOpenCL");
   link.words = joined(link.words, {"-o", absolute(program).string(), "-pthread"});
-  std::cerr << fmt::format("compiling {} in {} unit{}, {} at once\n", printable(file.filename().string()),
-                           compilations.size(), compilations.size() == 1 ? "" : "s",
-                           std::min(jobs, compilations.size()));
+  if (says == build_says::what_it_does)
+    std::cerr << fmt::format("compiling {} in {} unit{}, {} at once\n", printable(file.filename().string()),
+                             compilations.size(), compilations.size() == 1 ? "" : "s",
+                             std::min(jobs, compilations.size()));
   run_compilers(compilations, jobs, fmt::format("compiling {}", onnx::model_name(file)));
   for (const auto& commands : closings)
     for (const command_line& c : commands) run_compilers({c}, 1, "linking the kernels");
   run_compilers({link}, 1, fmt::format("linking {}", printable(program.string())));
   if (arguments->count("keep-source") == 0) remove_sources(folder, onnx::model_name(file), groups);
-  std::cout << printable(program.string()) << "\n";
-  return 0;
+  return program.string();
 }
 
 }  // namespace dnnkit::tool

@@ -30,6 +30,7 @@ int compare_plans(int argc, char** argv);
 int dot(int argc, char** argv);
 int generate(int argc, char** argv);
 int build(int argc, char** argv);
+int tune(int argc, char** argv);
 int operators(int argc, char** argv);
 
 }  // namespace dnnkit::tool

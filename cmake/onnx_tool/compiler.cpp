@@ -70,13 +70,14 @@ std::vector<const command_line*> ended(std::vector<child_process>& running) {
 
 }  // namespace
 
-void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, const std::string& title) {
+void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, const std::string& title,
+                   const std::string& failure) {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<child_process> running;
   std::vector<const command_line*> failed;
   bool can_start = true;
   long shown = 0;
-  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  const bool is_terminal = isatty(STDERR_FILENO) != 0 && !title.empty();
   for (std::size_t next = 0; (next < commands.size() && can_start && failed.empty()) || !running.empty();) {
     while (next < commands.size() && can_start && failed.empty() && (running.size() < jobs || running.empty()))
       can_start = start(commands[next++], running);
@@ -91,8 +92,7 @@ void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, 
   if (shown > 0 && is_terminal) std::cerr << "\n";
   if (!can_start) throw error("cannot be started", commands.front().words[0]);
   for (const command_line* c : failed) std::cerr << text_of(c->log);
-  if (!failed.empty())
-    throw error("the compiler failed; its messages are above", failed.front()->log.parent_path().string());
+  if (!failed.empty()) throw error(failure, failed.front()->log.parent_path().string());
 }
 
 std::vector<std::string> words_of(std::string_view text) {

@@ -26,7 +26,8 @@ std::vector<std::string> words_of(std::string_view text);
 
 // Runs commands, at most `jobs` at once, showing how long they take under `title` where standard error is a
 // terminal. When one fails, what it printed is shown and dnnkit::error raised, once all that were started have ended.
-void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, const std::string& title);
+void run_compilers(const std::vector<command_line>& commands, std::size_t jobs, const std::string& title,
+                   const std::string& failure = "the compiler failed; its messages are above");
 
 // The folder of the library's headers, found from where this program lies.
 std::filesystem::path include_folder();

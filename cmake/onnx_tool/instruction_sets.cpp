@@ -13,15 +13,15 @@
 
 namespace dnnkit::tool {
 
-template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g, pass_names left_out) {
-  return cpu::logged_plan<default_pipeline, Target>(std::move(g), left_out);
+template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g, pass_names left_out, tuned_table tuned) {
+  return cpu::logged_plan<default_pipeline, Target>(std::move(g), left_out, tuned);
 }
-template plan::plan_draft logged_plan_for<targets::sse2>(dnnkit::graph, pass_names);
-template plan::plan_draft logged_plan_for<targets::avx2>(dnnkit::graph, pass_names);
-template plan::plan_draft logged_plan_for<targets::avx512>(dnnkit::graph, pass_names);
-template plan::plan_draft logged_plan_for<targets::avx512_vnni>(dnnkit::graph, pass_names);
-template plan::plan_draft logged_plan_for<targets::avx512_amx>(dnnkit::graph, pass_names);
-template plan::plan_draft logged_plan_for<targets::neon>(dnnkit::graph, pass_names);
+template plan::plan_draft logged_plan_for<targets::sse2>(dnnkit::graph, pass_names, tuned_table);
+template plan::plan_draft logged_plan_for<targets::avx2>(dnnkit::graph, pass_names, tuned_table);
+template plan::plan_draft logged_plan_for<targets::avx512>(dnnkit::graph, pass_names, tuned_table);
+template plan::plan_draft logged_plan_for<targets::avx512_vnni>(dnnkit::graph, pass_names, tuned_table);
+template plan::plan_draft logged_plan_for<targets::avx512_amx>(dnnkit::graph, pass_names, tuned_table);
+template plan::plan_draft logged_plan_for<targets::neon>(dnnkit::graph, pass_names, tuned_table);
 
 namespace {
 constexpr std::string_view all_names = "sse2, avx2, avx512, avx512_vnni, avx512_amx and neon";

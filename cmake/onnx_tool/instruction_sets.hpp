@@ -15,15 +15,17 @@
 namespace dnnkit::tool {
 
 using pass_names = std::span<const std::string_view>;
-// The plan, with its log, that dnnkit::compile of a model with this graph makes for Target, by all passes but those
-// left out.
-template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g, pass_names left_out);
+// The plan, with its log, that dnnkit::compile of a model with this graph and this table of what was measured makes for
+// Target, by all passes but those left out.
+template <class Target> plan::plan_draft logged_plan_for(dnnkit::graph g, pass_names left_out, tuned_table tuned);
 
 struct instruction_set {
   std::string_view name, flags;
-  plan::plan_draft (*logged_plan)(dnnkit::graph, pass_names left_out);
+  plan::plan_draft (*logged_plan)(dnnkit::graph, pass_names left_out, tuned_table tuned);
+  const cpu_facts* facts;
 };
-template <class Target> inline constexpr instruction_set set_of{Target::name, Target::flags, &logged_plan_for<Target>};
+template <class Target>
+inline constexpr instruction_set set_of{Target::name, Target::flags, &logged_plan_for<Target>, &Target::facts};
 inline constexpr std::array instruction_sets{set_of<targets::sse2>,       set_of<targets::avx2>,
                                              set_of<targets::avx512>,     set_of<targets::avx512_vnni>,
                                              set_of<targets::avx512_amx>, set_of<targets::neon>};

@@ -23,6 +23,7 @@ constexpr std::array commands{
     command{"dot", "draw a model's kernels as Graphviz text", dnnkit::tool::dot},
     command{"generate", "write a model as C++ source", dnnkit::tool::generate},
     command{"build", "compile a model to a program", dnnkit::tool::build},
+    command{"tune", "measure what may carry out a model's kernels on this machine, for build", dnnkit::tool::tune},
     command{"operators", "list the operators of ONNX that are supported", dnnkit::tool::operators},
 };
 

@@ -195,10 +195,11 @@ model load(const cxxopts::ParseResult& arguments, const tensors& given, onnx::bo
   m.imported = onnx::import_with_inputs(*m.file, extents, given, bound);
   return m;
 }
-model load_supported(const cxxopts::ParseResult& arguments, const tensors& given, const std::string& argument) {
+model load_supported(const cxxopts::ParseResult& arguments, const tensors& given, const std::string& argument,
+                     bool says) {
   model m = load(arguments, given, onnx::bound_inputs::deciding, argument);
   refuse_unsupported(m);
-  std::cerr << onnx::describe_open_inputs(m.imported.graph, "--input", given);
+  if (says) std::cerr << onnx::describe_open_inputs(m.imported.graph, "--input", given);
   return m;
 }
 model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
@@ -214,8 +215,8 @@ model load_to_run(const cxxopts::ParseResult& arguments, const tensors& given) {
   refuse_unreadable_weights(m);
   return m;
 }
-model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given) {
-  model m = load_supported(arguments, given);
+model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given, bool says) {
+  model m = load_supported(arguments, given, "model", says);
   refuse_uncompilable(m);
   return m;
 }

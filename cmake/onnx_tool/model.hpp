@@ -52,9 +52,10 @@ model load(const cxxopts::ParseResult& arguments, const tensors& given = {},
            onnx::bound_inputs bound = onnx::bound_inputs::deciding, const std::string& argument = "model");
 // The same; raises `refused` with all problems when there are any.
 model load_supported(const cxxopts::ParseResult& arguments, const tensors& given = {},
-                     const std::string& argument = "model");
-// The same; raises `refused` with the reason where dnnkit::compile makes no plan of the model.
-model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given = {});
+                     const std::string& argument = "model", bool says = true);
+// The same; raises `refused` with the reason where dnnkit::compile makes no plan of the model. `says`: on standard
+// error, which inputs decide what.
+model load_compilable(const cxxopts::ParseResult& arguments, const tensors& given = {}, bool says = true);
 
 // Raises `refused` with the reason where dnnkit::compile makes no plan of the model.
 void refuse_uncompilable(const model& m);

@@ -4,14 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cmake/onnx_tool/instruction_sets.hpp"
 #include "cmake/onnx_tool/planned_devices.hpp"
 #include "dnnkit/cpu/plan_ahead.hpp"
+#include "dnnkit/plan/kernel_key.hpp"
 #include "dnnkit/source/layer_names.hpp"
 
 namespace dnnkit::tool {
@@ -64,6 +68,7 @@ void add_plan_options(cxxopts::Options& options) {
       "what kernels with local memory would make of the model, and are not compiled",
       cxxopts::value<std::string>()->default_value("cpu"));
   add_left_out_option(options);
+  add_tuned_option(options);
 }
 
 plan_options plan_options_of(const cxxopts::ParseResult& arguments) {
@@ -74,6 +79,7 @@ std::vector<plan_options> plan_options_of_targets(const cxxopts::ParseResult& ar
   plan_options options;
   if (arguments.count("isa") != 0) options.isa = set_named(arguments["isa"].as<std::string>()).name;
   options.left_out = left_out_of(arguments);
+  options.tuned = tuned_rows_of(arguments);
   std::vector<plan_options> of_targets;
   bool any_cpu = false;
   std::istringstream in(arguments["target"].as<std::string>());
@@ -90,7 +96,9 @@ std::vector<plan_options> plan_options_of_targets(const cxxopts::ParseResult& ar
   if (of_targets.size() > most)
     throw error("takes so many names of targets", "--target", fmt::format("at most {}", most),
                 std::to_string(of_targets.size()));
-  if (!options.isa.empty() && !any_cpu) throw error("is for the target cpu", "--isa", {}, "--target " + options.target);
+  for (const auto& [option, is_given] :
+       {std::pair("--isa", !options.isa.empty()), std::pair("--tuned", arguments.count("tuned") != 0)})
+    if (is_given && !any_cpu) throw error("is for the target cpu", option, {}, "--target " + options.target);
   return of_targets;
 }
 
@@ -101,13 +109,36 @@ std::vector<std::string_view> passes_to_do_without() {
   return names;
 }
 
+const cpu_facts& facts_of(const plan_options& options) {
+  return options.isa.empty() ? targets::native::facts : *set_named(options.isa).facts;
+}
+std::vector<tuned_row> rows_for_kernels(const model& m, plan_options options, const std::vector<std::string>& isas) {
+  if (options.tuned.empty()) return {};
+  std::set<std::uint64_t> keys;
+  const auto add_keys = [&] {
+    const plan::plan_draft plan = logged_plan(m, options);
+    const plan::plan_view view = view_of(plan);
+    for (std::size_t r = 0; r < view.recipes.size(); ++r)
+      keys.insert(plan::key_of(kernel_spec(view, r), facts_of(options)));
+  };
+  if (isas.empty()) add_keys();
+  for (const std::string& isa : isas) {
+    options.isa = isa;
+    add_keys();
+  }
+  std::erase_if(options.tuned, [&](const tuned_row& row) { return !keys.contains(row.key); });
+  return std::move(options.tuned);
+}
+
 plan::plan_draft logged_plan(const model& m, const plan_options& options) {
   refuse_uncompilable(m);  // with the names that the file has
   dnnkit::graph g = with_names_for_logs(m.imported.graph);
   const planned_device* const device = find_device(options.target);
-  plan::plan_draft plan = device != nullptr     ? device->logged_plan(std::move(g), options.left_out)
-                          : options.isa.empty() ? cpu::logged_plan(std::move(g), options.left_out)
-                                                : set_named(options.isa).logged_plan(std::move(g), options.left_out);
+  const std::vector<tuned_kernel> tuned = table_of(options.tuned);
+  plan::plan_draft plan = device != nullptr ? device->logged_plan(std::move(g), options.left_out)
+                          : options.isa.empty()
+                              ? cpu::logged_plan(std::move(g), options.left_out, tuned)
+                              : set_named(options.isa).logged_plan(std::move(g), options.left_out, tuned);
   if (!plan.error.empty())
     throw refused(error(plan.error.str(), options.left_out.empty()
                                               ? m.file->name()

@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "cmake/onnx_tool/model.hpp"
+#include "cmake/onnx_tool/tuned_rows.hpp"
 #include "dnnkit/plan/plan.hpp"
 
 namespace dnnkit::tool {
 
 struct plan_options {
-  std::string isa;                         // empty: this machine's
-  std::vector<std::string_view> left_out;  // names of passes of the default pipeline
-  std::string target = "cpu";              // or a device whose facts the library has
+  std::string isa = {};                         // empty: this machine's
+  std::vector<std::string_view> left_out = {};  // names of passes of the default pipeline
+  std::string target = "cpu";                   // or a device whose facts the library has
+  std::vector<tuned_row> tuned = {};            // what was measured of a processor's kernels
 };
 
 // --without PASS, as often as given, and the passes that it names. Raises dnnkit::error for a name that is no pass's,
@@ -32,6 +34,12 @@ std::vector<plan_options> plan_options_of_targets(const cxxopts::ParseResult& ar
 
 // All passes without which a plan of every graph can be made.
 std::vector<std::string_view> passes_to_do_without();
+
+// The facts of the processor that is planned for.
+const cpu_facts& facts_of(const plan_options& options);
+// Of the rows of `options.tuned`, those about kernels that the model has for any of these instruction sets; for that of
+// `options` where there are none.
+std::vector<tuned_row> rows_for_kernels(const model& m, plan_options options, const std::vector<std::string>& isas);
 
 // The plan and log, with layers called as built programs call them. Raises `refused` if compile<> would not accept the
 // model, and where the passes that are left make no plan of it.

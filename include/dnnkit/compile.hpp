@@ -52,15 +52,17 @@ template <class Model, class Pipeline> struct rewrite_graph_of {
 
 template <class Model, class Target, class Pipeline> struct make_plan_of {
   constexpr plan_draft operator()() const {
-    return Pipeline::template run<Target>(build_graph<Model, purpose::compilation>(),
-                                          decltype(cpu::families_of_model<Model>())::table)
+    return Pipeline::template run<Target>(
+               build_graph<Model, purpose::compilation>(),
+               family_table(decltype(cpu::families_of_model<Model>())::table, tuned_of<Model>()))
         .plan;
   }
 };
 template <class Model, class Target, class Pipeline> struct make_logged_plan_of {
   constexpr plan_draft operator()() const {
-    return Pipeline::template run_logged<Target>(build_graph<Model, purpose::compilation>(),
-                                                 decltype(cpu::families_of_model<Model>())::table)
+    return Pipeline::template run_logged<Target>(
+               build_graph<Model, purpose::compilation>(),
+               family_table(decltype(cpu::families_of_model<Model>())::table, tuned_of<Model>()))
         .plan;
   }
 };
@@ -141,9 +143,10 @@ constexpr graph rewritten_graph_of() {
 }
 
 // Model: a type with `static constexpr void build(dnnkit::builder&)`, and members `ops` naming its op_set when it uses
-// operators that are not the library's, `families` naming its list of kernel families when it has others, `target` when
-// it is not for that of the unit's flags, and `pipeline` when other passes are to run than the default ones. All passes
-// run when this type is completed; a wrong model is a compile error that names the operator and what disagrees.
+// operators that are not the library's, `families` naming its list of kernel families when it has others, `tuned`
+// naming a table of what was measured of its kernels when there is one, `target` when it is not for that of the unit's
+// flags, and `pipeline` when other passes are to run than the default ones. All passes run when this type is completed;
+// a wrong model is a compile error that names the operator and what disagrees.
 template <class Model, class Target = typename detail::target_of<Model>::type,
           class Pipeline = typename detail::pipeline_of<Model>::type>
 struct compile {

@@ -36,8 +36,8 @@ holds() {
     for $i (0 .. $#x) { die "$path holds @y, expected @x\n" unless abs($x[$i] - $y[$i]) < 1e-5 }' -- "$@" || exit 1
 }
 
-says 0 "check,run,compare,explain,compare-plans,dot,generate,build,operators" "$tool" --help
-for command in check run compare explain compare-plans dot generate build; do says 0 "dnnkit $command,--help,--dim" "$tool" $command --help; done
+says 0 "check,run,compare,explain,compare-plans,dot,generate,build,tune,operators" "$tool" --help
+for command in check run compare explain compare-plans dot generate build tune; do says 0 "dnnkit $command,--help,--dim" "$tool" $command --help; done
 says 0 "dnnkit operators" "$tool" operators --help
 says 2 "no command 'frob',usage" "$tool" frob "$small"
 says 2 "no model was named" "$tool" check

@@ -92,6 +92,7 @@ struct kernel_cost {
   double bytes = 0;         // that are on their way: operands, results, scratch memory
   double cycles = 0;        // in all; families are compared by it
   double microseconds = 0;  // the same for the clock that the coefficients assume; said where a kernel is chosen
+  double measured = 0;      // microseconds that it took where it was tuned (cost/tuned.hpp); 0: not known
 
   friend constexpr bool operator==(const kernel_cost&, const kernel_cost&) = default;
 };

@@ -27,6 +27,11 @@ constexpr int tile_rows(const cpu_facts& facts, int vectors) {
   if (facts.vector_registers == 32) return vectors == 1 ? 14 : vectors == 2 ? 13 : vectors == 3 ? 9 : 6;
   return vectors == 1 ? 8 : vectors == 2 ? 6 : 3;
 }
+// The same where `most` are asked for, if that is not 0.
+constexpr int tile_rows(const cpu_facts& facts, int vectors, int most) {
+  const int rows = tile_rows(facts, vectors);
+  return most > 0 && most < rows ? most : rows;
+}
 // The most vectors of a tile.
 constexpr int tile_vectors(const cpu_facts& facts) { return facts.vector_registers == 32 ? 4 : 2; }
 
@@ -53,6 +58,7 @@ struct tiled_product {
   double rows = 0, vectors = 0, depth = 0;
   double runs = 1;            // stretches that the reduction of a tile is made of
   bool rows_collide = false;  // the rows of the first factor begin in one set of the first cache
+  int most_rows = 0;          // of a tile; 0: as many as registers hold
 };
 struct tiled_cycles {
   double arithmetic = 0, starts = 0;
@@ -61,7 +67,7 @@ struct tiled_cycles {
 constexpr tiled_cycles cycles_of(const cpu_facts& facts, const tiled_product& p, int widest) {
   const even_pieces panels = cut(p.vectors, widest);
   const auto width = static_cast<int>(panels.size);
-  const int most = tile_rows(facts, static_cast<double>(width) < panels.size ? width + 1 : width);
+  const int most = tile_rows(facts, static_cast<double>(width) < panels.size ? width + 1 : width, p.most_rows);
   const even_pieces tiles = cut(p.rows, most);
   double step = cycles_a_step(facts, tiles.size, panels.size);
   // Rows beyond the ways of a set push each other out of it.
@@ -69,6 +75,12 @@ constexpr tiled_cycles cycles_of(const cpu_facts& facts, const tiled_product& p,
     step += beyond * facts.costs.collision;
   const double count = panels.count * tiles.count;
   return {count * p.depth * step, count * (facts.costs.tile + (p.runs - 1) * facts.costs.run)};
+}
+
+// What pieces of an extent are that is cut into pieces of at most `most`, as even as can be: the largest.
+constexpr std::int64_t largest_piece(std::int64_t extent, std::int64_t most) {
+  const std::int64_t pieces = (extent + most - 1) / most;
+  return pieces < 1 ? extent : (extent + pieces - 1) / pieces;
 }
 
 // The number of vectors of the tiles that take least time; of about equals, the first that is asked about.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The library's families of kernels for the CPU. A model may say its own list, in a member
 //   static constexpr auto families = dnnkit::cpu::default_families + dnnkit::family_list<mine>{};
+// What was measured of their kernels is another member (cost/tuned.hpp).
 #pragma once
 
 #include "dnnkit/cpu/families/arg_rows.hpp"

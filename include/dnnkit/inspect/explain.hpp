@@ -111,8 +111,23 @@ class explanation {
     std::vector<std::string> others;
     for (const kernel_alternative& a : net_.alternatives_of(c))
       if (a.matches) others.push_back(fmt::format("{} {:.1f} us", a.family, a.cost.microseconds));
+    add_measured(c);
     line("expected", fmt::format("{:.1f} us{}{}{}", c.cost.microseconds, others.empty() ? "" : " (",
                                  fmt::join(others, ", "), others.empty() ? "" : ")"));
+  }
+
+  // "11.9 us with vectors 2, rows 7 (conv_winograd 14.2 us)", where it was tuned
+  void add_measured(const kernel_choice& c) {
+    std::vector<std::string> others, genes;
+    for (const kernel_alternative& a : net_.alternatives_of(c))
+      if (a.cost.measured > 0) others.push_back(fmt::format("{} {:.1f} us", a.family, a.cost.measured));
+    if (c.cost.measured == 0 && others.empty()) return;
+    for (const named_gene& g : all_genes)
+      if (c.genes.*g.value != 0) genes.push_back(fmt::format("{} {}", g.name, c.genes.*g.value));
+    line("measured",
+         fmt::format("{}{}{}{}{}{}", c.cost.measured == 0 ? "not" : fmt::format("{:.1f} us", c.cost.measured),
+                     genes.empty() ? "" : " with ", fmt::join(genes, ", "), others.empty() ? "" : " (",
+                     fmt::join(others, ", "), others.empty() ? "" : ")"));
   }
 
   void add_operand(std::string_view label, std::int32_t b, bool written) {

@@ -236,6 +236,7 @@ class json_explanation {
   void add_cost(const kernel_cost& c) {
     json_.object([&] {
       json_.member("microseconds", c.microseconds);
+      if (c.measured > 0) json_.member("measured_microseconds", c.measured);
       json_.member("cycles", c.cycles);
       json_.member("arithmetic_cycles", c.arithmetic);
       json_.member("memory_cycles", c.memory);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dnnkit/core/error.hpp"
+#include "dnnkit/cost/tuned.hpp"
 #include "dnnkit/graph/walk.hpp"
 #include "dnnkit/onnx/feedbacks.hpp"
 #include "dnnkit/onnx/format/external_files.hpp"
@@ -23,6 +24,7 @@
 #include "dnnkit/source/escapes.hpp"
 #include "dnnkit/source/generate.hpp"
 #include "dnnkit/source/identifiers.hpp"
+#include "dnnkit/source/tuned_source.hpp"
 #include "dnnkit/weights/mapped_file.hpp"
 #include "dnnkit/weights/replacing_file.hpp"
 #include "dnnkit/weights/safetensors_writer.hpp"
@@ -134,7 +136,7 @@ enum class program_target : std::uint8_t { cpu, opencl, opencl_images };
 // NAME.hpp: the struct NAME, ready for dnnkit::compile<NAME>, which is a network for `target`; with several units of
 // kernels, or the names of instruction sets that the program chooses from, both the processor's, a program needs these
 // units. With feedbacks, the model names them for dnnkit::model_session; with passes left out, by their names, its
-// pipeline.
+// pipeline; with what was measured of its kernels, that table.
 // Includes all that it uses, and leaves no other name behind. Throws dnnkit::error when `name` cannot be that of a type
 // (generation::is_type_name), which the functions below take for granted. Whatever else comes from the model and its
 // path is text, of which nothing can become code.
@@ -142,7 +144,7 @@ inline std::string model_header(const dnnkit::graph& g, const std::string& name,
                                 kernel_units units = {}, std::span<const std::string> isas = {},
                                 std::span<const feedback_names> feedbacks = {},
                                 std::span<const std::string_view> left_out = {},
-                                program_target target = program_target::cpu) {
+                                program_target target = program_target::cpu, tuned_table tuned = {}) {
   const bool is_for_opencl = target != program_target::cpu;
   std::string code = generation::generate_model(g, name), members;
   if (is_for_opencl)
@@ -157,6 +159,11 @@ inline std::string model_header(const dnnkit::graph& g, const std::string& name,
     members += "  using pipeline = dnnkit::without_called<dnnkit::default_pipeline";
     for (std::string_view pass : left_out) members += ", " + generation::string_literal(pass);
     members += ">;  // see dnnkit/pass/pipeline.hpp\n";
+  }
+  if (!tuned.empty()) {
+    members += "  static constexpr dnnkit::tuned_kernel tuned[] = {  // see dnnkit/cost/tuned.hpp\n";
+    for (const tuned_kernel& k : tuned) members += "      " + generation::tuned_row_text(k) + ",\n";
+    members += "  };\n";
   }
   if (!feedbacks.empty()) {
     members += "  using feedbacks = dnnkit::feedback_list<";  // one a line, as there may be many

@@ -95,6 +95,12 @@ class decision_notes {
     d.result = called(now, into);
     add(d, compared);
   }
+  // A decision about what is only called something.
+  constexpr void add_about(decision d, std::string_view what) const {
+    if (!wanted()) return;
+    d.operators = said(what);
+    add(d);
+  }
   // A decision about node n of `g`.
   constexpr void add(decision d, const graph& g, const node& n) const {
     if (!wanted()) return;

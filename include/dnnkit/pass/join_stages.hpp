@@ -47,11 +47,12 @@ class stage_joining {
  public:
   static constexpr std::size_t most_stages = 4;
 
-  constexpr stage_joining(schedule& s, std::span<const kernel_family> families, target_facts facts)
+  constexpr stage_joining(schedule& s, std::span<const kernel_family> families, target_facts facts, tuned_table tuned)
       : s_(s),
         g_(s.g),
         groups_(s.fusion.groups),
         facts_(facts),
+        tuned_(tuned),
         stored_(g_.values.size(), 0),
         setup_(setup_values(g_)),
         kernel_of_(g_.values.size(), none),
@@ -262,7 +263,25 @@ class stage_joining {
     found.cycles = together->cost.cycles;
     if (!together) found.refused = together.reason();
     else if (!(found.cycles < found.apart)) found.refused = "the kernels are expected to take less time one by one";
+    if (found.refused.empty() && !tuned_.empty()) find_tuned_tile(c, j, wish, found);
     return found;
+  }
+  // Whether stages are joined is decided by what is expected of the tile that the family finds best; then the tile is
+  // that of which a table says that it took least.
+  constexpr void find_tuned_tile(const chain& c, joint& j, const tile_wish& wish, known_joint& found) {
+    const std::int32_t tuned =
+        with_trial(j, [&](const kernel_spec& spec) { return positions_of(spec, *found.family); });
+    if (tuned == 0 || tuned == found.positions) return;
+    joint other = stages_of(c);
+    if (!find_tile(other, wish, tuned)) return;
+    j = static_cast<joint&&>(other);
+    found.positions = tuned;
+  }
+  // Of the innermost axis of a tile: those that a table asks for, else those that the family finds best.
+  constexpr std::int32_t positions_of(const kernel_spec& spec, const kernel_family& family) const {
+    const tuned_choices tuned(tuned_, spec, facts_);
+    const tuned_table entry = tuned.of(family.name);
+    return family.positions(entry.empty() ? spec : spec.with(entry[0].genes), facts_);
   }
   // Says what tiles are, and what they need of each stage and of what lies between them.
   constexpr bool find_tile(joint& j, const tile_wish& wish, std::int32_t positions) {
@@ -393,6 +412,7 @@ class stage_joining {
   graph& g_;
   vector<fusion_group>& groups_;
   const target_facts facts_;
+  const tuned_table tuned_;
   vector<std::uint8_t> stored_, setup_;
   vector<std::int32_t> kernel_of_;  // of values: the group that stores it
   vector<std::uint32_t> readers_;   // of values: groups that read it
@@ -418,17 +438,18 @@ struct join_stages {
   // another way than by choosing families may say which families stages are joined for (opencl/target.hpp).
   template <class Target> static constexpr void run(schedule& s) {
     if constexpr (requires { Target::facts; }) {
-      if (s.families) join(s, *s.families, Target::facts);
+      if (s.families) join(s, *s.families, Target::facts, s.families.tuned());
     } else if constexpr (requires { Target::joins::facts; }) {
-      join(s, Target::joins::families.table, Target::joins::facts);
+      join(s, Target::joins::families.table, Target::joins::facts, {});
     }
   }
 
  private:
-  static constexpr void join(schedule& s, std::span<const kernel_family> families, target_facts facts) {
+  static constexpr void join(schedule& s, std::span<const kernel_family> families, target_facts facts,
+                             tuned_table tuned) {
     if (s.fusion.groups.empty()) return;
     if (s.layouts.empty()) s.layouts = row_major_layouts(s.g);  // no pass has chosen any
-    detail::stage_joining(s, families, facts).run();
+    detail::stage_joining(s, families, facts, tuned).run();
   }
 };
 

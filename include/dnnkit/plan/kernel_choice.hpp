@@ -9,6 +9,7 @@
 
 #include "dnnkit/core/static_vector.hpp"
 #include "dnnkit/cost/estimate.hpp"
+#include "dnnkit/cost/tuned.hpp"
 #include "dnnkit/graph/graph.hpp"
 
 namespace dnnkit {
@@ -28,6 +29,7 @@ struct kernel_tile {
   std::int8_t along = -1;    // the axis that vectors run along, in the iteration space; -1: none
   std::uint8_t lanes = 1;    // elements of a vector; 1: element by element
   std::uint8_t vectors = 1;  // so many of them next to each other at the most, as in a panel of weights
+  std::uint8_t rows = 0;     // so many rows of them at the most; 0: as many as registers hold
 
   friend constexpr bool operator==(const kernel_tile&, const kernel_tile&) = default;
 };
@@ -49,6 +51,7 @@ struct kernel_choice {
   kernel_tile tile;
   bool left_to_compiler = false;              // a loop over single elements that compilers make vectors of
   static_vector<std::int32_t, 8> parameters;  // whatever else the family decided, in an order of its own
+  kernel_genes genes;                         // what the kernel has of what may be asked for; 0: nothing of it
   kernel_cost cost;
   std::string_view reason;
   slice_of alternatives;  // the other families that were asked

@@ -24,7 +24,8 @@
 //     template <accuracy A> using within = ...;
 // the family that keeps to a model's accuracy, and says why where it cannot.
 //
-// match() decides everything: it returns a kernel_choice with its cost, 0 or more cycles, or no_match{"why"}. It is
+// match() decides everything, but for what spec.genes() asks for, which it takes where its kernels can, and says in the
+// choice what they have of it. It returns a kernel_choice with its cost, 0 or more cycles, or no_match{"why"}. It is
 // asked in the compiler and, by printers of graphs made at run time, in a program. kernel<Net, R> reads Net::choices[R]
 // and decides nothing. The cheapest match of a list carries out a recipe (pass/choose_kernels.hpp); of equals the
 // first.
@@ -41,6 +42,7 @@
 
 #include "dnnkit/cost/accuracy.hpp"
 #include "dnnkit/cost/target_facts.hpp"
+#include "dnnkit/cost/tuned.hpp"
 #include "dnnkit/operator/op_set.hpp"
 #include "dnnkit/plan/kernel_choice.hpp"
 #include "dnnkit/plan/kernel_spec.hpp"
@@ -63,6 +65,8 @@ class kernel_match {
   constexpr const kernel_choice& operator*() const { return choice_; }
   constexpr const kernel_choice* operator->() const { return &choice_; }
   constexpr std::string_view reason() const { return choice_.reason; }
+  // Says what the kernel was measured to take.
+  constexpr void set_measured(double microseconds) { choice_.cost.measured = microseconds; }
   // Says the choice's time in seconds, for what it says in cycles.
   constexpr void set_time(target_facts facts) { choice_.cost.microseconds = microseconds(facts, choice_.cost); }
 
@@ -177,7 +181,26 @@ template <kernel_family_type... Families> struct family_list {
   }
 };
 
-// Which families the pass that chooses kernels asks; without a value it chooses none.
-using family_table = std::optional<std::span<const kernel_family>>;
+// Which families the pass that chooses kernels asks, and what was measured of their kernels; without families it
+// chooses none.
+class family_table {
+ public:
+  constexpr family_table() = default;
+  constexpr family_table(std::nullopt_t) {}
+  template <class Families>
+  requires std::convertible_to<const Families&, std::span<const kernel_family>>
+  constexpr family_table(const Families& families, tuned_table tuned = {})
+      : families_(families), tuned_(tuned), is_there_(true) {}
+
+  constexpr explicit operator bool() const { return is_there_; }
+  constexpr bool has_value() const { return is_there_; }
+  constexpr std::span<const kernel_family> operator*() const { return families_; }
+  constexpr tuned_table tuned() const { return tuned_; }
+
+ private:
+  std::span<const kernel_family> families_;
+  tuned_table tuned_;
+  bool is_there_ = false;
+};
 
 }  // namespace dnnkit

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "dnnkit/core/namespaces.hpp"
+#include "dnnkit/cost/tuned.hpp"
 #include "dnnkit/operator/attributes.hpp"
 #include "dnnkit/plan/plan.hpp"
 
@@ -67,7 +68,21 @@ class kernel_spec {
 
   // The stages of a kernel, each a specification of its own; the last is this one's.
   constexpr std::size_t stages() const { return plan_->stages_of(*self_); }
-  constexpr kernel_spec stage(std::size_t i) const { return {*plan_, plan_->stage_of(*self_, i)}; }
+  constexpr kernel_spec stage(std::size_t i) const {
+    kernel_spec one(*plan_, plan_->stage_of(*self_, i));
+    one.genes_ = i + 1 < stages() ? genes_.subspan(genes_.empty() ? 0 : i) : genes_;
+    return one;
+  }
+
+  // The same kernel, of which is said what genes it is to have: one for each stage, which must outlive it.
+  constexpr kernel_spec with(std::span<const kernel_genes> genes) const {
+    kernel_spec asked = *this;
+    asked.genes_ = genes;
+    return asked;
+  }
+  // What is said of the genes of the last stage.
+  constexpr kernel_genes genes() const { return genes_.empty() ? kernel_genes{} : genes_[stages() - 1]; }
+
   // So many positions of axis d of the last stage's iteration space are a tile; 0: all.
   constexpr std::int64_t tile(std::size_t d) const {
     return d < self_->tile.count ? plan_->numbers[self_->tile.first + d] : 0;
@@ -221,6 +236,7 @@ class kernel_spec {
  private:
   const plan_view* plan_;
   const recipe* self_;
+  std::span<const kernel_genes> genes_;
 };
 
 }  // namespace dnnkit::plan

@@ -24,18 +24,31 @@ struct conv_nhwc {
     if (const std::string_view why = spec.unfit({.doubles = true, .computed_weights = true}); !why.empty())
       return no_match{why};
     if (spec.fills_vectors_with_groups(facts)) return no_match{"groups have few channels: vectors of one are not full"};
-    const int vectors = panel_vectors(spec, facts);
-    return channels_last(spec, facts, tiles_of(spec, facts, vectors), vectors);
+    const int vectors = panel_vectors(spec, facts), registers = registers_of(spec);
+    const output_row row = row_of(spec);
+    kernel_genes genes{.vectors = static_cast<std::int32_t>(largest_piece(vectors_in_group(spec, facts), vectors))};
+    genes.rows = rows_of_tile(facts, registers * genes.vectors, spec.genes().rows, row.is_known ? row.pixels : 0);
+    return channels_last(spec, facts, tiles_of(spec, facts, vectors), vectors, genes);
+  }
+
+  // The most rows of a tile of so many registers, cut evenly from `extent` of them (0: not known before the run), where
+  // `asked` is asked for if it is not 0.
+  static constexpr std::int32_t rows_of_tile(const cpu_facts& facts, int registers, std::int32_t asked,
+                                             index_t extent) {
+    const int most = plan::tile_rows(facts, registers, asked);
+    return extent == 0 ? most : static_cast<std::int32_t>(plan::largest_piece(extent, most));
   }
 
   static constexpr kernel_match channels_last(const convolution_spec& spec, const cpu_facts& facts,
-                                              const tiled_cycles& tiles, int vectors) {
+                                              const tiled_cycles& tiles, int vectors, const kernel_genes& genes) {
     const bool stored = spec.stored_channels_last();
     if (const std::string_view why = spec.unfit_for_staging(); !stored && !why.empty()) return no_match{why};
     kernel_choice c = spec.choice(facts, 1, tiles, !stored,
                                   stored ? "vectors of output channels; the input is read where it lies"
                                          : "vectors of output channels; the input is brought to channels last");
     c.tile.vectors = static_cast<std::uint8_t>(vectors);
+    c.tile.rows = static_cast<std::uint8_t>(spec.genes().rows == 0 ? 0 : genes.rows);
+    c.genes = genes;
     c.parameters = {is_dense(spec)};
     return c;
   }
@@ -59,23 +72,28 @@ struct conv_nhwc {
     return {width * known_or_typical(spec.out_extent(1)),
             spec.out_extent(2).is_known() && spec.out_extent(1).is_known()};
   }
+  static constexpr int registers_of(const convolution_spec& spec) { return spec.is_of_doubles() ? 2 : 1; }  // a vector
+  static constexpr index_t vectors_in_group(const convolution_spec& spec, const cpu_facts& facts) {
+    return static_cast<index_t>(vectors_of(facts, static_cast<double>(spec.attributes(false).group_out())));
+  }
   static constexpr int panel_vectors(const convolution_spec& spec, const cpu_facts& facts) {
-    const auto channels = static_cast<double>(spec.attributes(false).group_out());
+    const int of_a_vector = registers_of(spec), asked = spec.genes().vectors;
+    if (asked > 0 && asked * of_a_vector <= plan::tile_vectors(facts)) return asked;
     const output_row row = row_of(spec);
-    const int registers =
-        row_width(facts, static_cast<index_t>(vectors_of(facts, channels)), row.is_known ? row.pixels : 0);
-    return spec.is_of_doubles() ? (registers + 1) / 2 : registers;
+    const int registers = row_width(facts, vectors_in_group(spec, facts), row.is_known ? row.pixels : 0);
+    return (registers + of_a_vector - 1) / of_a_vector;
   }
   // Tiles of neighbouring pixels of such a row by panels of output channels.
   static constexpr tiled_cycles tiles_of(const convolution_spec& spec, const cpu_facts& facts, int vectors) {
     const conv_attributes a = spec.attributes(is_dense(spec));
     const auto row = static_cast<double>(row_of(spec).pixels);
     const bool one_run = a.dilation_w == 1 && a.groups == 1;
-    const int registers = spec.is_of_doubles() ? 2 : 1;  // of a vector
+    const int registers = registers_of(spec);
     const tiled_product of_row{.rows = row,
                                .vectors = registers * vectors_of(facts, static_cast<double>(a.group_out())),
                                .depth = static_cast<double>(a.reduction()),
-                               .runs = static_cast<double>(a.kernel_d * a.kernel_h * (one_run ? 1 : a.kernel_w))};
+                               .runs = static_cast<double>(a.kernel_d * a.kernel_h * (one_run ? 1 : a.kernel_w)),
+                               .most_rows = spec.genes().rows};
     const tiled_cycles one = cycles_of(facts, of_row, vectors * registers);
     const double times = spec.pixels() / row * static_cast<double>(a.groups);
     return {times * one.arithmetic, times * one.starts};
@@ -91,7 +109,10 @@ struct conv_depthwise {
     if (const std::string_view why = spec.unfit({.computed_weights = true}); !why.empty()) return no_match{why};
     if (!spec.fills_vectors_with_groups(facts))
       return no_match{"groups have not one channel, or as many input as output channels as divide a vector's lanes"};
-    return conv_nhwc::channels_last(spec, facts, tiles_of(spec, facts), 1);
+    const local_extent width = spec.out_extent(2);
+    const std::int32_t rows =
+        conv_nhwc::rows_of_tile(facts, 1, spec.genes().rows, width.is_known() ? width.value() : 0);
+    return conv_nhwc::channels_last(spec, facts, tiles_of(spec, facts), 1, {.rows = rows});
   }
 
   template <class Net, std::size_t R> struct kernel;
@@ -104,7 +125,8 @@ struct conv_depthwise {
     const double vectors = vectors_of(facts, static_cast<double>(spec.out_channels()));
     const auto rows_of_taps = static_cast<double>(spec.taps(0) * spec.taps(1)),
                group = static_cast<double>(spec.weight_dim(1));
-    const tiled_product of_row{.rows = width, .vectors = 1, .depth = spec.depth(), .runs = rows_of_taps};
+    const tiled_product of_row{
+        .rows = width, .vectors = 1, .depth = spec.depth(), .runs = rows_of_taps, .most_rows = spec.genes().rows};
     const tiled_cycles one = cycles_of(facts, of_row, 1);
     const double times = spec.pixels() / width * vectors;
     const double spread = group == 1 ? 0 : rows_of_taps * group * width * static_cast<double>(spec.stride(2));
@@ -126,6 +148,7 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   static constexpr conv_attributes attributes = [] {
     conv_attributes a = spec.attributes(access::choice.parameters[0] != 0);
     a.panel_vectors = access::choice.tile.vectors;
+    a.most_rows = access::choice.tile.rows;
     return a;
   }();
   static constexpr bool is_deep = requires { requires Engine::is_deep; };

@@ -51,6 +51,8 @@ class winograd_spec : public convolution_spec {
  private:
   accuracy allowed_;
 
+  static constexpr std::int32_t most_block = 256;
+
   // Outputs of a tile, along each axis that has several taps; tiles that are multiplied at once, at the most; parts of
   // the output channels that are units of their own.
   struct tiling {
@@ -63,8 +65,14 @@ class winograd_spec : public convolution_spec {
     const std::int32_t rows = plan::tile_rows(facts, width(facts));
     tiling best{};
     double least = 0;
+    const kernel_genes asked = genes();
+    const bool is_block_asked = asked.block > 0 && asked.block <= most_block,
+               are_outputs_asked =
+                   asked.outputs > 0 && asked.outputs <= 6 && asked.outputs % 2 == 0 && is_allowed(asked.outputs);
+    const std::int32_t first = is_block_asked ? asked.block : rows, last = is_block_asked ? asked.block : 4 * rows;
     for (std::int32_t outputs = 2; outputs <= 6 && is_allowed(outputs); outputs += 2)
-      for (std::int32_t block = rows; block <= 4 * rows && (block == rows || block <= most_tiles); block += rows) {
+      for (std::int32_t block = first; block <= last && (block == first || block <= most_tiles); block += rows) {
+        if (are_outputs_asked && outputs != asked.outputs) continue;
         const tiling t{outputs, block, parts_of(facts, outputs, block)};
         const double cycles = choice_of(facts, t).cost.cycles;
         if (least != 0 && cycles >= clearly * least) continue;
@@ -126,11 +134,18 @@ class winograd_spec : public convolution_spec {
       more.traffic.add_read(level, bytes);
     }
     kernel_choice c = choice(facts, 1, all, !stored_channels_last(), reason(d.outputs), more);
-    c.parameters = {0, d.outputs, d.block, d.parts};
+    c.parameters = {0, d.outputs, d.block, d.parts, width(facts)};
+    const auto vectors = static_cast<index_t>(vectors_of(facts, out / groups));
+    c.genes = {.vectors = static_cast<std::int32_t>(plan::largest_piece(vectors, width(facts))),
+               .block = d.block,
+               .outputs = d.outputs};
+    if (are_tiles_known())
+      c.genes.block = static_cast<std::int32_t>(plan::largest_piece(static_cast<index_t>(tiles), d.block));
     return c;
   }
 
   constexpr int width(const cpu_facts& facts) const {
+    if (const int asked = genes().vectors; asked > 0 && asked <= plan::tile_vectors(facts)) return asked;
     const index_t in = in_channels() / convolution.group;
     return gemm_panel_vectors(facts, ceil_div(in, ceil_div(in, longest_winograd_sum)));
   }
@@ -157,6 +172,9 @@ class winograd_spec : public convolution_spec {
     return static_cast<double>(known_or_typical(space(0)) * known_or_typical(out_extent(1 - rows()))) *
            tiles_along(out_extent(rows()), down(outputs).outputs) * tiles_along(out_extent(2), across(outputs).outputs);
   }
+  constexpr bool are_tiles_known() const {
+    return space(0).is_known() && out_extent(0).is_known() && out_extent(1).is_known() && out_extent(2).is_known();
+  }
   // So many that there is work for some workers, each with a panel at least.
   constexpr std::int32_t parts_of(const cpu_facts& facts, int outputs, std::int32_t block) const {
     constexpr std::int32_t pieces = 16;
@@ -172,7 +190,7 @@ class winograd_spec : public convolution_spec {
 constexpr std::int32_t outputs_of_tile(const kernel_choice& winograd) { return winograd.parameters[1]; }
 
 // Parameters of its choices: 0, as where images of conv_nhwc have a border; outputs of a tile along an axis; tiles of a
-// block; parts of the output channels.
+// block; parts of the output channels; vectors of a panel.
 template <class Net, std::size_t R> struct winograd_kernel;
 template <accuracy Allowed> struct conv_winograd_within {
   static constexpr std::string_view name = "conv_winograd";
@@ -191,7 +209,8 @@ using conv_winograd = conv_winograd_within<accuracy{}>;
 
 // Images and planes, as constants where they are known; whether rows lie along the depth; tiles, and how the work is
 // divided.
-template <class Images, class Planes, bool Deep, int Outputs, int Block, int Parts> struct winograd_convolution {
+template <class Images, class Planes, bool Deep, int Outputs, int Block, int Parts, int Vectors>
+struct winograd_convolution {
   static constexpr bool is_deep = Deep;
   static constexpr winograd_attributes attributes_of(const conv_attributes& a) {
     return {.in_channels = a.in_channels,
@@ -205,7 +224,8 @@ template <class Images, class Planes, bool Deep, int Outputs, int Block, int Par
             .stride_d = static_cast<int>(Deep ? a.stride_h : a.stride_d),
             .outputs = Outputs,
             .block = Block,
-            .parts = Parts};
+            .parts = Parts,
+            .panel_vectors = Vectors};
   }
   template <conv_attributes A, class, class... Extents>
   using of = winograd<attributes_of(A), Images, Planes, Extents...>;
@@ -218,7 +238,7 @@ template <class Net, std::size_t R> struct engine_of_winograd {
   template <bool Known, index_t Extent> using extent = std::conditional_t<Known, constant<Extent>, index_t>;
   using type = winograd_convolution<extent<images.is_known(), images.is_known() ? images.value() : 0>,
                                     extent<planes.is_known(), planes.is_known() ? planes.value() : 0>, rows == 0,
-                                    parameters[1], parameters[2], parameters[3]>;
+                                    parameters[1], parameters[2], parameters[3], parameters[4]>;
 };
 template <class Net, std::size_t R>
 struct winograd_kernel : channels_last_kernel<Net, R, typename engine_of_winograd<Net, R>::type> {};

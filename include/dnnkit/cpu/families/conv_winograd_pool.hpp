@@ -51,6 +51,7 @@ class winograd_pool_spec : public kernel_spec {
     if (keeps()) more.traffic.add_written(level_of(facts, handed), handed);
     else more.cycles -= convolution_.elements() / static_cast<double>(facts.float_lanes) * facts.costs.store;
     kernel_choice c = convolution_.best_choice_with(facts, more);
+    c.genes = {};  // they are the earlier stage's
     c.reason = keeps()
                    ? "Winograd's algorithm by blocks of tiles, which are stored, and pooled before they leave registers"
                    : "Winograd's algorithm by blocks of tiles, which are pooled before they leave registers";

@@ -4,6 +4,8 @@
 // product's second operand that is computed is packed in scratch, once a run, unless there are few rows to multiply it
 // by: then it is read where it lies (cpu/micro/thin_gemm.hpp). A first operand whose rows are not contiguous, or that
 // has a prologue, is brought into scratch row by row.
+// Parameters of its choices: rows that all panels pass at once, and steps of the reduction that a register tile takes
+// in one go; 0 where nobody has asked for any (gemm_cut).
 #pragma once
 
 #include <algorithm>
@@ -37,6 +39,12 @@ struct matrix_product {
     c.tile.along = static_cast<std::int8_t>(spec.rank() - 1);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
     c.tile.vectors = static_cast<std::uint8_t>(widest(spec, facts));
+    if (!thin) {
+      c.genes = genes_of(spec, facts);
+      const gemm_cut cut = asked_cut(spec);
+      c.tile.rows = static_cast<std::uint8_t>(cut.most_rows == 0 ? 0 : c.genes.rows);
+      c.parameters = {cut.block == 0 ? 0 : c.genes.block, cut.depth == 0 ? 0 : c.genes.depth};
+    }
     c.cost = cost(spec, facts, in_place, once || thin);
     c.reason = thin ? "there are few rows, and those of the second factor are read where they lie"
                     : spec.reason(in_place, once);
@@ -96,9 +104,37 @@ struct matrix_product {
     return {.rows = rows,
             .vectors = vectors_of(facts, n) * registers_of(spec),
             .depth = k,
-            .rows_collide = step.is_known() && rows_collide(facts, step.value() * bytes_of(spec))};
+            .rows_collide = step.is_known() && rows_collide(facts, step.value() * bytes_of(spec)),
+            .most_rows = spec.genes().rows};
+  }
+  // How the product is to be cut, as far as it is said from outside: rows and a reduction only where it is known how
+  // many.
+  static constexpr gemm_cut asked_cut(const product_spec& spec) {
+    return {.most_rows = spec.genes().rows,
+            .block = spec.rows_are_known() ? spec.genes().block : 0,
+            .depth = spec.k_dim().is_known() ? spec.genes().depth : 0};
+  }
+  // What comes of it.
+  static constexpr kernel_genes genes_of(const product_spec& spec, const cpu_facts& facts) {
+    const gemm_cut cut = asked_cut(spec);
+    const index_t k = known_or_typical(spec.k_dim()), n = known_or_typical(spec.n_dim()),
+                  vectors = static_cast<index_t>(vectors_of(facts, static_cast<double>(n)));
+    const index_t rows = spec.one_b() ? static_cast<index_t>(spec.rows()) : known_or_typical(spec.m_dim());
+    const bool known_rows = spec.rows_are_known(), known_n = spec.n_dim().is_known(), known_k = spec.k_dim().is_known();
+    kernel_genes genes;
+    genes.vectors = widest(spec, facts);
+    if (known_n) genes.vectors = static_cast<std::int32_t>(plan::largest_piece(vectors, genes.vectors));
+    genes.rows = plan::tile_rows(facts, registers_of(spec) * genes.vectors, cut.most_rows);
+    if (known_rows) genes.rows = static_cast<std::int32_t>(plan::largest_piece(rows, genes.rows));
+    if (known_rows && known_n && known_k)
+      genes.block = static_cast<std::int32_t>(ceil_div(
+          rows, cut.blocks_of_rows(rows, k, ceil_div(vectors, genes.vectors), bytes_of(spec), facts.l2_bytes)));
+    if (known_k) genes.depth = static_cast<std::int32_t>(ceil_div(k, cut.blocks_of_reduction(k)));
+    return genes;
   }
   static constexpr int widest(const product_spec& spec, const cpu_facts& facts) {
+    const int asked = spec.genes().vectors;
+    if (asked > 0 && asked * registers_of(spec) <= plan::tile_vectors(facts)) return asked;
     return gemm_panel_vectors(facts, spec.k_dim().is_known() ? spec.k_dim().value() : 1, bytes_of(spec));
   }
   // Of an element, as it is multiplied; registers that hold a vector of such.
@@ -123,13 +159,17 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
   static constexpr index_t number_bytes = sizeof(number);
 
   static constexpr int panel_vectors_of_b = access::choice.tile.vectors;
+  static constexpr gemm_cut cut = [] {
+    const auto& of = access::choice.parameters;
+    return of.empty() ? gemm_cut{} : gemm_cut{.most_rows = access::choice.tile.rows, .block = of[0], .depth = of[1]};
+  }();
   static auto product(const kernel_call& call) {
     const auto m = rows(call);
     const auto n = extent_value<n_dim>(call);
     const auto k = extent_value<k_dim>(call);
     const auto s = row_stride(call);
     return gemm<std::remove_cvref_t<decltype(m)>, std::remove_cvref_t<decltype(n)>, std::remove_cvref_t<decltype(k)>,
-                std::remove_cvref_t<decltype(s)>, panel_vectors_of_b, vector>{m, n, k, s};
+                std::remove_cvref_t<decltype(s)>, panel_vectors_of_b, vector, cut>{m, n, k, s};
   }
 
   // --- B
@@ -201,7 +241,7 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
     return is_thin ? 0 : batches(call) * product(call).scratch_size();
   }
   static constexpr bool prepares = !in_place || !(packed_once || is_thin);
-  static constexpr bool may_be_long = !is_thin && (!k_dim.is_known() || k_dim.value() > longest_whole_reduction);
+  static constexpr bool may_be_long = !is_thin && (!k_dim.is_known() || cut.blocks_of_reduction(k_dim.value()) > 1);
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept requires(prepares || may_be_long) {
     const index_t a = a_units(call) * extent_value<k_dim>(call);
     return (b_scratch(call) + partial_scratch(call) + a) * number_bytes;

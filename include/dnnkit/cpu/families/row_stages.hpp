@@ -38,7 +38,8 @@ struct row_stages {
   }
   static constexpr std::int32_t positions(const kernel_spec& last, const cpu_facts& facts) {
     row_stages_spec spec(last, facts);
-    return spec.unfit().empty() ? spec.best_rows() : 1;
+    if (!spec.unfit().empty()) return 1;
+    return last.genes().positions > 0 ? last.genes().positions : spec.best_rows();
   }
   static constexpr kernel_match stage(const kernel_spec& spec, const cpu_facts& facts) {
     return row_stages_spec::kernel_of(spec, facts);
@@ -49,6 +50,7 @@ struct row_stages {
     if (const std::string_view why = spec.unfit(); !why.empty()) return no_match{why};
     kernel_choice c = spec.last_kernel();
     c.cost = spec.cost(spec.tile(spec.cut_axis()));
+    c.genes.positions = static_cast<std::int32_t>(spec.tile(spec.cut_axis()));
     c.reason = "each stage computes a few rows, which the next one finds in the cache";
     return c;
   }

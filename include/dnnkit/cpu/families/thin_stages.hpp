@@ -61,6 +61,8 @@ struct thin_stages {
     c.tile.along = static_cast<std::int8_t>(spec.column_axis);
     c.tile.lanes = static_cast<std::uint8_t>(facts.float_lanes);
     c.tile.vectors = static_cast<std::uint8_t>(spec.panel_vectors(facts));
+    const auto vectors = static_cast<index_t>(vectors_of(facts, static_cast<double>(spec.columns())));
+    c.genes.vectors = static_cast<std::int32_t>(plan::largest_piece(vectors, c.tile.vectors));
     return c;
   }
 };

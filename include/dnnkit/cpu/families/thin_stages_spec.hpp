@@ -62,6 +62,7 @@ class thin_product : public kernel_spec {
 
   // Vectors of a panel of weights.
   constexpr int panel_vectors(const cpu_facts& facts) const {
+    if (const int asked = genes().vectors; asked > 0 && asked <= plan::tile_vectors(facts)) return asked;
     return plan::best_width(facts, product_of(facts, depth()), plan::tile_vectors(facts));
   }
   // What the product takes as a stage, where its reduction is cut into blocks, each for one row.

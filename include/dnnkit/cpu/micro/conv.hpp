@@ -18,6 +18,7 @@ struct conv_attributes {
   bool dense = false;
   // Vectors of output channels in a panel of weights; 0: as many as row_width() says.
   int panel_vectors = 0;
+  int most_rows = 0;  // of a register tile; 0: as many as registers hold
 
   constexpr index_t taps() const noexcept { return kernel_d * kernel_h * kernel_w; }
   constexpr index_t group_in() const noexcept { return in_channels / groups; }
@@ -161,7 +162,7 @@ struct conv_of {
   // on a Zen 4.)
   template <int Vectors> static constexpr int rows_of_tile() noexcept {
     constexpr cpu_facts facts = targets::native::facts;
-    constexpr int most = tile_rows(registers * Vectors);
+    constexpr int most = tile_rows(registers * Vectors, A.most_rows);
     if constexpr (is_constant<PixelStride>) {
       constexpr index_t bytes = A.stride_w * value_or<PixelStride>(0) * static_cast<index_t>(sizeof(element));
       if constexpr (rows_collide(facts, bytes)) return std::min(most, static_cast<int>(facts.l1_ways));

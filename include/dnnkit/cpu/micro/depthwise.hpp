@@ -90,7 +90,7 @@ struct depthwise {
 
  private:
   // Enough independent sums to hide the latency of a multiply-add on two ports.
-  static constexpr int row_limit = vector_registers == 32 ? 14 : 8;
+  static constexpr int row_limit = tile_rows(1, A.most_rows);
 
   template <int Rows, class Lanes, class Epilogue>
   [[gnu::always_inline]] void run_tile(const float* a, const float* b, const float* bias, index_t n, index_t y,

@@ -30,6 +30,29 @@ template <class K> constexpr int gemm_panel_vectors() noexcept {
 // Longer reductions are cut into blocks.
 inline constexpr index_t longest_whole_reduction = 1536;
 
+// How a product is cut, where it is said from outside; of what is 0, gemm decides.
+struct gemm_cut {
+  int most_rows = 0;  // of a register tile
+  index_t block = 0;  // rows that all panels pass at once, at the most
+  index_t depth = 0;  // steps of the reduction that a register tile takes in one go, at the most
+
+  // Blocks of a reduction over k elements, such that a panel's part takes a quarter of L2.
+  constexpr index_t blocks_of_reduction(index_t k) const noexcept {
+    if (depth > 0) return k <= depth ? 1 : ceil_div(k, depth);
+    return k <= longest_whole_reduction ? 1 : ceil_div(k, 1024);
+  }
+  // Blocks of m rows such that a block of A takes half of L2; more of them when there are too few panels to divide the
+  // work.
+  constexpr index_t blocks_of_rows(index_t m, index_t k, index_t panels, index_t element_bytes,
+                                   index_t second_cache) const noexcept {
+    const index_t by_cache = block > 0
+                                 ? ceil_div(m, block)
+                                 : ceil_div(m * ceil_div(k, blocks_of_reduction(k)) * element_bytes, second_cache / 2);
+    const index_t to_divide = std::min(ceil_div(16, panels), ceil_div(m, 32));
+    return std::max(by_cache, to_divide);
+  }
+};
+
 // Extents are constant<N> or index_t; Vec is vec or wide, of float_lanes elements. Describes the product; holds no
 // data. Bit-for-bit the same for every division into units.
 //
@@ -41,7 +64,7 @@ inline constexpr index_t longest_whole_reduction = 1536;
 // Instantiates the micro-kernel for at most two panel widths, each with at most two heights (known M) or four
 // (run-time M).
 template <class M, class N, class K, class RowStride = K, int MaxVectors = gemm_panel_vectors<K>(),
-          class Vec = float_vec>
+          class Vec = float_vec, gemm_cut Cut = gemm_cut{}>
 struct gemm {
   using element = typename Vec::value_type;
 
@@ -95,18 +118,11 @@ struct gemm {
  private:
   static constexpr int registers = static_cast<int>(sizeof(Vec) / sizeof(float_vec));  // of a vector
 
-  // Blocks of rows such that a block of A takes half of L2; more of them when there are too few panels to divide the
-  // work.
   constexpr index_t blocks() const noexcept {
     if (m == 0 || n == 0) return 0;
-    const index_t by_cache =
-        ceil_div(m * ceil_div(k, k_blocks()) * static_cast<index_t>(sizeof(element)), l2_bytes / 2);
-    const index_t to_divide = std::min(ceil_div(16, panel_layout::count(n)), ceil_div(m, 32));
-    return std::max(by_cache, to_divide);
+    return Cut.blocks_of_rows(m, k, panel_layout::count(n), static_cast<index_t>(sizeof(element)), l2_bytes);
   }
-
-  // Blocks of a long reduction such that a panel's part takes a quarter of L2.
-  constexpr index_t k_blocks() const noexcept { return k <= longest_whole_reduction ? 1 : ceil_div(k, 1024); }
+  constexpr index_t k_blocks() const noexcept { return Cut.blocks_of_reduction(k); }
 
   template <class Epilogue>
   [[gnu::always_inline]] void run_panel(const element* a, const element* packed, const element* bias, index_t block,
@@ -115,7 +131,7 @@ struct gemm {
     const index_t k_begin = k * part / parts, k_end = k * (part + 1) / parts;
     panel_layout::visit(p, [&](auto vectors, index_t column) {
       constexpr int width = static_cast<int>(decltype(vectors)::value);
-      const split<tile_rows(registers * width), M> rows(m);
+      const split<tile_rows(registers * width, Cut.most_rows), M> rows(m);
       const index_t begin = rows.count() * block / blocks(), end = rows.count() * (block + 1) / blocks();
       const element* b = packed + k * column + k_begin * (width * float_lanes);
       const element* next = b + k * (width * float_lanes);

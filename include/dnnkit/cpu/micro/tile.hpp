@@ -128,7 +128,9 @@ template <int Rows, int Vectors, class T, class Fetch, class Start, class Finish
 }
 
 // The tallest tile of so many registers across: accumulators, one row of B and one broadcast value fit the registers.
-constexpr int tile_rows(int registers) noexcept { return plan::tile_rows(targets::native::facts, registers); }
+constexpr int tile_rows(int registers, int most = 0) noexcept {
+  return plan::tile_rows(targets::native::facts, registers, most);
+}
 
 // The widest panel used by default, in vectors.
 inline constexpr int panel_vectors = tile_vectors(targets::native::facts);

@@ -22,6 +22,7 @@ struct winograd_attributes {
   int outputs = 4;                                         // of a tile, along each axis that has several taps
   int block = 1;                                           // so many tiles are multiplied at once, at the most
   int parts = 1;  // of the output channels, units of their own: where there are few blocks to share among workers
+  int panel_vectors = 0;  // of a panel of weights; 0: as gemm_panel_vectors() says
 
   constexpr index_t group_in() const noexcept { return in_channels / groups; }
   constexpr index_t group_out() const noexcept { return out_channels / groups; }
@@ -87,7 +88,8 @@ struct winograd {
   // Sums over many channels are sums of sums over some of them.
   using sums = split<longest_winograd_sum, constant<A.group_in()>>;
   static constexpr index_t input_row = ceil_div(A.in_channels, float_lanes) * float_lanes;
-  static constexpr int widest_panel = gemm_panel_vectors<constant<sums::largest>>();
+  static constexpr int widest_panel = A.panel_vectors > 0 ? A.panel_vectors
+                                                          : gemm_panel_vectors<constant<sums::largest>>();
   template <index_t Rows, index_t Channels>
   using product = gemm<constant<Rows>, constant<A.group_out()>, constant<Channels>, constant<input_row>, widest_panel>;
   using panel_layout = panels<widest_panel, constant<A.group_out()>>;
