@@ -14,8 +14,9 @@ namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // Errors, measured against double over all of the range (tests/cpu/micro/math.cpp asserts them), in units in the last
 // place: exp 1.01, log 1, tanh 2, sigmoid 2.5 (4 where powers come from a table, with AVX-512; 3.3 where the compiler
-// does not fuse multiply-adds, as at -O0), erf 3, pow 1.5, sin and cos 2, tan 4; sqrt and the roundings are exact. Infinities, NaN, zeros and denormals give what std::
-// gives. The polynomials are minimax fits of their remainder terms on the reduced range.
+// does not fuse multiply-adds, as at -O0), erf 3, pow 1.5, sin and cos 2, tan 4; sqrt and the roundings are exact.
+// Infinities, NaN, zeros and denormals give what std:: gives. The polynomials are minimax fits of their remainder terms
+// on the reduced range.
 
 namespace detail {
 
