@@ -71,6 +71,16 @@ template <class Size> struct groups_and_depthwise {
   }
 };
 
+template <class Size> struct groups_of_few_channels {  // several of which share a vector
+  static constexpr void build(dk::builder& g) {
+    dk::tensor x = Size::image(g, 24);
+    x = dk::relu(convolution(g, x, "a", 24, 3, {.strides = {2, 2}, .pads = {1, 1, 1, 1}, .group = 6}));
+    dk::tensor y = dk::silu(convolution(g, x, "b", 24, 3, {.pads = {1, 1, 1, 1}, .group = 12}) + x);
+    y = convolution(g, y, "c", 24, 2, {.strides = {1, 2}, .pads = {1, 0, 0, 1}, .dilations = {1, 2}, .group = 3});
+    g.output("y", dk::relu(y * dk::reduce_mean(y, {.axes = {2, 3}})));
+  }
+};
+
 template <class Size> struct behind_movement {  // Pad, Concat, Gather, Resize, Slice and Transpose in front
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = Size::image(g, 4);
@@ -251,6 +261,8 @@ TEST_CASE("batch normalisation, residuals, squeeze and excitation") {
 TEST_CASE("grouped and depthwise convolutions") {
   check_model<groups_and_depthwise<sized<9, 8>>>("static");
   check_model<groups_and_depthwise<symbolic>>("symbolic");
+  check_model<groups_of_few_channels<sized<9, 11>>>("few channels, static");
+  check_model<groups_of_few_channels<symbolic>>("few channels, symbolic");
 }
 TEST_CASE("movement and sampling in front of convolutions") {
   check_model<behind_movement<sized<6, 7>>>("static");
