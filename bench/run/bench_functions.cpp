@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Elementary functions on vectors in the first cache: bench_functions [part of a name], one JSON object a line.
 // multiply_adds: vectors of them that the core could have begun in the time that an element takes.
-#include <dnnkit/cpu/micro/math.hpp>
+#include <dnnkit/cpu/micro/trigonometry.hpp>
 
 #include <cstdio>
 #include <string>

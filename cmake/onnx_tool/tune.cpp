@@ -30,11 +30,9 @@ int tune(int argc, char** argv) {
   cxxopts::Options options(
       "dnnkit tune",
       "Measures what may carry out each kernel of a model, and with what register tiles and blocks, on this machine, "
-      "and "
-      "writes a table for `dnnkit build --tuned` and for models (dnnkit/cost/tuned.hpp). Programs are compiled that "
-      "have "
-      "a candidate of every kernel each; a genetic search, and an estimator that learns from what was measured, choose "
-      "the candidates. A table that is there already is gone on from.");
+      "and writes a table for `dnnkit build --tuned` and for models (dnnkit/cost/tuned.hpp). Programs are compiled "
+      "that have a candidate of every kernel each; a genetic search, and an estimator that learns from what was "
+      "measured, choose the candidates. A table that is there already is gone on from.");
   options.add_options()("o,output", "the header to write", cxxopts::value<std::string>())(
       "isa",
       "the instruction set to tune for, by default this machine's: sse2, avx2, avx512, avx512_vnni or avx512_amx",

@@ -6,16 +6,7 @@ set -euo pipefail
 tool=$1 small=$2/small.onnx unsupported=$2/unsupported.onnx selecting=$2/selecting.onnx
 wanted="-1.2568543 -0.68858957"
 
-fail() { printf 'failed: %s\n' "$*" >&2; exit 1; }
-# says STATUS WORDS COMMAND...: the command ends with this status and prints each of the words, which commas separate.
-says() {
-  local status=$1 words=$2 found=0 word
-  shift 2
-  "$@" >said.txt 2>&1 || found=$?
-  [ "$found" -eq "$status" ] || fail "$*: exit status $found, expected $status: $(cat said.txt)"
-  IFS=, read -ra words <<<"$words"
-  for word in "${words[@]}"; do grep -qF -- "$word" said.txt || fail "$*: does not say '$word': $(cat said.txt)"; done
-}
+source "$(dirname "${BASH_SOURCE[0]}")/../support/says.sh"
 # npy FILE SHAPE NUMBER...: an array of 32-bit floats.
 npy() {
   perl -e '($path, $shape, @x) = @ARGV;

@@ -3,21 +3,12 @@
 # dnnkit tune on a small model, and what `build`, `generate` and `explain` make of its table; wrong tables and options.
 #   bash tests/onnx/tune.sh TOOL MODELS      (the program dnnkit; the folder of small.onnx; writes into the current folder)
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../support/says.sh"
 tool=$(realpath "$1") small=$(realpath "$2")/small.onnx
 scratch=$(mktemp -d "$PWD/tune.XXXXXX")
 trap 'rm -r "$scratch"' EXIT
 cd "$scratch"
 
-fail() { printf 'failed: %s\n' "$*" >&2; exit 1; }
-# says STATUS WORDS COMMAND...: the command ends with this status and prints each of the words, which commas separate.
-says() {
-  local status=$1 words=$2 found=0 word
-  shift 2
-  "$@" >said.txt 2>&1 || found=$?
-  [ "$found" -eq "$status" ] || fail "$*: exit status $found, expected $status: $(cat said.txt)"
-  IFS=, read -ra words <<<"$words"
-  for word in "${words[@]}"; do grep -qF -- "$word" said.txt || fail "$*: does not say '$word': $(cat said.txt)"; done
-}
 quick=(--flags -O0 --generations 1 --population 1 --rounds 2)
 leaves_nothing() { [ -z "$(ls -d ./*.work 2>/dev/null)" ] || fail "a folder was left: $(ls -d ./*.work)"; }
 

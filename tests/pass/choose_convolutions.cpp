@@ -114,6 +114,24 @@ TEST_CASE("a filter for each channel, also over one and three axes") {
   REQUIRE(found.size() == 3);
   for (const dk::kernel_choice& c : found) CHECK(c.family == "conv_depthwise");
 }
+TEST_CASE("groups that lie side by side in vectors, and such that do not") {
+  const auto family = [](std::int64_t in, std::int64_t out, std::int64_t group) {
+    const auto found = choices_of<dk::op::conv>(
+        [&](dk::builder& g) {
+          const dk::tensor image = g.input("x", f32, {1, 3, 57, 57});
+          const dk::tensor x = dk::relu(filtered(g, image, in, "a", {.strides = {2, 2}}));
+          g.output("y",
+                   dk::reduce_mean(filtered(g, x, out, "b", {.pads = {1, 1, 1, 1}, .group = group}), {.axes = {2, 3}}));
+        },
+        exact_families);
+    REQUIRE(found.size() == 2);
+    return std::string(found[1].family);
+  };
+  for (const std::int64_t group : {6, 12, 24}) CHECK(family(48, 48, group) == "conv_depthwise");  // of 8, 4 and 2
+  CHECK(family(48, 48, 16) == "conv_nhwc");                                                       // 3 divide no vector
+  CHECK(family(48, 48, 3) == "conv_nhwc");                                                        // 16 are one
+  CHECK(family(24, 48, 12) == "conv_nhwc");  // of 2 inputs and 4 outputs
+}
 TEST_CASE("convolutions of doubles, of which there are vectors") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
     const dk::tensor x = dk::conv(g.input("x", dk::f64, {1, 3, 8, 8}), g.weight("w", {40, 3, 3, 3}, dk::f64));

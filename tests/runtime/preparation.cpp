@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,6 +100,17 @@ TEST_CASE("a weight that is packed goes, one that a kernel reads when it runs st
   CHECK(end_of("deep_bias") == number_of(true, step_reading("deep_bias")));
   CHECK(end_of("bias") == -1);
   CHECK(end_of("both") == -1);
+}
+
+TEST_CASE("what is packed from the file alone goes largest first") {
+  std::vector<std::int64_t> bytes;
+  for (const auto& a : order.actions()) {
+    if (!a.packs) break;  // the setup step, and what waits for it
+    bytes.push_back(dk::cpu::kernel_table<net>[net::plan.steps[a.step].kernel].packed_bytes);
+  }
+  REQUIRE(bytes.size() >= 3);
+  CHECK(bytes.front() > bytes.back());
+  CHECK(std::ranges::is_sorted(bytes, std::ranges::greater{}));
 }
 
 TEST_CASE("what is packed twice goes after the second time") {

@@ -13,8 +13,8 @@
 
 #include "dnnkit/cpu/lane_analysis.hpp"
 #include "dnnkit/cpu/lanes.hpp"
-#include "dnnkit/cpu/micro/math.hpp"
 #include "dnnkit/cpu/micro/small_float.hpp"
+#include "dnnkit/cpu/micro/trigonometry.hpp"
 #include "dnnkit/cpu/recipe_access.hpp"
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/operator/attributes.hpp"

@@ -3,7 +3,7 @@
 // bounded.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
-#include <dnnkit/cpu/micro/math.hpp>
+#include <dnnkit/cpu/micro/trigonometry.hpp>
 
 #include <cstdint>
 #include <cstdio>

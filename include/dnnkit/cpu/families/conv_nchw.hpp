@@ -171,8 +171,7 @@ template <class Net, std::size_t R> struct conv_nchw::kernel : convolution_kerne
       if constexpr (facts::has_axis(1)) c[last - 1] = y;
       for_lanes<float_lanes, last>(c, in_w, [&](auto n) {
         const auto v = values::template evaluate<facts::input, float_lanes, last>(call, c, n, 0);
-        if constexpr (is_constant<decltype(n)>) v.store(out + left + c[last]);
-        else v.store(out + left + c[last], n);
+        v.store(out + left + c[last], n);
       });
     }
   }

@@ -316,8 +316,7 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
         c[last] = x;
         for_lanes<float_lanes, 1>(c, channels, [&](auto n) {
           const auto v = values::template evaluate<input, float_lanes, 1>(call, c, n, 0);
-          if constexpr (is_constant<decltype(n)>) v.store(out + x * channels + c[1]);
-          else v.store(out + x * channels + c[1], n);
+          v.store(out + x * channels + c[1], n);
         });
       }
     } else {

@@ -262,8 +262,7 @@ template <class Net, std::size_t R> struct matrix_product::kernel : product_kern
       coordinates c = a_row(call, row / m, row % m);
       for_lanes<float_lanes, a_rank - 1>(c, k, [&](auto n) {
         const vector v = multiplied(values::template evaluate<a_ref, float_lanes, a_rank - 1>(call, c, n, 0));
-        if constexpr (is_constant<decltype(n)>) v.store(out + c[a_rank - 1]);
-        else v.store(out + c[a_rank - 1], n);
+        v.store(out + c[a_rank - 1], n);
       });
     }
   }

@@ -215,8 +215,7 @@ template <class Net, std::size_t R> struct recurrent_steps::kernel : recurrent_k
           coordinates c = row_coordinates(call, begin + row);
           for_lanes<float_lanes, 2>(c, wide, [&](auto n) {
             const auto v = values::template evaluate<access::anchor_input(input_steps), float_lanes, 2>(call, c, n, 0);
-            if constexpr (is_constant<decltype(n)>) v.store(staged + row * wide + c[2]);
-            else v.store(staged + row * wide + c[2], n);
+            v.store(staged + row * wide + c[2], n);
           });
         }
         multiply(m, staged, wide);

@@ -120,7 +120,7 @@ struct depthwise {
       const float_vec::native weight = float_vec::load(b + w * float_lanes).v;
 #pragma GCC unroll 16
       for (int i = 0; i < Rows; ++i)
-        acc[i] += load(a + (i * A.stride_w + w * A.dilation_w) * pixel_stride, lanes).v * weight;
+        acc[i] += float_vec::load(a + (i * A.stride_w + w * A.dilation_w) * pixel_stride, lanes).v * weight;
     }
   }
   // The same pixel by pixel, each for all taps: its channels are brought to their groups' lanes once.
@@ -128,7 +128,7 @@ struct depthwise {
   [[gnu::always_inline]] void add_row_of_groups(const float* a, const float* b, float_vec::native (&acc)[Rows],
                                                 auto lanes) const {
     constexpr index_t pixels = (Rows - 1) * A.stride_w + (A.kernel_w - 1) * A.dilation_w + 1;
-    for_each<pixels>([&](auto pixel) __attribute__((always_inline)) {
+    for_constants<pixels>([&](auto pixel) __attribute__((always_inline)) {
       // The output that the pixel belongs to at a tap; -1: none of the tile's.
       constexpr auto output_at = [](index_t w) {
         const index_t from = decltype(pixel)::value - w * A.dilation_w;
@@ -140,10 +140,10 @@ struct depthwise {
         return false;
       }();
       if constexpr (is_read) {
-        const float_vec x = load(a + pixel * pixel_stride, lanes);
-        for_each<group>([&](auto in) __attribute__((always_inline)) {
+        const float_vec x = float_vec::load(a + pixel * pixel_stride, lanes);
+        for_constants<group>([&](auto in) __attribute__((always_inline)) {
           const float_vec::native one = spread<decltype(in)::value>(x).v;
-          for_each<A.kernel_w>([&](auto tap) __attribute__((always_inline)) {
+          for_constants<A.kernel_w>([&](auto tap) __attribute__((always_inline)) {
             constexpr index_t i = output_at(decltype(tap)::value);
             if constexpr (i >= 0) acc[i] += one * float_vec::load(b + (tap * group + in) * float_lanes).v;
           });
@@ -157,15 +157,6 @@ struct depthwise {
       return float_vec(float_vec::native(__builtin_shufflevector(x.v, x.v, (I / group * group + In)...)));
     }
     (std::make_integer_sequence<int, float_lanes>());
-  }
-  [[gnu::always_inline]] static float_vec load(const float* p, auto lanes) noexcept {
-    if constexpr (is_constant<decltype(lanes)>) return float_vec::load(p);
-    else return float_vec::load(p, lanes);
-  }
-  // f(constant<0>{}) to f(constant<N - 1>{}).
-  template <index_t N> [[gnu::always_inline]] static void for_each(auto&& f) {
-    [&]<index_t... I>(std::integer_sequence<index_t, I...>) __attribute__((always_inline)) { (f(constant<I>{}), ...); }
-    (std::make_integer_sequence<index_t, N>());
   }
 };
 

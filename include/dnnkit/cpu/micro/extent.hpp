@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace dnnkit::cpu {
 
@@ -22,6 +23,12 @@ template <class E> constexpr index_t value_or(index_t otherwise) noexcept {
   } else {
     return otherwise;
   }
+}
+
+// f(constant<0>{}) to f(constant<N - 1>{}).
+template <index_t N> [[gnu::always_inline]] constexpr void for_constants(auto&& f) {
+  [&]<index_t... I>(std::integer_sequence<index_t, I...>) __attribute__((always_inline)) { (f(constant<I>{}), ...); }
+  (std::make_integer_sequence<index_t, N>());
 }
 
 // @post ceil_div(a, b) * b >= a > (ceil_div(a, b) - 1) * b, for a >= 0, b > 0

@@ -83,6 +83,11 @@ template <class T, int N> struct vec {
   }
   [[gnu::always_inline]] void store(T* p) const noexcept { std::memcpy(p, &v, sizeof(native)); }
 
+  // All of them, where the number is a constant.
+  using whole = std::integral_constant<std::ptrdiff_t, N>;
+  [[gnu::always_inline]] static vec load(const T* p, whole) noexcept { return load(p); }
+  [[gnu::always_inline]] void store(T* p, whole) const noexcept { store(p); }
+
   // The first n values (0 <= n <= N); the other lanes are zero, and memory past p[n - 1] is not touched.
   [[gnu::always_inline]] static vec load(const T* p, std::ptrdiff_t n) noexcept {
     if constexpr (std::is_same_v<T, float> && detail::has_load_first<native>) {

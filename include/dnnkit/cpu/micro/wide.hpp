@@ -31,6 +31,9 @@ template <class T, int N> struct wide {
     low.store(p);
     high.store(p + N / 2);
   }
+  using whole = std::integral_constant<std::ptrdiff_t, N>;
+  [[gnu::always_inline]] static wide load(const T* p, whole) noexcept { return load(p); }
+  [[gnu::always_inline]] void store(T* p, whole) const noexcept { store(p); }
   [[gnu::always_inline]] static wide load(const T* p, std::ptrdiff_t n) noexcept {
     T x[N]{};
     for (int i = 0; i < N; ++i)

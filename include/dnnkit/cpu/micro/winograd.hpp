@@ -238,10 +238,7 @@ struct winograd {
     for (int j = 0; j < across::inputs; ++j) {
       float_vec d[down::inputs], e[down::points];
 #pragma GCC unroll 13
-      for (int i = 0; i < down::inputs; ++i) {
-        if constexpr (is_constant<decltype(lanes)>) d[i] = float_vec::load(from + i * row + j * pixel);
-        else d[i] = float_vec::load(from + i * row + j * pixel, lanes);
-      }
+      for (int i = 0; i < down::inputs; ++i) d[i] = float_vec::load(from + i * row + j * pixel, lanes);
       down::input(d, e);
 #pragma GCC unroll 13
       for (int i = 0; i < down::points; ++i) half[i][j] = e[i];
@@ -309,13 +306,8 @@ struct winograd {
                   v + k * input_plane + group * A.group_in() + first, b, nullptr, unit, unit + last - p,
                   [to, adds](float_vec acc, index_t row, index_t column, auto lanes) {
                     float* const at = to + row * product_row + column;
-                    if constexpr (is_constant<decltype(lanes)>) {
-                      if (A.taps_d * sums::count() > 1 && adds) acc = acc + float_vec::load(at);
-                      acc.store(at);
-                    } else {
-                      if (A.taps_d * sums::count() > 1 && adds) acc = acc + float_vec::load(at, lanes);
-                      acc.store(at, lanes);
-                    }
+                    if (A.taps_d * sums::count() > 1 && adds) acc = acc + float_vec::load(at, lanes);
+                    acc.store(at, lanes);
                   },
                   nullptr, weights + weight_planes * plane);
           });
@@ -336,7 +328,7 @@ struct winograd {
       const float* const from = m + t * product_row;
       const auto finish = [&](index_t oc, auto lanes) __attribute__((always_inline)) {
         float_vec all[down::outputs][across::outputs];
-        outputs_of(from + (oc - begin), bias == nullptr ? float_vec(0.0f) : load_bias(bias + oc, lanes), all);
+        outputs_of(from + (oc - begin), bias == nullptr ? float_vec(0.0f) : float_vec::load(bias + oc, lanes), all);
         if constexpr (requires { epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes); }) {
           epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes);
         } else {
@@ -353,10 +345,6 @@ struct winograd {
       if constexpr (A.group_out() % float_lanes != 0)
         if (oc < end) finish(oc, end - oc);
     }
-  }
-  [[gnu::always_inline]] static float_vec load_bias(const float* bias, auto lanes) {
-    if constexpr (is_constant<decltype(lanes)>) return float_vec::load(bias);
-    else return float_vec::load(bias, lanes);
   }
   [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias,
                                                 float_vec (&all)[down::outputs][across::outputs]) {

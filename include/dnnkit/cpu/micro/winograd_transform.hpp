@@ -11,8 +11,6 @@
 
 #include <array>
 #include <cstddef>
-#include <type_traits>
-#include <utility>
 
 #include "dnnkit/cost/accuracy.hpp"
 #include "dnnkit/cpu/micro/extent.hpp"
@@ -64,7 +62,7 @@ template <int Taps, int Outputs> class minimal_filter {
   // B' d, of every Step-th element.
   template <int Step> [[gnu::always_inline]] static void input(const float_vec* d, float_vec* to) noexcept {
     if constexpr (zero == 1) to[0] = sum_of_squares<pairs, Step>(d);
-    unrolled<pairs>([&](auto k) {
+    for_constants<pairs>([&](auto k) {
       const float_vec even = sum_of_squares<k, Step>(d + (zero + 1) * Step),
                       odd = times(sum_of_squares<k, Step>(d + zero * Step), magnitudes[k]);
       to[zero + 2 * k] = even + odd;
@@ -75,15 +73,15 @@ template <int Taps, int Outputs> class minimal_filter {
   // A' m.
   [[gnu::always_inline]] static void output(const float_vec* m, float_vec* to) noexcept {
     float_vec of_pair[2][pairs];  // sums, differences
-    unrolled<pairs>([&](auto k) {
+    for_constants<pairs>([&](auto k) {
       of_pair[0][k] = m[zero + 2 * k] + m[zero + 2 * k + 1];
       of_pair[1][k] = m[zero + 2 * k] - m[zero + 2 * k + 1];
     });
-    unrolled<Outputs>([&](auto output) {
-      constexpr int i = decltype(output)::value;
+    for_constants<Outputs>([&](auto output) {
+      constexpr int i = static_cast<int>(decltype(output)::value);
       const float_vec* const x = of_pair[i % 2];
       float_vec sum = i < Outputs - 1 ? times(x[0], power<0, i>) : added(x[0], power<0, i>, m[points - 1]);
-      unrolled<pairs - 1>([&](auto k) { sum = added(x[k + 1], power<k + 1, i>, sum); });
+      for_constants<pairs - 1>([&](auto k) { sum = added(x[k + 1], power<k + 1, i>, sum); });
       to[i] = i == 0 && zero == 1 ? m[0] + sum : sum;
     });
   }
@@ -114,7 +112,7 @@ template <int Taps, int Outputs> class minimal_filter {
     constexpr auto c = without<K>;
     constexpr int degree = static_cast<int>(c.size()) - 1;
     float_vec sum = d[2 * degree * Step];
-    unrolled<degree>([&](auto j) { sum = added(d[2 * (degree - 1 - j) * Step], c[degree - 1 - j], sum); });
+    for_constants<degree>([&](auto j) { sum = added(d[2 * (degree - 1 - j) * Step], c[degree - 1 - j], sum); });
     return sum;
   }
 
@@ -124,13 +122,6 @@ template <int Taps, int Outputs> class minimal_filter {
   }
   [[gnu::always_inline]] static float_vec added(float_vec x, double factor, float_vec more) noexcept {
     return fma(x, float_vec(static_cast<float>(factor)), more);
-  }
-  // f(constant<0>{}) to f(constant<N - 1>{}).
-  template <int N> [[gnu::always_inline]] static void unrolled(auto&& f) noexcept {
-    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      (f(std::integral_constant<int, static_cast<int>(I)>{}), ...);
-    }
-    (std::make_index_sequence<N>{});
   }
 };
 
