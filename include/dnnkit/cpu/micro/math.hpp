@@ -13,8 +13,8 @@
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // Errors, measured against double over all of the range (tests/cpu/micro/math.cpp asserts them), in units in the last
-// place: exp 1.01, log 1, tanh 2, sigmoid 2.5 (4 where powers come from a table, with AVX-512; 3.3 where the compiler
-// does not fuse multiply-adds, as at -O0), erf 3, pow 1.5; sqrt and the roundings are exact.
+// place: exp 1.01, log 1, tanh 2, sigmoid 2.5 (4 where powers come from a table, with AVX-512; 3.3 and 4.7 where the
+// compiler does not fuse multiply-adds, as at -O0), erf 3, pow 1.5; sqrt and the roundings are exact.
 // Infinities, NaN, zeros and denormals give what std:: gives. The polynomials are minimax fits of their remainder terms
 // on the reduced range.
 
@@ -229,8 +229,8 @@ template <int N> struct power_by_table {
   template <int Sign> [[gnu::always_inline]] static power_by_table of_e(floats<N> x) noexcept {
     constexpr float sign = Sign;
     const floats<N> shifted = fma(x, floats<N>(sign * 1.44269504f), floats<N>(shift)), n = shifted - floats<N>(shift);
-    // ln 2 in two parts, the first with few enough bits that n times it is exact; Sign times the remainder.
-    const floats<N> r = fma(n, floats<N>(sign * -1.42860677e-6f), fma(n, floats<N>(sign * -0.693145752f), x));
+    // ln 2 in two parts: the first has 12 bits, as n has, so that their product is exact; Sign times the remainder.
+    const floats<N> r = fma(n, floats<N>(sign * -3.1946185e-5f), fma(n, floats<N>(sign * -0.693115234f), x));
     return {power_of(shifted), r * fma(r, floats<N>(0.5f), floats<N>(sign * 1.0000145f))};
   }
   // 2^x for x in [-126, 127].
@@ -263,8 +263,8 @@ template <int N> struct power_by_table {
 
 }  // namespace detail
 
-// exp(x) for x <= 0 or NaN to 1.3 ulp, 1.8 by a table, as softmax needs it: by fewer instructions than exp; 0 below
-// -88.03, and from there to -87.3, where exp has denormals, those or 0.
+// exp(x) for x <= 0 or NaN to 1.3 ulp, 1.8 by a table (2 without fused multiply-adds), as softmax needs it: by fewer
+// instructions than exp; 0 below -88.03, and from there to -87.3, where exp has denormals, those or 0.
 template <int N> [[gnu::always_inline]] inline vec<float, N> exp_of_nonpositive(vec<float, N> x) noexcept {
   using V = vec<float, N>;
   if constexpr (detail::power_by_table<N>::is_there) {
@@ -371,8 +371,8 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> sigmoid(vec<float, 
   return select(x < V(least), V(0.0f), detail::sigmoid_in_range<N>(max(min(x, V(87.0f)), V(least))));
 }
 
-// x sigmoid(alpha x), alpha >= 0.001, to 3.5 ulp (4.5 by a table, 4.3 without fused multiply-adds) where alpha x is
-// above -87, besides what the rounding of alpha x makes of it; below, what it is at -87.3 / alpha, about 0.
+// x sigmoid(alpha x), alpha >= 0.001, to 3.5 ulp (4.5 by a table; 4.3 and 5.4 without fused multiply-adds) where alpha
+// x is above -87, besides what the rounding of alpha x makes of it; below, what it is at -87.3 / alpha, about 0.
 template <int N> [[gnu::always_inline]] inline vec<float, N> times_sigmoid(vec<float, N> x, float alpha) noexcept {
   using V = vec<float, N>;
   const V seen = max(x, V(-87.3f / alpha));
