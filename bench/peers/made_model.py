@@ -11,7 +11,8 @@ import numpy
 import onnx
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tests/support"))
-from runtime_peer import file_name, in_turns, milliseconds, milliseconds_of_program, one_processor, ratio_of, runtime_of
+from runtime_peer import (file_name, in_turns, kernels_milliseconds, milliseconds, milliseconds_of_program,
+                          one_processor, ratio_of, runtime_of)
 
 TURNS = 7
 
@@ -40,7 +41,8 @@ def built(a, name, model):
 
 
 def compared(a, name, model, values, runs):
-    """One JSON object: times in ms, their ratio, and how far the first outputs are apart. `values`: inputs by name."""
+    """One JSON object: times in ms, their ratio, that to the peer's kernels alone, and how far the first outputs are
+    apart. `values`: inputs by name."""
     path, program = built(a, name, model)
     output, session = model.graph.output[0].name, runtime_of(path)
     command = [program, "--output", a.work]
@@ -55,6 +57,7 @@ def compared(a, name, model, values, runs):
             },
             TURNS,
         )
+        alone = kernels_milliseconds(path, values, TURNS * runs, a.work)
     expected = numpy.asarray(session.run([output], values)[0], numpy.float64)
     result = numpy.load(a.work / file_name(output)).astype(numpy.float64)
     return {
@@ -62,5 +65,7 @@ def compared(a, name, model, values, runs):
         "dnnkit_ms": round(statistics.median(turns["dnnkit"]), 4),
         "onnxruntime_ms": round(statistics.median(turns["onnxruntime"]), 4),
         "ratio": round(ratio_of(turns["dnnkit"], turns["onnxruntime"]), 3),
+        "onnxruntime_kernels_ms": round(alone, 4),
+        "ratio_to_kernels": round(statistics.median(turns["dnnkit"]) / alone, 3) if alone else None,
         "deviation": float(numpy.abs(result - expected).max()) if result.size else 0.0,
     }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Products against the multiply-add peak of one core: bench_gemm [part of a name] [--threads N], one JSON object a
 // line. The kernel alone (gemm_..., and the layers of some networks), and as networks have it (network_...): a
-// session's run of a model that is one product.
+// session's run of a model that is one product, with a bias, or with a bias and a GELU behind it. Products of one row
+// (row_...) are against what the core reads a second, of as many bytes as the weights take.
 #include <fmt/format.h>
 
 #include <dnnkit/cpu/micro/gemm.hpp>
+
+#include <cmath>
 
 #include "network.hpp"
 
@@ -49,27 +52,77 @@ template <index_t N, index_t K> void symbolic(const bench::options& o, const std
   measure(o, name + "_symbolic", gemm<index_t, constant<N>, constant<K>>{.m = m});
 }
 
+enum class behind { bias, gelu };
+
 // A session runs on one thread here.
-template <index_t M, index_t N, index_t K> struct product {
+template <index_t M, index_t N, index_t K, behind Behind> struct product {
   static constexpr void build(dnnkit::builder& g) {
-    g.output("y", dnnkit::matmul(g.input("x", dnnkit::f32, {M, K}), g.weight("w", {K, N})));
+    const dnnkit::tensor y =
+        dnnkit::matmul(g.input("x", dnnkit::f32, {M, K}), g.weight("w", {K, N})) + g.weight("bias", {N});
+    g.output("y", Behind == behind::gelu ? dnnkit::gelu(y) : y);
   }
 };
-template <index_t M, index_t N, index_t K> void in_network(const bench::options& o) {
-  const std::string shape = fmt::format("{}x{}x{}", M, N, K);
-  const std::string name = "network_" + shape;
-  if (!o.wants(name)) return;
-  bench::network<dnnkit::compile<product<M, N, K>>> n;
-  n.run();
+template <index_t M, index_t N, index_t K, behind Behind>
+using network_of_product = bench::network<dnnkit::compile<product<M, N, K, Behind>>>;
+
+template <index_t M, index_t N, index_t K, behind Behind>
+void expect_right(const std::string& name, network_of_product<M, N, K, Behind>& n) {
   for (index_t sample = 0; sample < 200; ++sample) {
     const index_t i = sample * 7919 % M, j = sample * 104729 % N;
-    double want = 0;
+    double want = static_cast<double>(n.weight(1)[j]);
     for (index_t l = 0; l < K; ++l)
       want += static_cast<double>(n.range(0)[i * K + l]) * static_cast<double>(n.weight(0)[l * N + j]);
+    if (Behind == behind::gelu) want *= 0.5 * std::erfc(-want * 0.70710678118654752);
     bench::expect_close(name, static_cast<double>(n.range(1)[i * N + j]), want, static_cast<double>(K));
   }
+}
+template <index_t M, index_t N, index_t K, behind Behind = behind::bias> void in_network(const bench::options& o) {
+  const std::string shape = fmt::format("{}x{}x{}", M, N, K);
+  const std::string name = fmt::format("network_{}{}", shape, Behind == behind::gelu ? "_gelu" : "");
+  if (!o.wants(name)) return;
+  network_of_product<M, N, K, Behind> n;
+  n.run();
+  expect_right<M, N, K, Behind>(name, n);
   bench::report(o, name, shape, 1, 2.0 * static_cast<double>(M * N) * static_cast<double>(K),
                 [&](index_t, index_t) { n.run(); });
+}
+
+// Seconds in which the core reads the whole buffer, in eight streams of as many sums.
+double read_sample(const bench::buffer& from) {
+  constexpr std::ptrdiff_t streams = 8;
+  const auto length = static_cast<std::ptrdiff_t>(from.size()) / streams / float_lanes * float_lanes;
+  float_vec sum[streams];
+  for (float_vec& s : sum) s = float_vec(0.0f);
+  const double begin = bench::thread_seconds();
+  for (std::ptrdiff_t i = 0; i < length; i += float_lanes) {
+#pragma GCC unroll 8
+    for (std::ptrdiff_t j = 0; j < streams; ++j) sum[j] = sum[j] + float_vec::load(from.data() + j * length + i);
+  }
+  for (float_vec& s : sum) asm volatile("" : : "m"(s));
+  return bench::thread_seconds() - begin;
+}
+
+template <index_t N, index_t K> void one_row(const bench::options& o) {
+  const std::string name = fmt::format("row_{}x{}", N, K);
+  if (!o.wants(name)) return;
+  network_of_product<1, N, K, behind::bias> n;
+  n.run();
+  expect_right<1, N, K, behind::bias>(name, n);
+  const bench::buffer as_many(N * K);
+  std::vector<double> times, reads;
+  for (const double begin = bench::seconds();
+       times.size() < 15 || (bench::seconds() - begin < 1 && times.size() < 101);) {
+    reads.push_back(read_sample(as_many));
+    const double at = bench::thread_seconds();
+    n.run();
+    times.push_back(bench::thread_seconds() - at);
+  }
+  const double bytes = 4.0 * static_cast<double>(N * K);
+  fmt::print(R"({{"name": "{}", "bytes": {}, "gb_per_s": {:.2f}, "read_gb_per_s": {:.2f}, "percent": {:.1f}}})"
+             "\n",
+             name, bytes, bytes / bench::median(times) / 1e9, bytes / bench::median(reads) / 1e9,
+             100 * bench::median(reads) / bench::median(times));
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -96,6 +149,14 @@ int main(int argc, char** argv) {
   known<1024, 24, 96>(o, "narrow_24");
   in_network<768, 768, 768>(o);
   in_network<128, 3072, 768>(o);
+  in_network<128, 3072, 768, behind::gelu>(o);
   in_network<128, 768, 3072>(o);
+  in_network<128, 768, 3072, behind::gelu>(o);
+  in_network<197, 3072, 768>(o);
+  in_network<197, 3072, 768, behind::gelu>(o);
   in_network<197, 768, 3072>(o);
+  in_network<3136, 384, 96>(o);
+  in_network<3136, 384, 96, behind::gelu>(o);
+  one_row<3072, 768>(o);
+  one_row<32000, 768>(o);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reductions and row operators inside networks against the bandwidth of a copy: bench_rows [part of a name], one JSON
-// object a line. Measured is the last kernel of each network, the others only bring its input into the order that
-// networks have there; bytes: each of its operands once. The copy moves as many bytes in the same memory, in turns.
+// Reductions, row operators, Resize and Pad inside networks against the bandwidth of a copy: bench_rows [part of a
+// name], one JSON object a line. Measured is the last kernel of each network, the others only bring its input into the
+// order that networks have there; bytes: each of its operands once. The copy moves as many bytes in the same memory, in
+// turns.
 #include "network.hpp"
 
 namespace {
@@ -89,6 +90,32 @@ template <std::int64_t Channels, std::int64_t Size> struct instance_norm {
   }
 };
 
+// Twice as high and as wide.
+template <std::int64_t Channels, std::int64_t Size, dk::resize_mode Mode> struct resized {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = dk::resize(image(g, "x", Channels, Size), {.scales = {1, 1, 2, 2}, .mode = Mode});
+    g.output("y", dk::transpose(y, {.perm = {0, 2, 3, 1}}));
+  }
+};
+template <std::int64_t Channels, std::int64_t Size, dk::resize_mode Mode> struct resized_planes {
+  static constexpr void build(dk::builder& g) {
+    g.output("y", dk::resize(g.input("x", f32, {1, Channels, Size, Size}), {.scales = {1, 1, 2, 2}, .mode = Mode}));
+  }
+};
+// Which no operator behind can take the place of.
+template <std::int64_t Channels, std::int64_t Size, dk::pad_mode Mode> struct padded {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor y = dk::pad(image(g, "x", Channels, Size), {.pads = {0, 0, 1, 1, 0, 0, 1, 1}, .mode = Mode});
+    g.output("y", dk::transpose(y, {.perm = {0, 2, 3, 1}}));
+  }
+};
+template <std::int64_t Channels, std::int64_t Size, dk::pad_mode Mode> struct padded_planes {
+  static constexpr void build(dk::builder& g) {
+    g.output("y",
+             dk::pad(g.input("x", f32, {1, Channels, Size, Size}), {.pads = {0, 0, 1, 1, 0, 0, 1, 1}, .mode = Mode}));
+  }
+};
+
 // Bytes of the last kernel's operands.
 std::int64_t bytes_of(const dk::plan_view& plan) {
   std::int64_t bytes = 0;
@@ -153,4 +180,14 @@ int main(int argc, char** argv) {
   measure<group_norm<512, 64, 32>>(o, "group_norm_512x64x64_32");
   measure<group_norm<320, 32, 32>>(o, "group_norm_320x32x32_32");
   measure<instance_norm<128, 128>>(o, "instance_norm_128x128x128");
+  measure<resized<64, 80, dk::resize_mode::nearest>>(o, "resize_nearest_64x80x80");
+  measure<resized<64, 80, dk::resize_mode::linear>>(o, "resize_linear_64x80x80");
+  measure<resized<64, 80, dk::resize_mode::cubic>>(o, "resize_cubic_64x80x80");
+  measure<resized_planes<32, 128, dk::resize_mode::nearest>>(o, "resize_nearest_planes_32x128x128");
+  measure<resized_planes<32, 128, dk::resize_mode::linear>>(o, "resize_linear_planes_32x128x128");
+  measure<resized_planes<32, 128, dk::resize_mode::cubic>>(o, "resize_cubic_planes_32x128x128");
+  measure<padded<64, 80, dk::pad_mode::constant>>(o, "pad_64x80x80");
+  measure<padded<64, 80, dk::pad_mode::reflect>>(o, "pad_reflect_64x80x80");
+  measure<padded_planes<32, 128, dk::pad_mode::constant>>(o, "pad_planes_32x128x128");
+  measure<padded_planes<32, 128, dk::pad_mode::reflect>>(o, "pad_reflect_planes_32x128x128");
 }

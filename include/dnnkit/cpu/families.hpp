@@ -23,6 +23,7 @@
 #include "dnnkit/cpu/families/pool_nhwc.hpp"
 #include "dnnkit/cpu/families/recurrent_steps.hpp"
 #include "dnnkit/cpu/families/resize_lines.hpp"
+#include "dnnkit/cpu/families/resize_pixels.hpp"
 #include "dnnkit/cpu/families/row_passes.hpp"
 #include "dnnkit/cpu/families/row_stages.hpp"
 #include "dnnkit/cpu/families/thin_stages.hpp"
@@ -36,7 +37,7 @@ inline constexpr auto default_families =
     family_list<elementwise_map, transposition, conv_nhwc, conv_depthwise, conv_nchw, conv_winograd, matrix_product,
                 byte_matrix_product, byte_convolution, byte_lookup, row_passes, arg_rows, pool_nhwc, pool_nchw,
                 concat_parts, attention_tiles, row_stages, thin_stages, normalised_product, conv_winograd_pool,
-                recurrent_steps, byte_recurrent_steps, resize_lines, by_point, whole_operator>{};
+                recurrent_steps, byte_recurrent_steps, resize_lines, resize_pixels, by_point, whole_operator>{};
 
 // Those of a model, within the accuracy that it asks for in a member (cost/accuracy.hpp).
 template <class Model> constexpr auto families_of_model() {

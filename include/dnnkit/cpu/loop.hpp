@@ -2,12 +2,39 @@
 // Loops of kernels over an iteration space: along the axis that runs in vector lanes, and the walk over all others.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "dnnkit/cpu/tree.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
+
+// A call with pointers of its own, which no store of a kernel can change: in the function that has it, compilers keep
+// them, and what is computed from them, in registers.
+template <class Net, std::size_t R> class local_call {
+ public:
+  explicit local_call(const kernel_call& of) : call_(of) {
+    std::copy_n(of.operands, operands_.size(), operands_.begin());
+    call_.operands = operands_.data();
+  }
+  local_call(const local_call&) = delete;
+  operator const kernel_call&() const { return call_; }
+
+ private:
+  using access = recipe_access<Net, R>;
+  static constexpr std::size_t count = [] {
+    std::size_t n = 0;
+    for (std::size_t l = 0; l < access::spec.loads(); ++l)
+      n = std::max<std::size_t>(n, access::spec.load(l).operand + 1u);
+    for (std::size_t o = 0; o < access::outputs; ++o) n = std::max<std::size_t>(n, access::spec.output(o).operand + 1u);
+    return n;
+  }();
+
+  std::array<std::byte*, count> operands_;
+  kernel_call call_;
+};
 
 // Product of the extents of all axes but `without`.
 template <class Net, std::size_t R> index_t rows_without(const kernel_call& call, std::size_t without) {

@@ -10,6 +10,7 @@
 
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/element_choice.hpp"
+#include "dnnkit/cpu/families/resize_kernel.hpp"
 #include "dnnkit/cpu/loop.hpp"
 #include "dnnkit/op/arg_reduction.hpp"
 #include "dnnkit/op/gather_elements.hpp"
@@ -93,6 +94,7 @@ struct by_point {
     if (spec.is_anchor<op::matmul>() || spec.is_anchor<op::matmul_integer>())
       return static_cast<double>(known_or_typical(spec.extent_of(0, spec.rank_of(0) - 1)));
     if (spec.is_anchor<op::arg_max>() || spec.is_anchor<op::arg_min>()) return spec.elements_of(0) / spec.elements();
+    if (spec.is_anchor<op::resize>()) return std::max(1.0, lines_around(spec, spec.anchor<op::resize>(), spec.rank()));
     if (spec.is_anchor<op::max_pool>()) return static_cast<double>(spec.anchor<op::max_pool>().over().taps());
     if (spec.is_anchor<op::average_pool>()) return static_cast<double>(spec.anchor<op::average_pool>().over().taps());
     return 1;

@@ -95,21 +95,40 @@ template <class Net, std::size_t R> struct convolution_kernel {
   static constexpr index_t plain_weights =
       spec.attributes(false).out_channels * spec.attributes(false).group_in() * spec.attributes(false).taps();
   static constexpr index_t plain_numbers = plain_weights + spec.attributes(false).out_channels;
+  // Are weights stored as ONNX has them, OIHW, with nothing to compute?
+  static constexpr bool stores_plain_weights = [] {
+    if (weight.from != source::load) return false;
+    const recipe_load l = spec.load(weight.index);
+    if (l.type != multiplied_as(access::self.anchor_type) || l.movement.count != 0 || !(l.offset == 0)) return false;
+    index_t next = 1;  // the stride of a row-major tensor
+    for (std::size_t d = spec.rank_of(1); d-- > 0;) {
+      const index_t extent = spec.extent_of(1, d).value();
+      const lane_stride along = spec.stride_along(l.axes, d);
+      if (extent > 1 && !(along.single && along.stride == next)) return false;
+      next *= extent;
+    }
+    return true;
+  }();
+
   // For convolution type C, before a run.
   template <class C> static void pack_for(const kernel_call& call) {
-    std::vector<number> plain(static_cast<std::size_t>(plain_numbers));
+    std::vector<number> plain(static_cast<std::size_t>(stores_plain_weights ? spec.out_channels() : plain_numbers));
     pack_by_way_of<C>(call, plain.data(), reinterpret_cast<number*>(call.packed));
   }
   // The same; `plain` has room for plain_numbers.
   template <class C> static void pack_by_way_of(const kernel_call& call, number* plain, number* out) {
     constexpr conv_attributes a = spec.attributes(false);
-    number* next = plain;  // ONNX's OIHW
-    for (index_t oc = 0; oc < a.out_channels; ++oc)
-      for (index_t ic = 0; ic < a.group_in(); ++ic)
-        for (index_t tap = 0; tap < a.taps(); ++tap) *next++ = weight_at(call, oc, ic, tap);
-    for (index_t oc = 0; oc < a.out_channels; ++oc) next[oc] = bias_at(call, oc);
-    C::pack(plain, out);
-    C::pack_bias(next, out + C::packed_size());
+    const number* weights = plain;
+    if constexpr (stores_plain_weights) {
+      weights = values::template pointer<weight.index>(call);
+    } else {
+      for (index_t oc = 0; oc < a.out_channels; ++oc)
+        for (index_t ic = 0; ic < a.group_in(); ++ic)
+          for (index_t tap = 0; tap < a.taps(); ++tap) *plain++ = weight_at(call, oc, ic, tap);
+    }
+    for (index_t oc = 0; oc < a.out_channels; ++oc) plain[oc] = bias_at(call, oc);
+    C::pack(weights, out);
+    C::pack_bias(plain, out + C::packed_size());
   }
 };
 

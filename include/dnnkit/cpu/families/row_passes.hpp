@@ -141,12 +141,18 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     span s{0, lane_extent(call), row_length(call)};
     const index_t of_row = blocks(call), lane_count = s.lanes;
-    for (index_t unit = first; unit < last; ++unit) {
-      if constexpr (!lanes_in_row) {
+    std::array<coordinates, static_cast<std::size_t>(together)> c;
+    for (index_t unit = first; unit < last;) {
+      if constexpr (lanes_in_row) {
+        const index_t count = std::min(together, last - unit);
+        for (index_t i = 0; i < count; ++i) at(c, i) = outer_coordinates(call, unit++);
+        some_blocks(call, c, count, s);
+      } else {
         s.first = unit % of_row * (at_once * width);
         s.lanes = std::min(lane_count - s.first, at_once * width);
+        c[0] = outer_coordinates(call, unit++ / of_row);
+        some_blocks(call, c, 1, s);
       }
-      one_block(call, outer_coordinates(call, unit / of_row), s);
     }
   }
 
@@ -167,7 +173,8 @@ template <class Net, std::size_t R> struct row_passes::kernel {
       for (index_t outer = image * before * behind; outer < (image + 1) * before * behind; ++outer)
         for (s.first = first * inner; s.first < last * inner; s.first += at_once * width) {
           s.lanes = std::min(last * inner - s.first, at_once * width);
-          one_block(call, outer_coordinates(call, outer), s);
+          std::array<coordinates, static_cast<std::size_t>(together)> c{outer_coordinates(call, outer)};
+          some_blocks(call, c, 1, s);
         }
     } else {
       const index_t rows = extent(call, cut), each = inner * blocks(call);
@@ -269,6 +276,12 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   static constexpr bool keeps = kept_vectors > 0;
   using kept_row = std::array<number, static_cast<std::size_t>(kept_vectors)>;
 
+  // Rows along the lanes that each pass takes one after the other: what merges the lanes of one waits for itself, and
+  // the processor goes on with the next meanwhile. What is kept of them stays a part of the first cache.
+  static constexpr index_t together = !lanes_in_row || line_axis != in_rank           ? 1
+                                      : kept_vectors * index_t{sizeof(number)} > 2048 ? 1
+                                                                                      : 4;
+
   // Vector v of the input, for pass P; P == Op::passes: for finish().
   template <std::size_t P>
   [[gnu::always_inline]] static number element(const kernel_call& call, const coordinates& c, index_t v, auto n,
@@ -290,27 +303,32 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     return !lanes_in_row && std::is_floating_point_v<scalar> && n > 256;
   }();
 
-  // The call with pointers of its own, which no store can change.
-  static constexpr std::size_t operand_count = [] {
-    std::size_t n = 0;
-    for (std::size_t l = 0; l < access::spec.loads(); ++l)
-      n = std::max<std::size_t>(n, access::spec.load(l).operand + 1u);
-    for (std::size_t o = 0; o < access::outputs; ++o) n = std::max<std::size_t>(n, access::spec.output(o).operand + 1u);
-    return n;
-  }();
-
-  // One row, or the rows of one block of lanes.
-  static void one_block(const kernel_call& of, coordinates c, span s) {
-    std::array<std::byte*, operand_count> operands;
-    std::copy_n(of.operands, operand_count, operands.begin());
-    kernel_call call = of;
-    call.operands = operands.data();
+  // Some rows, `count` of them, or the rows of one block of lanes.
+  static void some_blocks(const kernel_call& of, std::array<coordinates, static_cast<std::size_t>(together)>& blocks,
+                          index_t count, span s) {
+    const local_call<Net, R> call(of);
     if constexpr (lanes_in_row) s = {0, lane_extent(call), row_length(call)};  // constants, where extents are known
-    kept_row kept;
-    if constexpr (kept_vectors == 1) kept[0] = number(0);  // compilers do not see that the loops below come to it
-    std::array<stats, static_cast<std::size_t>(lanes_in_row ? 1 : at_once)> all{};
-    [&]<std::size_t... P>(std::index_sequence<P...>) { (fold<P>(call, c, s, kept, all), ...); }
+    std::array<kept_row, static_cast<std::size_t>(together)> kept_rows;
+    if constexpr (kept_vectors == 1)  // compilers do not see that the loops below come to it
+      for (kept_row& kept : kept_rows) kept[0] = number(0);
+    std::array<std::array<stats, static_cast<std::size_t>(lanes_in_row ? 1 : at_once)>,
+               static_cast<std::size_t>(together)>
+        statistics{};
+    const auto for_blocks = [&](auto&& f) __attribute__((always_inline)) {
+#pragma GCC unroll 1
+      for (index_t i = 0; i < (together == 1 ? 1 : count); ++i) f(at(blocks, i), at(kept_rows, i), at(statistics, i));
+    };
+    [&]<std::size_t... P>(std::index_sequence<P...>) {
+      (for_blocks([&](coordinates & c, kept_row & kept, auto& all)
+                      __attribute__((always_inline)) { fold<P>(call, c, s, kept, all); }),
+       ...);
+    }
     (std::make_index_sequence<Op::passes>{});
+    for_blocks([&](coordinates & c, kept_row & kept, auto& all)
+                   __attribute__((always_inline)) { finish_block(call, c, s, kept, all); });
+  }
+  [[gnu::always_inline]] static void finish_block(const kernel_call& call, coordinates& c, const span& s,
+                                                  kept_row& kept, const auto& all) {
     if constexpr (!reduces) {
       for_positions(
           call, c, s,
