@@ -248,7 +248,7 @@ TEST_CASE("extents that symbols decide count as typical ones") {
     g.output("y", dk::softmax(x));
     g.output("z", dk::matmul(x, g.weight("w", {96, 40})));
   }));
-  const auto known = cost(dk::plan::typical_extent);
+  const auto known = cost(dk::symbol::usual);
   REQUIRE(open.size() == known.size());
   for (std::size_t i = 0; i < open.size(); ++i)
     CHECK(open[i].cost.cycles == doctest::Approx(known[i].cost.cycles).epsilon(0.05));

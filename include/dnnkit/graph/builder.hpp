@@ -2,6 +2,7 @@
 // Building a graph: the builder hands out tensors, and functions on tensors (op/*.hpp) append nodes.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -109,11 +110,22 @@ class builder {
       if (const value_id other = graph_.inputs.items[i]; graph_.name_of(other) == name)
         disagree("input", name, "two inputs have this name", graph_.at(other).type, graph_.at(t.id()).type);
     graph_.inputs.push_back(t.id());
+    note_image(graph_.at(t.id()).type.dims);
     if (open_input_ == none && has_unknown(graph_.at(t.id()).type.dims)) {
       open_input_ = t.id();
       line_of_open_input_ = caller;
     }
     return t;
+  }
+  // Symbols of inputs that have rows and columns of pixels are typically those of a photograph.
+  constexpr void note_image(const shape& dims) {
+    constexpr std::int64_t of_photograph = 224;
+    if (dims.size() < 4) return;
+    for (std::size_t axis = 2; axis < dims.size(); ++axis)
+      if (const auto i = graph_.symbols.symbol_of(dims[axis])) {
+        auto& s = graph_.symbols.symbols.items[*i];
+        s.typical = std::clamp(of_photograph, s.limits.min, s.limits.max);
+      }
   }
   // What is compiled, rather than evaluated, needs to know each extent of its inputs, as a number or by name: notes the
   // first that is neither.

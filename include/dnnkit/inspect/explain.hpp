@@ -230,6 +230,13 @@ class explanation {
   }
 
   // --- totals
+  // What costs take symbols for.
+  std::string symbols_taken() const {
+    std::string all;
+    for (const symbol& s : plan_.symbols)
+      all += fmt::format("{}{} for {}", all.empty() ? ", taking " : ", ", s.name.view(), s.typical);
+    return all;
+  }
   void add_totals() {
     const plan_figures f = figures_of(net_);
     const graph_totals built = f.built.value_or(graph_totals{});
@@ -238,10 +245,7 @@ class explanation {
     total("operators, kernels", std::to_string(built.operators), std::to_string(f.kernels));
     total("FLOPs", sizes_.text(built.flops), sizes_.text(f.flops));
     total("bytes moved", sizes_.text(built.bytes_moved), sizes_.text(f.bytes_moved));
-    if (f.microseconds)
-      total("expected time", "",
-            fmt::format("{:.1f} us{}", *f.microseconds,
-                        plan_.is_static ? "" : fmt::format(", extents of symbols taken for {}", typical_extent)));
+    if (f.microseconds) total("expected time", "", fmt::format("{:.1f} us{}", *f.microseconds, symbols_taken()));
     total("bytes of intermediates written", sizes_.text(built.bytes_of_intermediates),
           sizes_.text(f.intermediates_written));
     total("bytes of intermediates read", "", sizes_.text(f.intermediates_read));

@@ -128,7 +128,7 @@ class edge_profile {
   // Elements that symbols decide count as typical ones.
   constexpr double elements(value_id v) const {
     double n = 1;
-    for (const dim d : g_.at(v).type.dims) n *= static_cast<double>(d.is_known() ? d.value() : typical_extent);
+    for (const dim d : g_.at(v).type.dims) n *= static_cast<double>(g_.symbols.typical(d));
     return n;
   }
 
@@ -172,7 +172,7 @@ class edge_profile {
   }
   constexpr double flops(const node& n) {
     const dim f = g_.flops_of(n);
-    return f.is_known() ? static_cast<double>(f.value()) : elements(n.output) * typical_extent;
+    return f.is_known() ? static_cast<double>(f.value()) : elements(n.output) * symbol::usual;
   }
 
   // Do elements that lie next to each other behind the movement do so in front of it?

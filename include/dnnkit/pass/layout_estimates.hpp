@@ -39,10 +39,10 @@ class layout_estimates {
     return contiguous_dimensions(g_.at(v).type.dims, layouts_.items[v].order, contiguous_);
   }
   constexpr double read(value_id v, bool in_vectors) const {
-    return typical_elements(g_.at(v).type.dims) * (in_vectors ? 1 / lanes_ : of_.gathered);
+    return typical_elements(g_, g_.at(v).type.dims) * (in_vectors ? 1 / lanes_ : of_.gathered);
   }
   constexpr double written(value_id v, bool in_vectors) const {
-    return typical_elements(g_.at(v).type.dims) * (in_vectors ? 1 / lanes_ : of_.simple);
+    return typical_elements(g_, g_.at(v).type.dims) * (in_vectors ? 1 / lanes_ : of_.simple);
   }
   constexpr bool is_fulfilled(std::size_t k, value_id v) const {
     const layout_wish* const wish = space_.wish_of(k, v);
@@ -86,7 +86,7 @@ class layout_estimates {
     const shape &weight = g_.at(g_.input_of(anchor, 1)).type.dims, &out = g_.at(anchor.output).type.dims;
     const layout_space::lane_work work = space_.work_of(anchor);
     const double slow = space_.is_disputed(anchor) || last ? 1 : lanes_;
-    double each = slow * typical_elements(out) / static_cast<double>(weight[0].value());
+    double each = slow * typical_elements(g_, out) / static_cast<double>(weight[0].value());
     for (std::size_t d = 1; d < weight.size(); ++d) each *= static_cast<double>(weight[d].value());
     return sum + each * (last ? work.channels : work.rows) / lanes_;
   }

@@ -206,8 +206,8 @@ class layout_problem {
   // a single one brings what it reads into its order itself.
   constexpr void offer_copies(std::size_t i, std::size_t count) {
     const value_id v = space_.contested_value(i);
-    const double price =
-        relayout_cycles(facts_, typical_elements(g_.at(v).type.dims), static_cast<double>(size_of(g_.at(v).type.type)));
+    const double price = relayout_cycles(facts_, typical_elements(g_, g_.at(v).type.dims),
+                                         static_cast<double>(size_of(g_.at(v).type.type)));
     vector<std::uint32_t> readers;
     for (std::size_t t = 0; t < tables_.count; ++t)
       if (may_take_copy(tables_.items[t], i)) readers.push_back(static_cast<std::uint32_t>(t));

@@ -27,9 +27,9 @@
 namespace dnnkit::detail {
 
 // Elements, extents that are not known counting as typical ones.
-constexpr double typical_elements(const shape& s) {
+constexpr double typical_elements(const graph& g, const shape& s) {
   double n = 1;
-  for (dim d : s) n *= static_cast<double>(d.is_known() ? d.value() : plan::typical_extent);
+  for (dim d : s) n *= static_cast<double>(g.symbols.typical(d));
   return n;
 }
 

@@ -379,8 +379,7 @@ class part_placement {
     }
     const bool pays = cycles_together < cycles_apart;
     auto bytes = static_cast<double>(size_of(g_.at(anchor.output).type.type));
-    for (dim d : g_.at(anchor.output).type.dims)
-      bytes *= static_cast<double>(d.is_known() ? d.value() : typical_extent);
+    for (dim d : g_.at(anchor.output).type.dims) bytes *= static_cast<double>(g_.symbols.typical(d));
     if (pays)
       note(anchor, "no kernel", "the kernels of its parts write them where it has them",
            {{"a kernel of its own and those beside it", "cycles", cycles_apart},

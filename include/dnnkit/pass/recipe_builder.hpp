@@ -144,7 +144,7 @@ class recipe_builder : public operand_sink {
     std::size_t i = 0;
     while (i < made_.extents.size() && !(made_.extents[i] == d)) ++i;
     if (i == made_.extents.size()) made_.extents.push_back(d);
-    return local_extent::of_step(i);
+    return local_extent::of_step(i, g_.symbols.typical(d));
   }
   constexpr local_shape store(const shape& s) {
     const local_shape r{count(p_.local_extents), static_cast<std::uint32_t>(s.size())};

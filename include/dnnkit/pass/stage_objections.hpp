@@ -108,7 +108,7 @@ class stage_objections {
   }
   constexpr double bytes_of(value_id v) const {
     auto bytes = static_cast<double>(size_of(g_.at(v).type.type));
-    for (dim d : g_.at(v).type.dims) bytes *= static_cast<double>(d.is_known() ? d.value() : typical_extent);
+    for (dim d : g_.at(v).type.dims) bytes *= static_cast<double>(g_.symbols.typical(d));
     return bytes;
   }
 

@@ -51,11 +51,10 @@ constexpr std::int64_t run_along(const plan_view& plan, slice_of axes, std::size
   return run;
 }
 
-// What unknown extents count as in costs and choices.
-inline constexpr std::int64_t typical_extent = 64;
+// An extent as costs and choices take it: what is empty costs as much as one element, and divides.
 constexpr std::int64_t known_or_typical(local_extent e) {
-  if (!e.is_known()) return typical_extent;
-  return e.value() > 0 ? e.value() : 1;  // what is empty costs as much as one element, and divides
+  const std::int64_t n = e.is_known() ? e.value() : e.typical;
+  return n > 0 ? n : 1;
 }
 
 // The plan must outlive it.

@@ -17,12 +17,13 @@ namespace dnnkit::plan {
 struct local_extent {
   local_extent() = default;  // 0 when value-initialised; trivial, as dim is
   // Throws std::invalid_argument, a compile error in a constant expression, for a negative number.
-  constexpr local_extent(std::int64_t known) : code(known) {
+  constexpr local_extent(std::int64_t known) : code(known), typical(known) {
     if (known < 0) throw std::invalid_argument("dnnkit: an extent inside a kernel is negative");
   }
-  static constexpr local_extent of_step(std::size_t i) {
+  static constexpr local_extent of_step(std::size_t i, std::int64_t typical = symbol::usual) {
     local_extent e{};
     e.code = ~static_cast<std::int64_t>(i);
+    e.typical = typical;
     return e;
   }
 
@@ -40,9 +41,11 @@ struct local_extent {
   constexpr std::int64_t value_in(const std::int64_t* extents) const {
     return is_known() ? value() : extents[of_step()];
   }
-  friend constexpr bool operator==(local_extent a, local_extent b) = default;
+  // Steps whose extents are typically others share kernels.
+  friend constexpr bool operator==(local_extent a, local_extent b) { return a.code == b.code; }
 
-  std::int64_t code;  // 0 and above: known; below: the complement of a number of the step's extents
+  std::int64_t code;     // 0 and above: known; below: the complement of a number of the step's extents
+  std::int64_t typical;  // what costs take it for that is not known, in the first step with the recipe
 };
 
 // A list of them among the plan's local extents.

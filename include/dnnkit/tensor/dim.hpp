@@ -191,6 +191,15 @@ class symbol_table {
     return total;
   }
 
+  // What costs take `d` for: its value where symbols are what they typically are.
+  [[nodiscard]] constexpr std::int64_t typical(dim d) const {
+    if (d.is_unknown()) return symbol::usual;
+    vector<std::int64_t> values;
+    for (const symbol& s : symbols) values.push_back(s.typical);
+    const std::int64_t n = evaluate(d, values.items);
+    return n > 0 ? n : 1;
+  }
+
   // Bounds of `d` over all legal values of the symbols, by interval arithmetic (not necessarily tight).
   [[nodiscard]] constexpr bounds range(dim d) const {
     if (d.is_known()) return {d.value(), d.value()};

@@ -44,8 +44,11 @@ constexpr bounds interval_product(bounds x, bounds y) {
 }  // namespace detail
 
 struct symbol {
+  static constexpr std::int64_t usual = 64;
+
   text name;
   bounds limits;
+  std::int64_t typical = usual;  // what costs take it for
 };
 
 }  // namespace dnnkit
