@@ -14,7 +14,7 @@ namespace dk = dnnkit;
 namespace {
 
 constexpr dk::cpu_facts all_facts[] = {dk::targets::portable::facts, dk::targets::sse2::facts, dk::targets::avx2::facts,
-                                       dk::targets::avx512::facts};
+                                       dk::targets::avx512::facts, dk::targets::neon::facts};
 constexpr dk::cpu_facts wide = dk::targets::avx512::facts;
 
 constexpr double cycles(const dk::cpu_facts& facts, double rows, double vectors, double depth, int widest) {
@@ -26,6 +26,17 @@ static_assert(dk::plan::cycles_a_step(wide, 13, 2) == wide.costs.product * 13);
 static_assert(dk::plan::cycles_a_step(wide, 9, 3) == wide.costs.product * 27 / 2);
 static_assert(dk::plan::cycles_a_step(wide, 1, 2) > 1);
 static_assert(dk::plan::cycles_a_step(wide, 14, 1) > 7);
+
+// Where a load brings several elements of the first factor, a tile has room for one such load for each row and two
+// vectors of the second factor, and with two vectors for another load for each row; its loads are fewer.
+constexpr dk::cpu_facts by_lanes = dk::targets::neon::facts;
+constexpr bool fits(int vectors, int loads) {
+  return dk::plan::tile_rows(by_lanes, vectors) * (vectors + loads) + 2 <= by_lanes.vector_registers;
+}
+static_assert(fits(1, 1) && fits(2, 2) && fits(3, 1) && fits(4, 1));
+static_assert(dk::plan::tile_rows(by_lanes, 4) == 6 && dk::plan::tile_rows(by_lanes, 3) == 7);
+static_assert(dk::plan::cycles_a_step(by_lanes, 14, 1) == by_lanes.costs.product * 7);
+static_assert(dk::plan::usual_width(by_lanes) == 4 && dk::plan::usual_width(wide) == 2);
 
 // Rows that begin in one set of the first cache want low tiles, and so wide ones.
 constexpr int width(bool rows_collide) {

@@ -14,5 +14,8 @@ foreach(source IN LISTS sources ITEMS cross/super_resolution.cpp runtime/version
 endforeach()
 include(runtime/versions.cmake)
 
-add_test(NAME cross/multiply_adds COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/multiply_adds.sh ${CMAKE_OBJDUMP} $<TARGET_FILE:test_cpu_micro_gemm>)
+dnnkit_program(test_cross_multiply_adds cross/multiply_adds.cpp)
+target_compile_options(test_cross_multiply_adds PRIVATE -O2)
+add_test(NAME cross/multiply_adds
+         COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/multiply_adds.sh ${CMAKE_OBJDUMP} $<TARGET_FILE:test_cross_multiply_adds> ${CMAKE_CROSSCOMPILING_EMULATOR})
 set_tests_properties(cross/multiply_adds PROPERTIES LABELS cross)

@@ -1,10 +1,90 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The tiles of a product multiply and add in one instruction on AArch64, and spill nothing: in the functions that compute
-# them there is fmla, and no product or sum of vectors besides.   multiply_adds.sh OBJDUMP PROGRAM
+# On AArch64, the inner loops of products and convolutions are multiply-adds by one lane of a vector, at least 85 in a
+# hundred instructions: in the functions that compute whole tiles, nothing in them goes to the stack, and no product or
+# sum of vectors stands alone. Which tiles are whole is what PROGRAM says of its plans (tests/cross/multiply_adds.cpp).
+#   multiply_adds.sh OBJDUMP PROGRAM [EMULATOR...]
 set -euo pipefail
-"$1" --disassemble --demangle --no-show-raw-insn "$2" | awk '
-  /^[0-9a-f]+ </ { tile = /run_tile<13, 2/; tiles += tile }
-  tile && $2 == "fmla" { ++fused }
-  tile && $2 == "fmul" && /\.4s/ { ++apart; print }
-  END { print tiles " tiles of 13 x 2 vectors, " fused " multiply-adds, " apart + 0 " products apart"; exit !tiles || !fused || apart }'
+plans=$("${@:3}" "$2" | sort -u)
+"$1" --disassemble --no-show-raw-insn "$2" | awk -v plans="$plans" '
+  BEGIN {
+    engine_of["matrix_product"] = "gemm"; engine_of["conv_nhwc"] = "conv_of"
+    for (n = split(plans, lines, "\n"); n > 0; --n) {
+      split(lines[n], part, " ")
+      if (part[1] in engine_of) loops[engine_of[part[1]] " " part[2] " x " part[3]] = 0
+    }
+  }
+
+  # A function begins; its instructions are numbered from 1. Names are as the compiler writes them, too long for
+  # demanglers: ...4neon4gemmI...8run_tileILi6ELi4E... is gemm<...>::run_tile<6, 4, ...>.
+  /^[0-9a-f]+ </ {
+    look_for_loops()
+    count = 0; split("", number_of); split("", before); tile = ""
+    if (match($0, /8run_tileILi[0-9]+ELi[0-9]+E/)) {
+      split(substr($0, RSTART + 12, RLENGTH - 13), part, "ELi")
+      engine = $0; sub(/^[^<]*<_ZN?K?6dnnkit3cpu4neon[0-9]+/, "", engine); sub(/I.*/, "", engine)
+      tile = engine " " part[1] " x " part[2]
+      if (!(tile in loops)) tile = ""
+    }
+    next
+  }
+  tile != "" && /^ +[0-9a-f]+:/ {
+    address = $1; sub(/:/, "", address)
+    number_of[address] = ++count
+    operation[count] = $2; text[count] = $0; target[count] = ""
+    if ($2 ~ /^(b|b\..*|cbn?z|tbn?z)$/ && match($0, /[0-9a-f]+ </)) target[count] = substr($0, RSTART, RLENGTH - 2)
+  }
+  END {
+    look_for_loops()
+    for (tile in loops) {
+      ++tiles
+      if (loops[tile] == 0) { print tile ": no loop"; bad = 1 }
+    }
+    if (tiles == 0) { print "no whole tiles"; bad = 1 }
+    exit bad
+  }
+
+  # A loop is a branch back, and all that leads there without passing where it goes to.
+  function look_for_loops(   i, j, n, to) {
+    if (tile == "") return
+    for (i = 1; i <= count; ++i) {
+      if (i > 1 && operation[i - 1] !~ /^(b|br|ret)$/) before[i] = before[i] " " i - 1
+      if (target[i] in number_of) { to = number_of[target[i]]; before[to] = before[to] " " i }
+    }
+    n = 0; split("", head); split("", last)
+    for (i = 1; i <= count; ++i)
+      if (target[i] in number_of && number_of[target[i]] <= i) { head[++n] = number_of[target[i]]; last[n] = i }
+    for (i = 1; i <= n; ++i) find_body(i)
+    for (i = 1; i <= n; ++i) {
+      if (size[i] == 0) continue
+      for (j = 1; j <= n; ++j)
+        if (j != i && size[j] > 0 && (i, last[j]) in body && (size[j] < size[i] || (size[j] == size[i] && j < i))) break
+      if (j > n) judge(i)
+    }
+    split("", body)
+  }
+  function find_body(i,   waiting, at, ways, k) {
+    size[i] = 1; body[i, head[i]]
+    waiting = 0
+    if (last[i] != head[i]) { body[i, last[i]]; ++size[i]; todo[++waiting] = last[i] }
+    while (waiting > 0) {
+      at = todo[waiting--]
+      if (at == 1) { size[i] = 0; return }  # it is entered elsewhere, and so is no loop
+      for (k = split(before[at], ways, " "); k > 0; --k)
+        if (!((i, ways[k]) in body)) { body[i, ways[k]]; ++size[i]; todo[++waiting] = ways[k] }
+    }
+  }
+  function judge(i,   k, fused, wrong) {
+    fused = 0; wrong = ""
+    for (k = 1; k <= count; ++k) {
+      if (!((i, k) in body)) continue
+      if (operation[k] == "fmla") ++fused
+      else if (operation[k] ~ /^f(mul|add|sub)$/ && text[k] ~ /v[0-9]+\.4s/) wrong = wrong "\n  stands alone:" text[k]
+      if (text[k] ~ /\[sp/) wrong = wrong "\n  goes to the stack:" text[k]
+    }
+    if (fused == 0) return
+    ++loops[tile]
+    if (fused < 0.85 * size[i]) wrong = wrong "\n  is less than 85 %"
+    printf "%s: %d of %d instructions multiply and add, %.1f %%%s\n", tile, fused, size[i], 100 * fused / size[i], wrong
+    if (wrong != "") bad = 1
+  }'

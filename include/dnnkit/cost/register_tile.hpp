@@ -22,8 +22,10 @@ constexpr even_pieces cut(double extent, double most) {
 }
 
 // The most rows of a tile of so many vectors: sums, one row of the second factor and one element of the first in all
-// lanes fit the registers.
+// lanes fit the registers. Where a load brings several elements of the first factor: sums, one such load for each row,
+// or two where there are few vectors, and two vectors of the second factor.
 constexpr int tile_rows(const cpu_facts& facts, int vectors) {
+  if (facts.vector_registers == 32 && facts.elements_a_load > 1) return vectors == 1 ? 14 : vectors < 4 ? 7 : 6;
   if (facts.vector_registers == 32) return vectors == 1 ? 14 : vectors == 2 ? 13 : vectors == 3 ? 9 : 6;
   return vectors == 1 ? 8 : vectors == 2 ? 6 : 3;
 }
@@ -35,13 +37,18 @@ constexpr int tile_rows(const cpu_facts& facts, int vectors, int most) {
 // The most vectors of a tile.
 constexpr int tile_vectors(const cpu_facts& facts) { return facts.vector_registers == 32 ? 4 : 2; }
 
+// The number of vectors of a tile, where nothing says which is best: two, which leave most rows, so that a panel is
+// read least often. Where a load brings several elements of the first factor, the widest tiles have nearly as many
+// rows, and need fewer loads for a multiply-add.
+constexpr int usual_width(const cpu_facts& facts) { return facts.elements_a_load > 1 ? tile_vectors(facts) : 2; }
+
 // Cycles of a step: multiply-adds start so many a cycle, each sum waits for the one before, operands are loaded, the
 // second factor comes from the second cache.
 constexpr double cycles_a_step(const cpu_facts& facts, double rows, double vectors) {
   const double sums = rows * vectors, second = vectors * facts.float_lanes * 4;
   double cycles = facts.costs.product * sums / facts.multiply_adds;
   if (cycles < facts.costs.latency) cycles = facts.costs.latency;
-  const double loads = (rows + vectors) / facts.loads;
+  const double loads = (rows / facts.elements_a_load + vectors) / facts.loads;
   if (cycles < loads) cycles = loads;
   const double fetched = second / facts.costs.panel;
   if (cycles < fetched) cycles = fetched;

@@ -44,6 +44,9 @@ struct cpu_facts {
   std::int64_t l3_bytes = 16 * 1024 * 1024;                              // the core's share
   double l1_width = 40, l2_width = 30, l3_width = 12, memory_width = 5;  // bytes a cycle
   double loads = 2;                                                      // of vectors, a cycle
+  // Elements of a product's first factor, next to each other along the reduction, that one load brings: multiply-adds
+  // take one of them from a register. 1: they take vectors alone, and each element is loaded into all lanes of one.
+  int elements_a_load = 1;
   // Adding four products of bytes to each lane of a vector takes as long as so many multiply-adds of floats.
   double products_of_bytes = 4;
   bool tile_registers = false;  // takes products of bytes in tile registers (cpu/micro/byte_tiles.hpp)
@@ -55,7 +58,8 @@ struct cpu_facts {
 // of bytes to each 32-bit lane; besides, registers of 16 rows of 64 bytes, of which one adds all products to another.
 enum class byte_products : int { in_pairs, in_vectors, in_tiles };
 
-template <int VectorBytes, int VectorRegisters, byte_products Bytes = byte_products::in_pairs> struct vector_target {
+template <int VectorBytes, int VectorRegisters, byte_products Bytes = byte_products::in_pairs, int ElementsALoad = 1>
+struct vector_target {
   static constexpr bool channels_last = true, multiplies_bytes = true;
   static constexpr memory_kind activations = memory_kind::buffer;
   static constexpr byte_products products_of_bytes = Bytes;
@@ -63,6 +67,7 @@ template <int VectorBytes, int VectorRegisters, byte_products Bytes = byte_produ
   static constexpr std::int64_t float_lanes = VectorBytes / 4;  // 32-bit elements in a vector register
   static constexpr cpu_facts facts{.float_lanes = VectorBytes / 4,
                                    .vector_registers = VectorRegisters,
+                                   .elements_a_load = ElementsALoad,
                                    .products_of_bytes = Bytes == byte_products::in_pairs ? 4.0 : 1.0,
                                    .tile_registers = Bytes == byte_products::in_tiles,
                                    .profile = VectorBytes == 64   ? measured_profile::avx512
@@ -96,7 +101,7 @@ struct avx512_amx : vector_target<64, 32, byte_products::in_tiles> {
   static constexpr std::string_view name = "avx512_amx",
                                     flags = "-march=x86-64-v4 -mavx512vnni -mavx512vbmi -mamx-tile -mamx-int8";
 };
-struct neon : vector_target<16, 32> {
+struct neon : vector_target<16, 32, byte_products::in_pairs, 4> {
   static constexpr std::string_view name = "neon", flags = "-march=armv8-a";
 };
 

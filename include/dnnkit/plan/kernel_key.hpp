@@ -144,6 +144,7 @@ constexpr std::uint64_t key_of(const kernel_spec& spec, const cpu_facts& facts) 
   key_hash hash;
   hash.add(facts.float_lanes);
   hash.add(facts.vector_registers);
+  if (facts.elements_a_load > 1) hash.add(facts.elements_a_load);
   if (spec.anchor_type() != dtype::f32) {  // products of bytes take other instructions
     hash.add(static_cast<std::int64_t>(16 * facts.products_of_bytes));
     hash.add(std::int64_t{facts.tile_registers});

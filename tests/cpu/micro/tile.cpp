@@ -16,7 +16,7 @@ using namespace dnnkit::cpu;
 namespace {
 
 struct fetch_nothing {
-  void next() noexcept {}
+  void next(index_t = 1) noexcept {}
   void next_height() noexcept {}
 };
 
@@ -54,7 +54,47 @@ template <int Rows, int Vectors> void check(const k_walk& walk, index_t row_stri
   CHECK(wrong == 0);
 }
 
+// Counts the steps that it is told of.
+struct count_steps {
+  index_t* steps;
+  void next(index_t n = 1) noexcept { *steps += n; }
+  void next_height() noexcept {}
+};
+// A run along which the elements of A lie next to each other, as the compiler knows here and in check does not.
+template <int Rows, int Vectors> void check_run(index_t count) {
+  constexpr index_t width = Vectors * float_lanes;
+  const index_t row_stride = count + 3;
+  const auto a = reference::values(Rows * row_stride);
+  const auto b = reference::values(count * width);
+  index_t steps = 0, wrong = 0;
+  tile<Rows, Vectors>(
+      a.data(), row_stride, b.data(), {.depth = {}, .height = {}, .width = {}, .run = {count, 1, width}},
+      count_steps{&steps}, [](int i, int j) { return float_vec(static_cast<float>(10 * i + j)); },
+      [&](int i, int j, float_vec acc) {
+        for (int lane = 0; lane < float_lanes; ++lane) {
+          double sum = 10 * i + j;
+          for (index_t k = 0; k < count; ++k)
+            sum += static_cast<double>(a[static_cast<std::size_t>(i * row_stride + k)]) *
+                   static_cast<double>(b[static_cast<std::size_t>(k * width + j * float_lanes + lane)]);
+          wrong += !(std::abs(static_cast<double>(acc[lane]) - sum) <= 1e-4 * (1 + i));
+        }
+      });
+  CHECK(steps == count);
+  CHECK(wrong == 0);
+}
+
 }  // namespace
+
+TEST_CASE("runs of all lengths, whatever number of steps a tile takes at once") {
+  for (index_t count = 0; count <= 50; ++count) {
+    CAPTURE(count);
+    check_run<tile_rows(1), 1>(count);
+    check_run<tile_rows(2), 2>(count);
+    check_run<tile_rows(panel_vectors), panel_vectors>(count);
+    check_run<tile_rows(panel_vectors) - 1, panel_vectors>(count);
+    check_run<1, 3>(count);
+  }
+}
 
 TEST_CASE("one loop") {
   check<1, 1>({.depth = {}, .height = {}, .width = {}, .run = {17, 1, float_lanes}}, 17);

@@ -245,7 +245,7 @@ struct attention {
   }
 
   struct fetch_nothing {
-    [[gnu::always_inline]] void next() noexcept {}
+    [[gnu::always_inline]] void next(index_t = 1) noexcept {}
     [[gnu::always_inline]] void next_height() noexcept {}
   };
 

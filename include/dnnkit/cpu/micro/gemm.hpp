@@ -20,7 +20,7 @@ constexpr int gemm_panel_vectors(const cpu_facts& facts, index_t k, index_t elem
                                     .vectors = many_vectors,
                                     .depth = static_cast<double>(k),
                                     .rows_collide = rows_collide(facts, k * element_bytes)},
-                                   2);
+                                   usual_width(facts));
   return element_bytes > 4 ? (registers + 1) / 2 : registers;
 }
 template <class K> constexpr int gemm_panel_vectors() noexcept {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What NEON has beside what vector types express: square root, rounding, sums of two products of 16-bit numbers, bytes
-// as lanes, loads and stores of the first few lanes. Its min and max are not those of std:: where an operand is not a
-// number.
+// What NEON has beside what vector types express: square root, rounding, multiply-adds by one lane of a vector, sums of
+// two products of 16-bit numbers, bytes as lanes, stores, loads and stores of the first few lanes. Its min and max are
+// not those of std:: where an operand is not a number.
 #pragma once
 
 #include <arm_neon.h>
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "dnnkit/cpu/micro/isa_portable.hpp"
 
@@ -20,6 +21,29 @@ template <rounding R> [[gnu::always_inline]] inline float32x4_t round_to(float32
   else if constexpr (R == rounding::up) return vrndpq_f32(a);
   else if constexpr (R == rounding::to_zero) return vrndq_f32(a);
   else return vrndnq_f32(a);
+}
+
+// sum + b * x[Lane] in each lane, of 32-bit floats or integers. Volatile, so that these stay in the order in which they
+// are written: GCC 12 moves others about until it runs out of registers.
+template <int Lane, class V>
+[[gnu::always_inline]] inline V plus_products_of_lane(V sum, V b, V x) noexcept
+    requires(sizeof(V) == 16 && sizeof(x[0]) == 4) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x[0])>, float>)
+    asm volatile("fmla %0.4s, %1.4s, %2.s[%c3]" : "+w"(sum) : "w"(b), "w"(x), "i"(Lane));
+  else asm volatile("mla %0.4s, %1.4s, %2.s[%c3]" : "+w"(sum) : "w"(b), "w"(x), "i"(Lane));
+  return sum;
+}
+
+// The next Count elements of 32 bits in lanes of x, from p, which then is behind them: one instruction, which compilers
+// do not make of the loads and the addition.
+template <int Count, class V, class T>
+[[gnu::always_inline]] inline void next_lanes(V (&x)[Count > 4 ? 2 : 1], const T*& p) noexcept {
+  static_assert(Count == 1 || Count == 2 || Count == 4 || Count == 8);
+  [[maybe_unused]] const auto& from = *reinterpret_cast<const T(*)[Count]>(p);
+  if constexpr (Count == 8) asm("ldp %q0, %q1, [%2], 32" : "=w"(x[0]), "=w"(x[1]), "+r"(p) : "m"(from));
+  else if constexpr (Count == 4) asm("ldr %q0, [%1], 16" : "=w"(x[0]), "+r"(p) : "m"(from));
+  else if constexpr (Count == 2) asm("ldr %d0, [%1], 8" : "=w"(x[0]), "+r"(p) : "m"(from));
+  else asm("ldr %s0, [%1], 4" : "=w"(x[0]), "+r"(p) : "m"(from));
 }
 
 [[gnu::always_inline]] inline int32x4_t products_of_pairs(int32x4_t a, int32x4_t b) noexcept {
@@ -43,6 +67,9 @@ template <rounding R> [[gnu::always_inline]] inline float32x4_t round_to(float32
   const std::uint32_t four = vget_lane_u32(vreinterpret_u32_u8(vmovn_u16(vcombine_u16(halves, halves))), 0);
   std::memcpy(p, &four, sizeof(four));
 }
+
+// Copying bytes instead, GCC 12 may take a vector for an integer of 128 bits, and keep it in memory from then on.
+[[gnu::always_inline]] inline void store_whole(float* p, float32x4_t v) noexcept { vst1q_f32(p, v); }
 
 [[gnu::always_inline]] inline float32x4_t load_first(const float* p, int n, float32x4_t) noexcept {
   if (n >= 4) return vld1q_f32(p);

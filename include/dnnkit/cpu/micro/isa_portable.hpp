@@ -29,6 +29,9 @@ void bytes_of_table(no_vector, no_vector, no_vector, no_vector, no_vector);
 void load_halves(const std::uint16_t*, no_vector);
 void store_halves(no_vector, std::uint16_t*);
 void rounded_to_half(no_vector);
+void store_whole(float*, no_vector);
+template <int> void plus_products_of_lane(no_vector, no_vector, no_vector);
+template <int> void next_lanes(no_vector);
 void load_first(const float*, int, no_vector);
 void store_first(float*, no_vector, int);
 

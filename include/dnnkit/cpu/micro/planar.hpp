@@ -13,8 +13,8 @@ template <bool EachK, int Vectors> struct fetch_next_row {
   const float* address;
   index_t plane_stride;
 
-  [[gnu::always_inline]] void next() noexcept {
-    if constexpr (EachK) fetch();
+  [[gnu::always_inline]] void next(index_t steps = 1) noexcept {
+    for (; EachK && steps > 0; --steps) fetch();
   }
   [[gnu::always_inline]] void next_height() noexcept {
     if constexpr (!EachK) fetch();

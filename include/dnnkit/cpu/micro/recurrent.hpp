@@ -129,7 +129,7 @@ template <index_t Units, int Gates, int Vectors = recurrent_vectors> struct gate
   }
   // Weights lie in the order in which they are read: processors fetch them ahead by themselves.
   struct nothing_ahead {
-    [[gnu::always_inline]] void next() noexcept {}
+    [[gnu::always_inline]] void next(index_t = 1) noexcept {}
     [[gnu::always_inline]] void next_height() noexcept {}
   };
 };

@@ -41,7 +41,7 @@ template <int Rows, class N, class K, class StrideOfA, class StrideOfB, class Ve
   static constexpr index_t piece = 8 * width * float_lanes, depth = 8;  // columns of a piece; rows of B at a time
 
   struct fetch_nothing {
-    [[gnu::always_inline]] void next() noexcept {}
+    [[gnu::always_inline]] void next(index_t = 1) noexcept {}
     [[gnu::always_inline]] void next_height() noexcept {}
   };
 

@@ -26,16 +26,18 @@ struct k_walk {
   k_loop depth, height, width, run;
 };
 
-// What to fetch into the second cache level meanwhile: next() is called in each iteration of k, next_height() in each
-// iteration of the loop of that name. This one fetches the weights of the next panel, a piece an iteration of k.
+// What to fetch into the second cache level meanwhile: next(n) is called before n iterations of k, next_height() in
+// each iteration of the loop of that name. This one fetches the weights of the next panel, a piece an iteration of k.
 // Without it, the first tile of a panel waits for the third level, which costs ten to twenty per cent on a server.
+// Of the pieces of several iterations it fetches the first line, which is all of them where at least as many tiles
+// share the panel; elsewhere the others are left to the processor, which sees lines follow each other.
 struct fetch_ahead {
   const char* address;
   index_t step;  // bytes an iteration
 
-  [[gnu::always_inline]] void next() noexcept {
+  [[gnu::always_inline]] void next(index_t steps = 1) noexcept {
     __builtin_prefetch(address, 0, 2);
-    address += step;
+    address += steps * step;
   }
   [[gnu::always_inline]] void next_height() noexcept {}
 };
@@ -85,6 +87,65 @@ template <int Rows, int Vectors, class Vec, class T = typename Vec::value_type>
   }
 }
 
+// Do multiply-adds take an element of A from a lane of a vector of such?
+template <class Vec>
+concept has_products_of_lanes = requires(Vec x) {
+  isa::plus_products_of_lane<0>(x.v, x.v, x.v);
+  requires targets::native::facts.elements_a_load == Vec::lanes;
+};
+
+// Count steps (1, 2, 4 or 8) of a run along which the elements of A lie next to each other: row i has them from row[i]
+// on, which then is behind them. Vectors of B are loaded two at a time, which is one instruction, and both are used up
+// before the next. All subscripts are constants, since GCC keeps in memory what it has to unroll loops for.
+template <int Count, int Rows, int Vectors, class Vec, class T>
+[[gnu::always_inline]] inline void multiply_add_lanes(Vec (&acc)[Rows][Vectors], const T* (&row)[Rows], const T* b,
+                                                      index_t step_b) {
+  constexpr int vectors = Count * Vectors;
+  typename Vec::native x[Rows][Count > Vec::lanes ? 2 : 1];
+  for_constants<Rows>([&](auto i) __attribute__((always_inline)) { isa::next_lanes<Count>(x[i()], row[i()]); });
+  for_constants<ceil_div(vectors, 2)>([&](auto pair) __attribute__((always_inline)) {
+    constexpr index_t first = 2 * pair(), count = std::min<index_t>(2, vectors - first);
+    typename Vec::native column[count];
+    for_constants<count>([&](auto c) __attribute__((always_inline)) {
+      constexpr index_t step = (first + c()) / Vectors, j = (first + c()) % Vectors;
+      column[c()] = Vec::load(b + step * step_b + j * Vec::lanes).v;
+    });
+    for_constants<count>([&](auto c) __attribute__((always_inline)) {
+      constexpr index_t step = (first + c()) / Vectors, j = (first + c()) % Vectors;
+      for_constants<Rows>([&](auto i) __attribute__((always_inline)) {
+        acc[i()][j].v =
+            isa::plus_products_of_lane<step % Vec::lanes>(acc[i()][j].v, column[c()], x[i()][step / Vec::lanes]);
+      });
+    });
+  });
+}
+
+// A run of so many steps: sixteen at a time, so that what the loop takes besides is little, and the rest by halves.
+template <int Rows, int Vectors, class Vec, class T>
+[[gnu::always_inline]] inline void add_run_of_lanes(Vec (&acc)[Rows][Vectors], const T* a, index_t row_stride,
+                                                    const T* b, index_t step_b, index_t count, auto& ahead) {
+  // where registers are left, two loads of a row at a time, which is one instruction
+  constexpr index_t at_once = Rows * (Vectors + 2) + 2 <= vector_registers ? 8 : 4;
+  const T* row[Rows];
+  for_constants<Rows>([&](auto i) __attribute__((always_inline)) { row[i()] = a + i() * row_stride; });
+  const auto steps = [&](auto n) __attribute__((always_inline)) {
+    constexpr index_t most = std::min<index_t>(n(), at_once);
+    ahead.next(n());
+    for_constants<n() / most>([&](auto) __attribute__((always_inline)) {
+      multiply_add_lanes<most>(acc, row, b, step_b);
+      b += most * step_b;
+    });
+  };
+  for (index_t n = count / 16; n != 0; --n) {
+    keep_in_register(n);
+    steps(constant<16>{});
+  }
+  if (count & 8) steps(constant<8>{});
+  if (count & 4) steps(constant<4>{});
+  if (count & 2) steps(constant<2>{});
+  if (count & 1) steps(constant<1>{});
+}
+
 }  // namespace detail
 
 // start(i, j) yields the first value of accumulator [i][j], a vector of elements of type T; finish(i, j, vec) receives
@@ -105,6 +166,12 @@ template <int Rows, int Vectors, class T, class Fetch, class Start, class Finish
       for (index_t w = 0; w < walk.width.count; ++w) {
         const T* ak = a + d * walk.depth.step_a + h * walk.height.step_a + w * walk.width.step_a;
         const T* bk = b + d * walk.depth.step_b + h * walk.height.step_b + w * walk.width.step_b;
+        // only where the compiler knows the step: both ways would be twice the code
+        if constexpr (detail::has_products_of_lanes<std::remove_cvref_t<decltype(acc[0][0])>>)
+          if (__builtin_constant_p(walk.run.step_a == 1) && walk.run.step_a == 1) {
+            detail::add_run_of_lanes(acc, ak, row_stride, bk, walk.run.step_b, walk.run.count, ahead);
+            continue;
+          }
         const auto step = [&]() __attribute__((always_inline)) {
           ahead.next();
           detail::multiply_add(acc, ak, row_stride, bk);

@@ -51,6 +51,10 @@ concept has_minimum = requires(F f) {
   isa::minimum(f, f);
 };
 template <class F>
+concept has_store_whole = requires(float* p, F f) {
+  isa::store_whole(p, f);
+};
+template <class F>
 concept has_load_first = requires(const float* p, F f) {
   isa::load_first(p, 1, f);
 };
@@ -81,7 +85,10 @@ template <class T, int N> struct vec {
     std::memcpy(&r.v, p, sizeof(native));
     return r;
   }
-  [[gnu::always_inline]] void store(T* p) const noexcept { std::memcpy(p, &v, sizeof(native)); }
+  [[gnu::always_inline]] void store(T* p) const noexcept {
+    if constexpr (std::is_same_v<T, float> && detail::has_store_whole<native>) isa::store_whole(p, v);
+    else std::memcpy(p, &v, sizeof(native));
+  }
 
   // All of them, where the number is a constant.
   using whole = std::integral_constant<std::ptrdiff_t, N>;
