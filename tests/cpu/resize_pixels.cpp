@@ -88,6 +88,27 @@ TEST_CASE("floats") {
   check_model<floats>("floats");
   static_assert(kernels_of<floats>("resize_pixels") == 12);
 }
+// More pixels than are computed at once, of which the first and last of some have fewer neighbours than others.
+struct lines_in_pieces {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor few = g.input("few", f32, {2, 70, 3}), many = g.input("many", f32, {3, 21, 130});
+    const auto resized = [&](const char* name, dk::tensor x, float scale, mode m, coordinates c) {
+      g.output(name, dk::resize(x, {.scales = {1, scale, 1}, .mode = m, .coordinate_transformation_mode = c}));
+    };
+    resized("half_pixel", few, 3, mode::cubic, coordinates::half_pixel);
+    resized("asymmetric", few, 4, mode::cubic, coordinates::asymmetric);
+    resized("corners", few, 3, mode::cubic, coordinates::align_corners);
+    resized("linear", few, 4, mode::linear, coordinates::asymmetric);
+    resized("wide", many, 2, mode::cubic, coordinates::asymmetric);
+    resized("wide_corners", many, 3, mode::cubic, coordinates::align_corners);
+    resized("wide_linear", many, 3, mode::linear, coordinates::half_pixel);
+    resized("smaller", many, 0.5f, mode::cubic, coordinates::half_pixel);
+  }
+};
+TEST_CASE("lines in pieces") {
+  check_model<lines_in_pieces>("lines in pieces");
+  static_assert(kernels_of<lines_in_pieces>("resize_pixels") == 8);
+}
 TEST_CASE("symbols") {
   check_model<symbols>("symbols");
   static_assert(kernels_of<symbols>("resize_pixels") == 3);

@@ -62,8 +62,8 @@ struct resize_pixels::kernel : resize_kernel<Net, R, resize_pixels::last_resampl
   static constexpr std::size_t within = last_resampled(recipe_access<Net, R>::spec);
   using common = resize_kernel<Net, R, within>;
   using common::along, common::most, common::takes_means, common::width;
-  using typename common::lines, typename common::neighbours, typename common::number, typename common::values,
-      typename common::weights;
+  using typename common::lines, typename common::neighbours, typename common::number, typename common::pixel_range,
+      typename common::values, typename common::weights;
 
   // --- the neighbours of every pixel of a line, behind the tables
   static std::int64_t scratch_bytes(const kernel_call& call) noexcept {
@@ -81,16 +81,19 @@ struct resize_pixels::kernel : resize_kernel<Net, R, resize_pixels::last_resampl
     }
   }
 
+  // What pixels of the input some of the output need, and those of the lines around them.
   static std::int64_t worker_bytes(const kernel_call& call) noexcept {
     if constexpr (!takes_means) return 0;
-    return common::input_extent(call, within) * common::pixel_stride(call) * static_cast<std::int64_t>(sizeof(number));
+    return range_bytes(call) +
+           common::input_extent(call, within) * common::pixel_stride(call) * static_cast<std::int64_t>(sizeof(number));
   }
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
     const auto* const of_pixels = reinterpret_cast<const neighbours*>(call.scratch + common::table_bytes(call));
+    if constexpr (takes_means) find_ranges(call, of_pixels);
     lines around;
     common::for_units(call, first, last, [&](const coordinates& c) {
       common::find_lines(call, c, around);
-      if constexpr (takes_means) mix(call, c, around, of_pixels, reinterpret_cast<number*>(call.worker));
+      if constexpr (takes_means) mix(call, c, around, of_pixels);
       else choose(call, c, of_pixels, around.at[0]);
     });
   }
@@ -103,26 +106,38 @@ struct resize_pixels::kernel : resize_kernel<Net, R, resize_pixels::last_resampl
     constexpr index_t bytes = 4096, least = 8;
     return std::max(least, bytes / (common::pixel_stride(call) * static_cast<index_t>(sizeof(number))));
   }
-  // Between what the first of some pixels is a mean of and what the last one is: positions rise with the output's.
-  static typename common::pixel_range range_of(const neighbours& first, const neighbours& last) {
-    return {*std::min_element(first.positions.begin(), first.positions.begin() + most),
-            *std::max_element(last.positions.begin(), last.positions.begin() + most) + 1};
+  static std::int64_t range_bytes(const kernel_call& call) {
+    const index_t blocks = ceil_div(pixels(call), pixels_at_once(call));
+    return ceil_div(blocks * static_cast<index_t>(sizeof(pixel_range)), index_t{64}) * 64;
   }
-  static void mix(const kernel_call& of, coordinates c, const lines& around, const neighbours* of_pixels,
-                  number* line) {
+  // Of neighbours those of no weight are left out, so that the lowest may be any pixel's, and the highest.
+  static void find_ranges(const kernel_call& call, const neighbours* of_pixels) {
+    auto* range = reinterpret_cast<pixel_range*>(call.worker);
+    const index_t end = pixels(call), at_once = pixels_at_once(call);
+    for (index_t begin = 0; begin < end; begin += at_once, ++range) {
+      *range = {of_pixels[begin].positions[0], of_pixels[begin].positions[0] + 1};
+      for (index_t pixel = begin; pixel < std::min(begin + at_once, end); ++pixel)
+        for (std::size_t k = 0; k < most; ++k) {
+          range->first = std::min(range->first, of_pixels[pixel].positions[k]);
+          range->last = std::max(range->last, of_pixels[pixel].positions[k] + 1);
+        }
+    }
+  }
+  static void mix(const kernel_call& of, coordinates c, const lines& around, const neighbours* of_pixels) {
     const local_call<Net, R> call(of);
+    const auto* range = reinterpret_cast<const pixel_range*>(of.worker);
+    auto* const line = reinterpret_cast<number*>(of.worker + range_bytes(call));
     const index_t stride = common::pixel_stride(call), end = pixels(call), at_once = pixels_at_once(call);
-    for (index_t begin = 0; begin < end; begin += at_once) {
+    for (index_t begin = 0; begin < end; begin += at_once, ++range) {
       const index_t last = std::min(begin + at_once, end);
-      const typename common::pixel_range range = range_of(of_pixels[begin], of_pixels[last - 1]);
-      common::put_together(call, around, range, line);
+      common::put_together(call, around, *range, line);
       for (index_t pixel = begin; pixel < last; ++pixel) {
         c[within] = pixel;
         const number* from[most];
         weights weight[most];
 #pragma GCC unroll 4
         for (std::size_t k = 0; k < most; ++k) {
-          from[k] = line + (of_pixels[pixel].positions[k] - range.first) * stride;
+          from[k] = line + (of_pixels[pixel].positions[k] - range->first) * stride;
           weight[k] = weights(of_pixels[pixel].weights[k]);
         }
         for_lanes<width, along>(c, common::output_extent(call, along), [&](auto n) {
