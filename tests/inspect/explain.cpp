@@ -132,7 +132,7 @@ TEST_CASE("which anchors are stages of one kernel, and why") {
             "one kernel "));
   CHECK(has(joined, " cycles, one by one "));
   CHECK(has(joined, "\n  family        attention: "));
-  CHECK(has(joined, " us, taking N for 64\n"));
+  CHECK(has(joined, " us, symbols taken for 64\n"));
   using apart = dk::compile<attention, dk::targets::native, dk::without<dk::default_pipeline, dk::passes::join_stages>>;
   CHECK(count(dk::explain<apart>(), "joined") == 0);
 }

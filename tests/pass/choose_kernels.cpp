@@ -150,6 +150,7 @@ auto one_of_each(std::int64_t n) {
     g.output("looked up", dk::gather(g.weight("table", {256}, dk::u8), dk::cast(bytes, {.to = dk::i32})));
     g.output("largest", dk::arg_max(rows, {.axis = 1}));
     g.output("resized", dk::resize(rows, {.scales = {1, 2}}));
+    g.output("resized rows", dk::resize(rows, {.scales = {2, 1}}));
     g.output("states", g.apply(dk::op::gru{}, {g.input("steps", f32, {4 * n, 1, 16}), g.weight("gw", {1, 48, 16}),
                                                g.weight("gr", {1, 48, 16})}));
     const dk::tensor scale = g.weight("scale", {1}), zero = g.weight("zero", {1}, dk::u8);
@@ -252,6 +253,28 @@ TEST_CASE("extents that symbols decide count as typical ones") {
   REQUIRE(open.size() == known.size());
   for (std::size_t i = 0; i < open.size(); ++i)
     CHECK(open[i].cost.cycles == doctest::Approx(known[i].cost.cycles).epsilon(0.05));
+}
+
+TEST_CASE("rows and columns of images count as those of a photograph, and what is made of them as what it is then") {
+  const auto costs = [](dk::dim_argument height, dk::dim_argument width) {
+    return costs_of(schedule_of([&](dk::builder& g) {
+      dk::tensor x = g.input("x", f32, {1, 64, height, width});
+      for (const char* name : {"first", "second"})
+        x = dk::conv(x, g.weight(name, {64, 64, 3, 3}), {.strides = {8, 8}, .pads = {1, 1, 1, 1}});
+      g.output("y", x);
+    }));
+  };
+  struct {
+    dk::bounds limits;
+    std::int64_t typical;
+  } const cases[] = {{{1, 4096}, 224}, {{1, 100}, 100}, {{300, 900}, 300}};
+  for (const auto& [limits, typical] : cases) {
+    CAPTURE(typical);
+    const auto open = costs(dk::sym("H", limits), dk::sym("W", limits)), known = costs(typical, typical);
+    REQUIRE(open.size() == known.size());
+    for (std::size_t i = 0; i < open.size(); ++i)
+      CHECK(open[i].cost.cycles == doctest::Approx(known[i].cost.cycles).epsilon(0.05));
+  }
 }
 
 TEST_CASE("every family that was asked is kept with its cost, or with why it does not match") {

@@ -230,11 +230,11 @@ class explanation {
   }
 
   // --- totals
-  // What costs take symbols for.
+  // What costs take symbols for, in their order.
   std::string symbols_taken() const {
     std::string all;
     for (const symbol& s : plan_.symbols)
-      all += fmt::format("{}{} for {}", all.empty() ? ", taking " : ", ", s.name.view(), s.typical);
+      all += fmt::format("{}{}", all.empty() ? ", symbols taken for " : ", ", s.typical);
     return all;
   }
   void add_totals() {
