@@ -239,7 +239,12 @@ template <class Size> struct computed_weights {
     const dk::tensor x = Size::image(g, 4);
     const dk::tensor w = g.weight("w", {8, 4, 3, 3}), norm = dk::reduce_l2(w, {.axes = {1, 2, 3}});
     g.output("setup", dk::conv(x, w / (norm + 0.01), {.pads = {1, 1, 1, 1}}));
-    const dk::tensor v = g.input("v", f32, {8, 4, 3, 3});
+    const dk::tensor turned = dk::transpose(g.weight("turned", {4, 8, 3, 3}), {.perm = {1, 0, 2, 3}});
+    g.output("turned", dk::conv(x, turned, {.pads = {1, 1, 1, 1}}));
+    const dk::tensor part = dk::slice(g.weight("whole", {10, 4, 3, 3}), {.starts = {2}, .ends = {10}, .axes = {0}});
+    g.output("part", dk::conv(x, part, {.pads = {1, 1, 1, 1}}));
+    const dk::tensor v = g.input("v", f32, {8, 4, 3, 3}), u = g.input("u", f32, {3, 3, 4, 8});
+    g.output("turned by the run", dk::conv(x, dk::transpose(u, {.perm = {3, 2, 0, 1}}), {.pads = {1, 1, 1, 1}}));
     g.output("run", dk::relu(dk::conv(x, v * 0.5, {.pads = {1, 1, 1, 1}})));
   }
 };

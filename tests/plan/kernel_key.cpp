@@ -120,4 +120,11 @@ TEST_CASE("products, pools, slices and symbols") {
     });
   };
   CHECK(rows(true) != rows(false));
+  const auto image = [](std::int64_t most) {  // what costs take its rows for
+    return key_of([=](dk::builder& g) {
+      g.output("y", dk::max_pool(g.input("x", f32, {1, 16, dk::sym("H", {1, most}), 8}), {.kernel_shape = {2, 2}}));
+    });
+  };
+  CHECK(image(100) != image(50));
+  CHECK(image(300) == image(400));
 }

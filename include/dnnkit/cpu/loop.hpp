@@ -11,16 +11,22 @@
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
-// A call with pointers of its own, which no store of a kernel can change: in the function that has it, compilers keep
-// them, and what is computed from them, in registers.
-template <class Net, std::size_t R> class local_call {
+// Pointers to the operands of a call that no store of a kernel can change: in the function that has them, compilers
+// keep them, and what is computed from them, in registers.
+//   const local_operands<Net, R> operands(of);
+//   const kernel_call call = operands.call();
+template <class Net, std::size_t R> class local_operands {
  public:
-  explicit local_call(const kernel_call& of) : call_(of) {
+  explicit local_operands(const kernel_call& of) : of_(of) {
     std::copy_n(of.operands, operands_.size(), operands_.begin());
-    call_.operands = operands_.data();
   }
-  local_call(const local_call&) = delete;
-  operator const kernel_call&() const { return call_; }
+  local_operands(const local_operands&) = delete;
+
+  kernel_call call() const {
+    kernel_call c = of_;
+    c.operands = operands_.data();
+    return c;
+  }
 
  private:
   using access = recipe_access<Net, R>;
@@ -32,8 +38,8 @@ template <class Net, std::size_t R> class local_call {
     return n;
   }();
 
+  const kernel_call& of_;
   std::array<std::byte*, count> operands_;
-  kernel_call call_;
 };
 
 // Product of the extents of all axes but `without`.

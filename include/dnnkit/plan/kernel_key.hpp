@@ -31,7 +31,10 @@ class key_hash {
     for (char c : word) x = x * 131 + static_cast<unsigned char>(c);
     add(x);
   }
-  constexpr void add(local_extent e) { add(e.code); }
+  constexpr void add(local_extent e) {
+    add(e.code);
+    if (!e.is_known()) add(e.typical);  // by which kernels are chosen
+  }
   constexpr void add(dtype t) { add(static_cast<std::uint64_t>(t)); }
   constexpr void add(const operator_tag& op) { add(op.id == operator_id::none ? std::string_view() : op.name); }
   constexpr void add(operand_ref r) { add(static_cast<std::uint64_t>(r.from) << 16 | r.index); }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "dnnkit/cpu/anchor.hpp"
@@ -28,9 +29,17 @@ constexpr double lines_around(const kernel_spec& spec, const op::resize& resize,
 }
 // Kernels hold that many: what cubic means along two axes beside the lines take.
 inline constexpr std::size_t most_lines = 16;
-// Are there vectors of what elements of this type are resampled to, as means of so many?
-constexpr bool resamples_in_vectors(dtype type, std::size_t most) {
-  return most == 1 || is_computed_in_f32(type) || (is_byte(type) && most == 2);
+// Why there is no kernel of lines along axis `within`; empty if there may be one.
+constexpr std::string_view unfit_for_lines(const kernel_spec& spec, std::size_t within) {
+  const auto resize = spec.anchor<op::resize>();
+  const std::size_t most = resize.most_neighbours();
+  if (spec.is_setup()) return "it runs once";
+  if (most == 0) return "how many elements one is a mean of depends on the scale, or some lie outside";
+  if (within >= spec.rank()) return "nothing is resampled";
+  if (lines_around(spec, resize, within) > most_lines) return "too many lines make one";
+  const dtype type = spec.anchor_type();
+  const bool has_means = is_computed_in_f32(type) || (is_byte(type) && most == 2);
+  return most > 1 && !has_means ? "means are taken of 32-bit floats, or of two bytes" : "";
 }
 
 template <class Net, std::size_t R, std::size_t Within> struct resize_kernel {
@@ -160,7 +169,7 @@ template <class Net, std::size_t R, std::size_t Within> struct resize_kernel {
     } while (next(k, counts, access::rank));
   }
 
-  // Numbers from a pixel of a line to the next one.
+  // Numbers from a pixel of a line to the next one: whole vectors.
   static index_t pixel_stride(const kernel_call& call) {
     return ceil_div(input_extent(call, along), index_t{width}) * width;
   }
@@ -189,7 +198,8 @@ template <class Net, std::size_t R, std::size_t Within> struct resize_kernel {
   template <std::size_t Count, bool Begins>
   static void add(const kernel_call& of, const lines& around, std::size_t first, pixel_range pixels,
                   number* to) noexcept {
-    const local_call<Net, R> call(of);
+    const local_operands<Net, R> operands(of);
+    const kernel_call call = operands.call();
     const index_t stride = pixel_stride(call);
     for (index_t pixel = pixels.first; pixel < pixels.last; ++pixel, to += stride) {
       std::array<coordinates, Count> from;

@@ -22,16 +22,11 @@ struct resize_lines {
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
     const auto resize = spec.anchor<op::resize>();
-    const std::size_t along = lane_axis(spec), most = resize.most_neighbours();
-    if (spec.is_setup()) return no_match{"it runs once"};
-    if (most == 0) return no_match{"how many elements one is a mean of depends on the scale, or some lie outside"};
-    if (spec.rank() == 0 || !is_resampled(spec, resize, along))
-      return no_match{"lines of the output are as long as those of the input"};
-    if (lines_around(spec, resize, along) > most_lines) return no_match{"too many lines make one"};
-    if (!resamples_in_vectors(spec.anchor_type(), most))
-      return no_match{"means are taken of 32-bit floats, or of two bytes"};
+    const std::size_t along = lane_axis(spec);
+    if (const std::string_view why = unfit_for_lines(spec, along); !why.empty()) return no_match{why};
+    if (!is_resampled(spec, resize, along)) return no_match{"lines of the output are as long as those of the input"};
 
-    const auto neighbours = static_cast<double>(most);
+    const auto neighbours = static_cast<double>(resize.most_neighbours());
     const vector_rows pieces = rows_along(spec, facts, along, true);
     const double of_line = vectors_of(facts, static_cast<double>(known_or_typical(spec.extent_of(0, along))));
     const double input = tree_cost(spec, facts, along, facts.float_lanes).value(spec.input(0));
@@ -148,7 +143,8 @@ struct resize_lines::kernel : resize_kernel<Net, R, recipe_access<Net, R>::choic
   }
 
   static void pick(const kernel_call& of, coordinates c, const piece* pieces, const number* line) {
-    const local_call<Net, R> call(of);
+    const local_operands<Net, R> operands(of);
+    const kernel_call call = operands.call();
     const index_t extent = common::output_extent(call, along), whole = extent / width;
     index_t v = 0;
     while (v < whole) {

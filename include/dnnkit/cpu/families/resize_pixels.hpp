@@ -20,16 +20,9 @@ struct resize_pixels {
 
   static constexpr kernel_match match(const kernel_spec& spec, const cpu_facts& facts) {
     const auto resize = spec.anchor<op::resize>();
-    const std::size_t along = lane_axis(spec), most = resize.most_neighbours();
-    if (spec.is_setup()) return no_match{"it runs once"};
-    if (most == 0) return no_match{"how many elements one is a mean of depends on the scale, or some lie outside"};
-    if (spec.rank() == 0 || is_resampled(spec, resize, along))
-      return no_match{"the axis that the output is contiguous in is resampled"};
-    const std::size_t within = last_resampled(spec);
-    if (within == spec.rank()) return no_match{"nothing is resampled"};
-    if (lines_around(spec, resize, within) > most_lines) return no_match{"too many lines make one"};
-    if (!resamples_in_vectors(spec.anchor_type(), most))
-      return no_match{"means are taken of 32-bit floats, or of two bytes"};
+    const std::size_t along = lane_axis(spec), within = last_resampled(spec), most = resize.most_neighbours();
+    if (const std::string_view why = unfit_for_lines(spec, within); !why.empty()) return no_match{why};
+    if (is_resampled(spec, resize, along)) return no_match{"the axis that the output is contiguous in is resampled"};
 
     const vector_rows pieces = rows_along(spec, facts, along, true);
     const double input = tree_cost(spec, facts, along, facts.float_lanes).value(spec.input(0));
@@ -124,7 +117,8 @@ struct resize_pixels::kernel : resize_kernel<Net, R, resize_pixels::last_resampl
     }
   }
   static void mix(const kernel_call& of, coordinates c, const lines& around, const neighbours* of_pixels) {
-    const local_call<Net, R> call(of);
+    const local_operands<Net, R> operands(of);
+    const kernel_call call = operands.call();
     const auto* range = reinterpret_cast<const pixel_range*>(of.worker);
     auto* const line = reinterpret_cast<number*>(of.worker + range_bytes(call));
     const index_t stride = common::pixel_stride(call), end = pixels(call), at_once = pixels_at_once(call);
@@ -150,7 +144,8 @@ struct resize_pixels::kernel : resize_kernel<Net, R, resize_pixels::last_resampl
     }
   }
   static void choose(const kernel_call& of, coordinates c, const neighbours* of_pixels, coordinates from) {
-    const local_call<Net, R> call(of);
+    const local_operands<Net, R> operands(of);
+    const kernel_call call = operands.call();
     for (index_t pixel = 0, end = pixels(call); pixel < end; ++pixel) {
       c[within] = pixel;
       from[within] = of_pixels[pixel].positions[0];

@@ -306,8 +306,8 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   // Some rows, `count` of them, or the rows of one block of lanes.
   static void some_blocks(const kernel_call& of, std::array<coordinates, static_cast<std::size_t>(together)>& blocks,
                           index_t count, span s) {
-    const local_call<Net, R> local(of);
-    const kernel_call call = local;  // of which compilers keep more in registers than of what is in the other
+    const local_operands<Net, R> operands(of);
+    const kernel_call call = operands.call();
     if constexpr (lanes_in_row) s = {0, lane_extent(call), row_length(call)};  // constants, where extents are known
     std::array<kept_row, static_cast<std::size_t>(together)> kept_rows;
     if constexpr (kept_vectors == 1)  // compilers do not see that the loops below come to it
