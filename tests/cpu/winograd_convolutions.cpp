@@ -34,11 +34,14 @@ template <std::int64_t Images, std::int64_t Height, std::int64_t Width> struct s
     return g.input("x", f32, {Images, channels, Height, Width});
   }
 };
-struct symbolic {
+template <std::int64_t Least, std::int64_t Most> struct symbolic_within {
   static constexpr dk::tensor image(dk::builder& g, std::int64_t channels) {
-    return g.input("x", f32, {dk::sym("N", {1, 3}), channels, dk::sym("H", {3, 40}), dk::sym("W", {3, 40})});
+    return g.input("x", f32,
+                   {dk::sym("N", {1, 3}), channels, dk::sym("H", {Least, Most}), dk::sym("W", {Least, Most})});
   }
 };
+using symbolic = symbolic_within<3, 40>;
+using tiny = symbolic_within<1, 2>;
 
 // The input is brought to channels last first; a residual; channels that fill no vector.
 template <class Size> struct residual_block {
@@ -142,6 +145,7 @@ static_assert(eager_kernels<residual_block<sized<1, 14, 15>>> == 2 && eager_kern
 static_assert(eager_kernels<in_groups<sized<2, 9, 22>>> == 2 && eager_kernels<in_groups<symbolic>> == 2);
 static_assert(eager_kernels<behind_movement<sized<1, 11, 8>>> == 5 && eager_kernels<behind_movement<symbolic>> == 5);
 static_assert(eager_kernels<in_steps<sized<1, 31, 23>>> == 4 && eager_kernels<in_steps<symbolic>> == 4);
+static_assert(eager_kernels<residual_block<tiny>> == 2 && eager_kernels<in_steps<tiny>> == 4);
 static_assert(eager_kernels<signals<false>> == 2 && eager_kernels<signals<true>> == 2);
 static_assert(eager_kernels<deep<false>> == 3 && eager_kernels<deep<true>> == 3);
 static_assert(eager_kernels<volumes<false>> == 2 && eager_kernels<volumes<true>> == 2);
@@ -232,6 +236,10 @@ TEST_CASE("tiles of two and of six outputs along an axis") {
   check<large_residual_block>("large", 4e-5);
   check<small_steps>("small, in steps", 3e-6);
   check<large_signals>("large, of signals");
+}
+TEST_CASE("images of one element, and of two along an axis") {
+  check<residual_block<tiny>>("tiny");
+  check<in_steps<tiny>>("tiny, in steps");
 }
 TEST_CASE("planes of volumes") {
   check<planes<false>>("known");

@@ -110,6 +110,7 @@ void check_run_time(index_t images, index_t d, index_t h, index_t w, index_t pad
     kernel.image_stride = input.image_stride;
     kernel.out_d = p.out(0);
     kernel.depth_stride = input.depth_stride;
+    kernel.is_one_element = (A.taps_h == 1 || (h == 1 && pad == 1)) && (A.taps_w == 1 || (w == 1 && pad == 1));
     CHECK(error_of(p, kernel, input, x, with_bias) <= allowed_of(A));
   };
   check(winograd<A>{}, close);
@@ -139,26 +140,33 @@ double error_of_known(index_t every = 1) {
 
 namespace {
 
-// Of each element of the input alone: the sum of products at all points is the sum of products of taps.
-template <int Taps, int Stride, int Outputs> void check_axis() {
-  using axis = winograd_axis<Taps, Stride, Outputs>;
+// Of each element of the input alone, from the first of them on: the sum of products at all points is the sum of
+// products of taps. `axis` has the weights of `whole`.
+template <class whole, class axis> void check_axis_by(int taps, int stride, int first, int last, double allowed) {
   constexpr double filters[3] = {1, -2, 3};
-  double g[Taps][1];
-  for (int t = 0; t < Taps; ++t) g[t][0] = filters[t];
-  float u[axis::weights];
-  winograd_filters<axis, winograd_axis<1, 1, 1>>(g, u, 1);
-  for (int at = 0; at < axis::inputs; ++at) {
+  double g[whole::of_filter[0].size()][1];
+  for (int t = 0; t < taps; ++t) g[t][0] = filters[t];
+  float u[whole::weights];
+  winograd_filters<whole, winograd_axis<1, 1, 1>>(g, u, 1);
+  for (int at = first; at < last; ++at) {
     float_vec d[axis::inputs], m[axis::points], y[axis::outputs];
     for (int i = 0; i < axis::inputs; ++i) d[i] = float_vec(i == at ? 1.0f : 0.0f);
     axis::input(d, m);
     for (int i = 0; i < axis::points; ++i) m[i] = m[i] * float_vec(u[axis::weight_of(i)]);
     axis::output(m, y);
     for (int i = 0; i < axis::outputs; ++i) {
-      const int tap = at - i * Stride;
-      const double want = tap >= 0 && tap < Taps ? filters[tap] : 0;
-      CHECK(std::abs(static_cast<double>(y[i][0]) - want) <= (Outputs == 6 ? 1e-5 : 2e-6));
+      const int tap = at - i * stride;
+      const double want = tap >= 0 && tap < taps ? filters[tap] : 0;
+      CHECK(std::abs(static_cast<double>(y[i][0]) - want) <= allowed);
     }
   }
+}
+template <int Taps, int Stride, int Outputs> void check_axis() {
+  using axis = winograd_axis<Taps, Stride, Outputs>;
+  using two = axis_of_two<axis>;
+  check_axis_by<axis, axis>(Taps, Stride, 0, axis::inputs, Outputs == 6 ? 1e-5 : 2e-6);
+  check_axis_by<axis, two>(Taps, Stride, 0, two::inputs, 2e-6);
+  check_axis_by<axis, axis_of_one<axis>>(Taps, Stride, Taps / 2, Taps / 2 + 1, 1e-6);  // the middle one
 }
 
 }  // namespace
@@ -212,6 +220,29 @@ TEST_CASE("random sizes at run time") {
         .in_channels = 12, .out_channels = 36, .groups = 2, .outputs = 6, .block = 9, .parts = 2}>(1, 1, size(), size(),
                                                                                                    1);
   }
+}
+
+TEST_CASE("images of one element and of two along an axis, of sizes known at run time") {
+  for (index_t h = 1; h <= 4; ++h)
+    for (index_t w = 1; w <= 4; ++w) {
+      check_run_time<winograd_attributes{.in_channels = 16, .out_channels = 32, .block = 7}>(pick(1, 9), 1, h, w, 1);
+      check_run_time<winograd_attributes{.in_channels = 6, .out_channels = 34, .groups = 2, .outputs = 6, .block = 5}>(
+          1, 1, h, w, 1);
+      check_run_time<winograd_attributes{.in_channels = 9, .out_channels = 17, .outputs = 2, .block = 1}>(2, 1, h, w,
+                                                                                                          1);
+      check_run_time<winograd_attributes{
+          .in_channels = 18, .out_channels = 33, .stride_h = 2, .stride_w = 2, .block = 6, .parts = 2}>(1, 1, h, w, 1);
+      check_run_time<winograd_attributes{
+          .in_channels = 5, .out_channels = 16, .stride_w = 2, .outputs = 6, .block = 2}>(1, 1, h, w, 1);
+      check_run_time<winograd_attributes{
+          .in_channels = 5, .out_channels = 16, .stride_h = 2, .stride_w = 2, .outputs = 2, .block = 3}>(3, 1, h, w, 1);
+      check_run_time<winograd_attributes{.in_channels = 20, .out_channels = 19, .taps_h = 1, .block = 4}>(1, pick(1, 2),
+                                                                                                          h, w, 1);
+      check_run_time<winograd_attributes{
+          .in_channels = 20, .out_channels = 19, .taps_w = 1, .stride_h = 2, .block = 4}>(1, 1, h, w, 1);
+      check_run_time<winograd_attributes{.in_channels = 18, .out_channels = 33, .taps_d = 3, .block = 7, .parts = 2}>(
+          1, pick(3, 4), h, w, 1);
+    }
 }
 
 TEST_CASE("known sizes, blocks of two sizes") {

@@ -158,6 +158,11 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   template <class... Extents> using engine = typename Engine::template of<attributes, vector, Extents...>;
 
   static auto convolution(const kernel_call& call) {
+    auto c = extents_of_convolution(call);
+    if constexpr (requires { c.is_one_element; }) c.is_one_element = is_one_element(call);
+    return c;
+  }
+  static auto extents_of_convolution(const kernel_call& call) {
     const auto height = extent_value<out_extent(row_axis)>(call);
     const auto width = extent_value<out_extent(2)>(call);
     if constexpr (in_place) {
@@ -193,6 +198,11 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
       c.depth_stride = is_deep ? index_t(row) : index_t(plane);
       return c;
     }
+  }
+  // Is each image, along the axes of several taps, one element in the middle of a border?
+  static bool is_one_element(const kernel_call& call) { return is_one_along<row_axis>(call) && is_one_along<2>(call); }
+  template <std::size_t Axis> static bool is_one_along(const kernel_call& call) {
+    return spec.taps(Axis) == 1 || (before(Axis) == 1 && extent_value<in_extent(Axis)>(call) == 1);
   }
   using convolution_type = decltype(convolution(std::declval<const kernel_call&>()));
 

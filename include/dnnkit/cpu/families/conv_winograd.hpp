@@ -2,7 +2,8 @@
 // The kernel of a group around a convolution with three taps along one axis or two, in steps of one or two, and any
 // window along a third, by Winograd's algorithm (cpu/micro/winograd.hpp), channels last. Weights are transformed when
 // they are packed, and take 16/9, 4 or 64/9 times as much memory as for direct convolution in tiles of 2, 4 and 6
-// outputs along both axes; along one axis 4/3, 2 or 8/3 times as much.
+// outputs along both axes; along one axis 4/3, 2 or 8/3 times as much. Of images that turn out to be one element or two
+// along both axes, those of some points alone are read.
 #pragma once
 
 #include <algorithm>

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
+#include <span>
 
 #include "dnnkit/cpu/micro/gemm.hpp"
 #include "dnnkit/cpu/micro/winograd_transform.hpp"
@@ -30,7 +32,7 @@ struct winograd_attributes {
 };
 
 // Tiles cut evenly into blocks of at most Most: f(constant<rows of the products>, first tile, tiles). Known counts have
-// blocks of at most two sizes; others have products of Most rows or half of them, of which the last are of no tile.
+// blocks of at most two sizes; others have products of Most rows or half of them, of which the last are of no tile, or of a single one.
 template <int Most, class Tiles> struct tile_blocks {
   using blocks = split<Most, Tiles>;
   static constexpr index_t largest = blocks::largest;
@@ -48,7 +50,8 @@ template <int Most> struct tile_blocks<Most, index_t> {
   template <class F> [[gnu::always_inline]] void visit(index_t b, F&& f) const {
     const index_t first = tiles * b / count(), n = tiles * (b + 1) / count() - first;
     if (n > half) f(constant<Most>{}, first, n);
-    else f(constant<half>{}, first, n);
+    else if (n > 1) f(constant<half>{}, first, n);
+    else f(constant<1>{}, first, n);
   }
 };
 
@@ -84,6 +87,8 @@ struct winograd {
   index_t image_stride = 0;
   [[no_unique_address]] Depth out_d{};
   index_t depth_stride = 0;
+  // Of images whose extents are not known before: is each, along the axes of several taps, one element between zeros?
+  bool is_one_element = false;
 
   // Sums over many channels are sums of sums over some of them.
   using sums = split<longest_winograd_sum, constant<A.group_in()>>;
@@ -141,6 +146,25 @@ struct winograd {
   template <class Epilogue>
   void run(const float* input, const float* packed, const float* bias, index_t first, index_t last, Epilogue&& epilogue,
            float* room) const {
+    if constexpr (may_be_small) {
+      if (is_one_element)
+        return run_by<axis_of_one<down>, axis_of_one<across>>(input, packed, bias, first, last, epilogue, room);
+      if ((A.taps_h == 1 || out_h <= 2) && (A.taps_w == 1 || out_w <= 2))
+        return run_by<axis_of_two<down>, axis_of_two<across>>(input, packed, bias, first, last, epilogue, room);
+    }
+    run_by<down, across>(input, packed, bias, first, last, epilogue, room);
+  }
+
+ private:
+  // Tiles that are no wider than two, or one: the same tiles by fewer points.
+  static constexpr bool may_be_small =
+      !(is_constant<Height> && is_constant<Width>)&&(A.taps_h == 1 || value_or<Height>(1) <= 2) &&
+      (A.taps_w == 1 || value_or<Width>(1) <= 2);
+  // Down, Across: winograd_axis or others by its weights.
+  template <class Down, class Across, class Epilogue>
+  void run_by(const float* input, const float* packed, const float* bias, index_t first, index_t last,
+              Epilogue& epilogue, float* room) const {
+    static constexpr auto weights = weights_of_points<Down, Across>;
     float* const v = room;
     float* const m = room + planes * input_plane;
     for (index_t u = first; u < last;) {
@@ -149,17 +173,27 @@ struct winograd {
         for (index_t part = u % A.parts; part < end - b * A.parts; ++part) {
           for (index_t depth = 0; depth < A.taps_d; ++depth) {
             if (A.taps_d > 1 || part == u % A.parts)
-              transform_input(input + depth * depth_stride, tile, tiles, rows, v);
-            multiply<static_cast<index_t>(decltype(rows)::value)>(v, packed, part, depth, m);
+              transform_input<Down, Across>(input + depth * depth_stride, tile, tiles, rows, v);
+            multiply<static_cast<index_t>(decltype(rows)::value)>(v, packed, part, depth, weights, m);
           }
-          transform_output(m, bias, tile, tiles, part, epilogue);
+          transform_output<Down, Across>(m, bias, tile, tiles, part, epilogue);
         }
       });
       u = end;
     }
   }
+  // The weights that a point's products are with, by the point.
+  template <class Down, class Across>
+  static constexpr auto weights_of_points = [] {
+    std::array<index_t, static_cast<std::size_t>(Down::points * Across::points)> weights{};
+    for (std::size_t k = 0; k < weights.size(); ++k) {
+      const auto point = static_cast<int>(k);
+      weights[k] =
+          Down::weight_of(point / Across::points) * across::weights + Across::weight_of(point % Across::points);
+    }
+    return weights;
+  }();
 
- private:
   // Planes do not begin in one set of the first cache.
   static constexpr index_t apart = 48;
 
@@ -217,6 +251,7 @@ struct winograd {
   }
 
   // --- the input's tiles at all points
+  template <class Down, class Across>
   [[gnu::noinline]] void transform_input(const float* input, index_t tile, index_t tiles, index_t rows,
                                          float* v) const {
     for (index_t t = 0; t < tiles; ++t) {
@@ -226,52 +261,54 @@ struct winograd {
       const index_t there_h = (out_h - 1 - at.y) * A.stride_h + A.taps_h,
                     there_w = (out_w - 1 - at.x) * A.stride_w + A.taps_w;
       float* const to = v + t * input_row;
-      if (there_h >= down::inputs && there_w >= across::inputs) transform_tile(from, to);
-      else transform_cut_tile(from, there_h, there_w, to);
+      if (there_h >= Down::inputs && there_w >= Across::inputs) transform_tile<Down, Across>(from, to);
+      else transform_cut_tile<Down, Across>(from, there_h, there_w, to);
     }
-    for (index_t k = 0; tiles < rows && k < planes; ++k)
+    for (index_t k = 0; tiles < rows && k < Down::points * Across::points; ++k)
       std::fill(v + k * input_plane + tiles * input_row, v + k * input_plane + rows * input_row, 0.0f);
   }
+  template <class Down, class Across>
   [[gnu::always_inline]] static void at_points(const float* from, auto row, auto pixel, float* to, auto lanes) {
-    float_vec half[down::points][across::inputs];
+    float_vec half[Down::points][Across::inputs];
 #pragma GCC unroll 13
-    for (int j = 0; j < across::inputs; ++j) {
-      float_vec d[down::inputs], e[down::points];
+    for (int j = 0; j < Across::inputs; ++j) {
+      float_vec d[Down::inputs], e[Down::points];
 #pragma GCC unroll 13
-      for (int i = 0; i < down::inputs; ++i) d[i] = float_vec::load(from + i * row + j * pixel, lanes);
-      down::input(d, e);
+      for (int i = 0; i < Down::inputs; ++i) d[i] = float_vec::load(from + i * row + j * pixel, lanes);
+      Down::input(d, e);
 #pragma GCC unroll 13
-      for (int i = 0; i < down::points; ++i) half[i][j] = e[i];
+      for (int i = 0; i < Down::points; ++i) half[i][j] = e[i];
     }
 #pragma GCC unroll 13
-    for (int i = 0; i < down::points; ++i) {
-      float_vec e[across::points];
-      across::input(half[i], e);
+    for (int i = 0; i < Down::points; ++i) {
+      float_vec e[Across::points];
+      Across::input(half[i], e);
 #pragma GCC unroll 13
-      for (int j = 0; j < across::points; ++j) e[j].store(to + (i * across::points + j) * input_plane);
+      for (int j = 0; j < Across::points; ++j) e[j].store(to + (i * Across::points + j) * input_plane);
     }
   }
-  [[gnu::always_inline]] void transform_tile(const float* from, float* to) const {
+  template <class Down, class Across> [[gnu::always_inline]] void transform_tile(const float* from, float* to) const {
     for (index_t c = 0; c + float_lanes <= A.in_channels; c += float_lanes)
-      at_points(from + c, row_stride, pixel_stride, to + c, constant<float_lanes>{});
+      at_points<Down, Across>(from + c, row_stride, pixel_stride, to + c, constant<float_lanes>{});
     if constexpr (constexpr index_t rest = A.in_channels % float_lanes; rest != 0) {
       constexpr index_t c = A.in_channels - rest;
-      at_points(from + c, row_stride, pixel_stride, to + c, rest);
+      at_points<Down, Across>(from + c, row_stride, pixel_stride, to + c, rest);
     }
   }
   // Of a tile at the right or lower end, of whose input so many rows and columns are there.
+  template <class Down, class Across>
   [[gnu::noinline]] void transform_cut_tile(const float* from, index_t there_h, index_t there_w, float* to) const {
     for (index_t c = 0; c < A.in_channels; c += float_lanes) {
       const index_t lanes = std::min<index_t>(float_lanes, A.in_channels - c);
-      alignas(64) float whole[down::inputs * across::inputs * float_lanes];
-      for (index_t i = 0; i < down::inputs; ++i)
-        for (index_t j = 0; j < across::inputs; ++j) {
+      alignas(64) float whole[Down::inputs * Across::inputs * float_lanes];
+      for (index_t i = 0; i < Down::inputs; ++i)
+        for (index_t j = 0; j < Across::inputs; ++j) {
           float_vec d(0.0f);
           if (i < there_h && j < there_w) d = float_vec::load(from + i * row_stride + j * pixel_stride + c, lanes);
-          d.store(whole + (i * across::inputs + j) * float_lanes);
+          d.store(whole + (i * Across::inputs + j) * float_lanes);
         }
-      at_points(whole, constant<across::inputs * float_lanes>{}, constant<float_lanes>{}, to + c,
-                constant<float_lanes>{});
+      at_points<Down, Across>(whole, constant<Across::inputs * float_lanes>{}, constant<float_lanes>{}, to + c,
+                              constant<float_lanes>{});
     }
   }
 
@@ -282,13 +319,13 @@ struct winograd {
     return packed + weight_planes * A.group_in() * (A.taps_d * begin + depth * (end - begin));
   }
   template <index_t Rows>
-  static void multiply(const float* v, const float* packed, index_t part, index_t depth, float* m) {
+  static void multiply(const float* v, const float* packed, index_t part, index_t depth,
+                       std::span<const index_t> weights_of_point, float* m) {
     const index_t begin = first_panel(part), end = first_panel(part + 1);
     const index_t plane = A.group_in() * (stored_columns(end) - stored_columns(begin));
     const float* const weights = weights_of(packed, part, depth);
-    for (int k = 0; k < planes; ++k) {
-      const index_t weight =
-          down::weight_of(k / across::points) * across::weights + across::weight_of(k % across::points);
+    for (index_t k = 0; k < std::ssize(weights_of_point); ++k) {
+      const index_t weight = weights_of_point[static_cast<std::size_t>(k)];
       for (index_t p = begin; p < end;) {
         const index_t group = p / panels_of_group, last = std::min(end, (group + 1) * panels_of_group);
         const index_t in_group = p - group * panels_of_group;
@@ -317,25 +354,26 @@ struct winograd {
   }
 
   // --- and the outputs of them
-  template <class Epilogue>
+  template <class Down, class Across, class Epilogue>
   [[gnu::noinline]] void transform_output(const float* m, const float* bias, index_t tile, index_t tiles, index_t part,
                                           Epilogue& epilogue) const {
     const index_t begin = columns(first_panel(part)), end = columns(first_panel(part + 1));
     for (index_t t = 0; t < tiles; ++t) {
       const tile_place at = place_of(tile + t);
-      const index_t there_h = std::min<index_t>(down::outputs, out_h - at.y),
-                    there_w = std::min<index_t>(across::outputs, out_w - at.x);
+      const index_t there_h = std::min<index_t>(Down::outputs, out_h - at.y),
+                    there_w = std::min<index_t>(Across::outputs, out_w - at.x);
       const float* const from = m + t * product_row;
       const auto finish = [&](index_t oc, auto lanes) __attribute__((always_inline)) {
         float_vec all[down::outputs][across::outputs];
-        outputs_of(from + (oc - begin), bias == nullptr ? float_vec(0.0f) : float_vec::load(bias + oc, lanes), all);
+        outputs_of<Down, Across>(from + (oc - begin),
+                                 bias == nullptr ? float_vec(0.0f) : float_vec::load(bias + oc, lanes), all);
         if constexpr (requires { epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes); }) {
           epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes);
         } else {
 #pragma GCC unroll 1
           for (index_t i = 0; i < there_h; ++i) {
 #pragma GCC unroll 6
-            for (index_t j = 0; j < across::outputs; ++j)
+            for (index_t j = 0; j < Across::outputs; ++j)
               if (j < there_w) epilogue(all[i][j], at.image, at.y + i, at.x + j, oc, lanes);
           }
         }
@@ -346,23 +384,25 @@ struct winograd {
         if (oc < end) finish(oc, end - oc);
     }
   }
+  template <class Down, class Across>
   [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias,
                                                 float_vec (&all)[down::outputs][across::outputs]) {
-    float_vec half[down::outputs][across::points];
+    float_vec half[Down::outputs][Across::points];
 #pragma GCC unroll 13
-    for (int j = 0; j < across::points; ++j) {
-      float_vec d[down::points], e[down::outputs];
+    for (int j = 0; j < Across::points; ++j) {
+      float_vec d[Down::points], e[Down::outputs];
 #pragma GCC unroll 13
-      for (int i = 0; i < down::points; ++i) d[i] = float_vec::load(from + (i * across::points + j) * product_plane);
-      down::output(d, e);
+      for (int i = 0; i < Down::points; ++i) d[i] = float_vec::load(from + (i * Across::points + j) * product_plane);
+      Down::output(d, e);
 #pragma GCC unroll 6
-      for (int i = 0; i < down::outputs; ++i) half[i][j] = e[i];
+      for (int i = 0; i < Down::outputs; ++i) half[i][j] = e[i];
     }
 #pragma GCC unroll 6
-    for (int i = 0; i < down::outputs; ++i) {
-      across::output(half[i], all[i]);
+    for (int i = 0; i < Down::outputs; ++i) {
+      float_vec e[Across::outputs];
+      Across::output(half[i], e);
 #pragma GCC unroll 6
-      for (int j = 0; j < across::outputs; ++j) all[i][j] = all[i][j] + bias;
+      for (int j = 0; j < Across::outputs; ++j) all[i][j] = e[j] + bias;
     }
   }
 };

@@ -25,13 +25,21 @@ template <> inline constexpr std::array<double, 2> winograd_points<2>{0.70710678
 template <>
 inline constexpr std::array<double, 3> winograd_points<3>{0.57735026918962576451, 1, 1.73205080756887729353};
 
+// All of them, or the K-th alone.
+template <int Pairs> struct all_pairs {
+  static constexpr std::array<double, Pairs> magnitudes = winograd_points<Pairs>;
+};
+template <int Pairs, int K> struct one_pair {
+  static constexpr std::array<double, 1> magnitudes{winograd_points<Pairs>[K]};
+};
+
 // F(Outputs, Taps): so many outputs of a filter that moves by single elements, by Taps + Outputs - 1 products instead
 // of Taps * Outputs. Points are 0, where there is that, pairs, the positive one first, and infinity.
-template <int Taps, int Outputs> class minimal_filter {
-  static constexpr int pairs = (Taps + Outputs - 2) / 2, zero = (Taps + Outputs - 2) % 2;
-  static constexpr std::array<double, pairs> magnitudes = winograd_points<pairs>;
+template <int Taps, int Outputs, class Pairs = all_pairs<(Taps + Outputs - 2) / 2>> class minimal_filter {
+  static constexpr auto magnitudes = Pairs::magnitudes;
 
  public:
+  static constexpr int pairs = static_cast<int>(magnitudes.size()), zero = Taps + Outputs - 2 - 2 * pairs;
   static constexpr int points = Taps + Outputs - 1;
   // Operations on vectors of input() and output().
   static constexpr int input_operations = pairs * (2 * pairs + 1) + (1 + zero) * pairs,
@@ -184,6 +192,87 @@ template <int Outputs> struct winograd_axis<3, 2, Outputs> {
     outer::output(m, to);
 #pragma GCC unroll 6
     for (int i = 0; i < outputs; ++i) to[i] = to[i] + m[outer::points + i];
+  }
+};
+
+// Of images so small that tiles have two outputs or one along each axis, the others being beyond the image: axes like
+// winograd_axis by some of Axis's points, whose weights alone are read.
+//
+// Two outputs, by the points of F(2, Taps) with a pair of Whole's.
+template <class Whole, int Taps> struct first_two {
+  static constexpr int pair = Whole::pairs / 2;
+  using filter = minimal_filter<Taps, 2, one_pair<Whole::pairs, pair>>;
+  static constexpr int weight_of(int point) noexcept {
+    return point == filter::points - 1 ? Whole::points - 1 : point < filter::zero ? point : point + 2 * pair;
+  }
+  // What Whole's weight is to be multiplied by.
+  static constexpr double scale_of(int point) noexcept {
+    const auto p = static_cast<std::size_t>(point), w = static_cast<std::size_t>(weight_of(point));
+    return point == filter::points - 1 ? 1 : filter::of_filter[p][0] / Whole::of_filter[w][0];
+  }
+  template <int Step> [[gnu::always_inline]] static void input(const float_vec* d, float_vec* to) noexcept {
+    filter::template input<Step>(d, to);
+    for_constants<filter::points>([&](auto i) { to[i] = to[i] * float_vec(static_cast<float>(scale_of(i))); });
+  }
+};
+template <class Axis> struct axis_of_two : Axis {};  // nothing to transform
+template <int Outputs> struct axis_of_two<winograd_axis<3, 1, Outputs>> {
+  using some = first_two<minimal_filter<3, Outputs>, 3>;
+  using filter = typename some::filter;
+  static constexpr int outputs = 2, inputs = filter::points, points = filter::points;
+  static constexpr int weight_of(int point) noexcept { return some::weight_of(point); }
+
+  [[gnu::always_inline]] static void input(const float_vec (&d)[inputs], float_vec (&to)[points]) noexcept {
+    some::template input<1>(d, to);
+  }
+  [[gnu::always_inline]] static void output(const float_vec (&m)[points], float_vec (&to)[outputs]) noexcept {
+    filter::output(m, to);
+  }
+};
+template <int Outputs> struct axis_of_two<winograd_axis<3, 2, Outputs>> {
+  using some = first_two<minimal_filter<2, Outputs>, 2>;
+  using outer = typename some::filter;
+  static constexpr int outputs = 2, inputs = 5, points = outer::points + outputs;
+  static constexpr int weight_of(int point) noexcept {
+    return point < outer::points ? some::weight_of(point) : winograd_axis<3, 2, Outputs>::weights - 1;
+  }
+
+  [[gnu::always_inline]] static void input(const float_vec (&d)[inputs], float_vec (&to)[points]) noexcept {
+    some::template input<2>(d, to);
+    for (int i = 0; i < outputs; ++i) to[outer::points + i] = d[2 * i + 1];
+  }
+  [[gnu::always_inline]] static void output(const float_vec (&m)[points], float_vec (&to)[outputs]) noexcept {
+    outer::output(m, to);
+    for (int i = 0; i < outputs; ++i) to[i] = to[i] + m[outer::points + i];
+  }
+};
+// One output, of one element between zeros: the middle tap's alone, which is the odd part of a filter at a pair of
+// points; in steps of two it has a weight of its own.
+template <class Axis> struct axis_of_one : Axis {};
+template <int Outputs> struct axis_of_one<winograd_axis<3, 1, Outputs>> {
+  using filter = minimal_filter<3, Outputs>;
+  static constexpr int outputs = 1, inputs = 3, points = 2;
+  static constexpr int weight_of(int point) noexcept { return filter::zero + point; }
+
+  [[gnu::always_inline]] static void input(const float_vec (&d)[inputs], float_vec (&to)[points]) noexcept {
+    for_constants<points>([&](auto i) {  // the pair's points differ in the sign of the middle tap
+      constexpr double half = 0.5 / filter::of_filter[static_cast<std::size_t>(weight_of(i))][1];
+      to[i] = d[1] * float_vec(static_cast<float>(half));
+    });
+  }
+  [[gnu::always_inline]] static void output(const float_vec (&m)[points], float_vec (&to)[outputs]) noexcept {
+    to[0] = m[0] + m[1];
+  }
+};
+template <int Outputs> struct axis_of_one<winograd_axis<3, 2, Outputs>> {
+  static constexpr int outputs = 1, inputs = 3, points = 1;
+  static constexpr int weight_of(int) noexcept { return winograd_axis<3, 2, Outputs>::weights - 1; }
+
+  [[gnu::always_inline]] static void input(const float_vec (&d)[inputs], float_vec (&to)[points]) noexcept {
+    to[0] = d[1];
+  }
+  [[gnu::always_inline]] static void output(const float_vec (&m)[points], float_vec (&to)[outputs]) noexcept {
+    to[0] = m[0];
   }
 };
 
