@@ -32,7 +32,8 @@ struct winograd_attributes {
 };
 
 // Tiles cut evenly into blocks of at most Most: f(constant<rows of the products>, first tile, tiles). Known counts have
-// blocks of at most two sizes; others have products of Most rows or half of them, of which the last are of no tile, or of a single one.
+// blocks of at most two sizes; others have products of Most rows or half of them, of which the last are of no tile, or
+// of a single one.
 template <int Most, class Tiles> struct tile_blocks {
   using blocks = split<Most, Tiles>;
   static constexpr index_t largest = blocks::largest;
