@@ -195,11 +195,11 @@ template <class Model> struct in_large_tiles : Model { static constexpr dk::accu
 using small_residual_block = in_small_tiles<residual_block<symbolic>>;
 using large_residual_block = in_large_tiles<residual_block<sized<1, 42, 41>>>;
 using small_steps = in_small_tiles<in_steps<sized<1, 31, 23>>>;
-// Many channels, that products outweigh transforms.
+// Many channels, that products outweigh transforms, and many tiles, that these outweigh weights.
 struct large_signals {
   static constexpr auto families = harness::with_eager_winograd;
   static constexpr void build(dk::builder& g) {
-    const dk::tensor x = g.input("x", f32, {1, 256, 1149});
+    const dk::tensor x = g.input("x", f32, {1, 256, 2301});
     const dk::tensor y = dk::relu(dk::conv(x, g.weight("a", {128, 256, 3}), {.strides = {2}}));
     g.output("y", dk::conv(y, g.weight("b", {100, 128, 3}), g.weight("c", {100}), {.pads = {1, 1}}));
   }

@@ -52,6 +52,19 @@ TEST_CASE("Winograd's algorithm where it saves more than its weights, up to four
   CHECK(family(512, 7, 1, false) == "conv_winograd");
   CHECK(family(512, 4, 1, false) == "conv_nhwc");  // four tiles of 2 x 2, or one
 }
+TEST_CASE("larger tiles, which have more weights, where there are so many that they save much") {
+  const auto outputs = [](std::int64_t side) {
+    const auto found = choices_of<dk::op::conv>([&](dk::builder& g) {
+      const dk::tensor x =
+          dk::max_pool(g.input("x", f32, {1, 256, side * 2, side * 2}), {.kernel_shape = {2, 2}, .strides = {2, 2}});
+      g.output("y", filtered(g, x, 256, "a", {.pads = {1, 1, 1, 1}}));
+    });
+    REQUIRE(found.size() == 1);
+    return dk::cpu::outputs_of_tile(found[0]);
+  };
+  CHECK(outputs(16) == 2);  // 2.3 times the products, 9 MB of weights instead of 4
+  CHECK(outputs(32) == 4);
+}
 TEST_CASE("a prologue is staged") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
     const dk::tensor p = pooled_input(g, 32);  // the mean needs all of it, before the product is computed
