@@ -188,7 +188,7 @@ def prepared(name, a):
 def touch_memory():
     """Two gigabytes of free memory: a virtual machine may have given back to its host what has been free for seconds, and
     such pages take ten times as long to come."""
-    with mmap.mmap(-1, 2 << 30) as memory:
+    with mmap.mmap(-1, 2 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
         memory.madvise(mmap.MADV_HUGEPAGE)
         np.frombuffer(memory, dtype=np.uint8)[:: mmap.PAGESIZE] = 1
 
