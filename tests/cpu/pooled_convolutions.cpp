@@ -128,7 +128,7 @@ constexpr std::size_t joined = [] {
 static_assert(joined<chain<sized<1, 14, 15>>> == 2 && joined<chain<symbolic>> == 2);
 static_assert(joined<chain<tiny>> == 2);
 static_assert(joined<skips<sized<2, 17, 22>>> == 2 && joined<skips<symbolic>> == 2);
-static_assert(joined<windows<sized<1, 18, 21>>> == 6 && joined<windows<symbolic>> == 6);
+static_assert(joined<windows<sized<1, 38, 37>>> == 6 && joined<windows<symbolic>> == 6);
 static_assert(joined<planes<false>> == 1 && joined<planes<true>> == 1);
 static_assert(joined<kernels_of_their_own> == 0);
 
@@ -153,7 +153,7 @@ TEST_CASE("what others read, too, is stored") {
   check<skips<symbolic>>("symbolic");
 }
 TEST_CASE("means, windows of several sizes, residuals behind them") {
-  check<windows<sized<1, 18, 21>>>("known");
+  check<windows<sized<1, 38, 37>>>("known");
   check<windows<symbolic>>("symbolic");
 }
 TEST_CASE("planes of volumes") {

@@ -165,7 +165,6 @@ struct winograd {
   template <class Down, class Across, class Epilogue>
   void run_by(const float* input, const float* packed, const float* bias, index_t first, index_t last,
               Epilogue& epilogue, float* room) const {
-    static constexpr auto weights = weights_of_points<Down, Across>;
     float* const v = room;
     float* const m = room + planes * input_plane;
     for (index_t u = first; u < last;) {
@@ -175,7 +174,8 @@ struct winograd {
           for (index_t depth = 0; depth < A.taps_d; ++depth) {
             if (A.taps_d > 1 || part == u % A.parts)
               transform_input<Down, Across>(input + depth * depth_stride, tile, tiles, rows, v);
-            multiply<static_cast<index_t>(decltype(rows)::value)>(v, packed, part, depth, weights, m);
+            multiply<static_cast<index_t>(decltype(rows)::value)>(v, packed, part, depth,
+                                                                  weights_of_points<Down, Across>, m);
           }
           transform_output<Down, Across>(m, bias, tile, tiles, part, epilogue);
         }
