@@ -51,6 +51,15 @@ template <class Size> struct residual_block {
     g.output("y", dk::relu(convolution(g, x, "b", 20) + x));
   }
 };
+// Borders that are wider behind the image: of one element there are several outputs.
+template <class Size> struct wider_behind {
+  static constexpr auto families = harness::with_eager_winograd;
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = dk::relu(convolution(g, Size::image(g, 9), "a", 16, {.pads = {1, 1, 2, 2}}));
+    g.output("y", convolution(g, x, "b", 17, {.strides = {2, 2}, .pads = {1, 1, 3, 1}}));
+    g.output("z", convolution(g, dk::reduce_mean(x, {.axes = {2, 3}}), "c", 12, {.pads = {1, 1, 2, 1}}));
+  }
+};
 // Groups, some of whose channels fill no vector; without a bias; without padding, and more of it on one side.
 template <class Size> struct in_groups {
   static constexpr auto families = harness::with_eager_winograd;
@@ -240,6 +249,7 @@ TEST_CASE("tiles of two and of six outputs along an axis") {
 TEST_CASE("images of one element, and of two along an axis") {
   check<residual_block<tiny>>("tiny");
   check<in_steps<tiny>>("tiny, in steps");
+  check<wider_behind<tiny>>("tiny, with wider borders behind");
 }
 TEST_CASE("planes of volumes") {
   check<planes<false>>("known");

@@ -199,10 +199,11 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
       return c;
     }
   }
-  // Is each image, along the axes of several taps, one element in the middle of a border?
+  // Is each image, along the axes of several taps, one element in the middle of a border, and each result one, too?
   static bool is_one_element(const kernel_call& call) { return is_one_along<row_axis>(call) && is_one_along<2>(call); }
   template <std::size_t Axis> static bool is_one_along(const kernel_call& call) {
-    return spec.taps(Axis) == 1 || (before(Axis) == 1 && extent_value<in_extent(Axis)>(call) == 1);
+    return spec.taps(Axis) == 1 ||
+           (before(Axis) == 1 && extent_value<in_extent(Axis)>(call) == 1 && extent_value<out_extent(Axis)>(call) == 1);
   }
   using convolution_type = decltype(convolution(std::declval<const kernel_call&>()));
 

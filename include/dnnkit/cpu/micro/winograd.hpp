@@ -88,7 +88,8 @@ struct winograd {
   index_t image_stride = 0;
   [[no_unique_address]] Depth out_d{};
   index_t depth_stride = 0;
-  // Of images whose extents are not known before: is each, along the axes of several taps, one element between zeros?
+  // Of images whose extents are not known before: is each, along the axes of several taps, one element between zeros,
+  // of which there is one output?
   bool is_one_element = false;
 
   // Sums over many channels are sums of sums over some of them.
@@ -158,9 +159,9 @@ struct winograd {
 
  private:
   // Tiles that are no wider than two, or one: the same tiles by fewer points.
-  static constexpr bool may_be_small =
-      !(is_constant<Height> && is_constant<Width>)&&(A.taps_h == 1 || value_or<Height>(1) <= 2) &&
-      (A.taps_w == 1 || value_or<Width>(1) <= 2);
+  static constexpr bool may_be_small = (A.taps_h == 1 || value_or<Height>(1) <= 2) &&
+                                       (A.taps_w == 1 || value_or<Width>(1) <= 2) &&
+                                       (!is_constant<Height> || !is_constant<Width>);
   // Down, Across: winograd_axis or others by its weights.
   template <class Down, class Across, class Epilogue>
   void run_by(const float* input, const float* packed, const float* bias, index_t first, index_t last,
