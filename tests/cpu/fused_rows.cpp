@@ -70,6 +70,31 @@ template <bool Symbolic> struct long_rows {
   }
 };
 
+// Many rows, of which three are gone over at once where their length is known: of less than a vector, one, some and a
+// part of one, more than 64, and more than are gone over so.
+template <bool Symbolic> struct many_rows {
+  static constexpr void build(dk::builder& g) {
+    const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+    const dk::dim_argument n = Symbolic ? dk::dim_argument(dk::sym("N", {1, 8})) : dk::dim_argument(9);
+    for (const std::int64_t length : {5, 16, 197, 1040, 4100}) {
+      const auto named = [length](const char* what) {
+        dk::text name(what);
+        name << length;
+        return name;
+      };
+      const dk::tensor x = g.input(named("x").view(), f32, {n, length});
+      g.output(named("softmax").view(), dk::softmax(x * 9.0));
+      if (length > 197) continue;
+      g.output(named("of a prologue").view(), dk::tanh(dk::softmax(dk::tanh(x) * 2.0)) + x);
+      if (!Symbolic)
+        g.output(named("no numbers").view(),
+                 dk::softmax(x + g.constant({0, nan, -inf, 1000, -1000, 3e38, nan, 0, -inf}, {9, 1})));
+    }
+    const dk::tensor masked = g.input("masked", f32, {2, 3, n, 40});
+    g.output("mask", dk::softmax(dk::where(dk::greater(masked, g.scalar(0.25, f32)), g.scalar(-inf, f32), masked)));
+  }
+};
+
 template <bool Symbolic> struct normalisations {
   static constexpr void build(dk::builder& g) {
     const dk::dim_argument l = Symbolic ? dk::dim_argument(dk::sym("L", {1, 9})) : dk::dim_argument(4);
@@ -189,6 +214,8 @@ TEST_CASE("softmax along every axis") {
 TEST_CASE("long rows") {
   check_model<long_rows<false>>("static");
   check_model<long_rows<true>>("symbolic");
+  check_model<many_rows<false>>("many, static");
+  check_model<many_rows<true>>("many, symbolic", 8);
 }
 TEST_CASE("normalisations") {
   check_model<normalisations<false>>("static");

@@ -3,7 +3,8 @@
 // Vectors lie along the axis where most of what the kernel reads is contiguous. Where that axis belongs to the row, a
 // row is folded into several accumulators, which are merged at its end; elsewhere as many rows as there are lanes are
 // folded in lockstep. Groups of channels, of which each pixel holds a few next to each other, are folded in lockstep,
-// too, a channel a lane, and the lanes of a group are merged.
+// too, a channel a lane, and the lanes of a group are merged. Softmax of many short rows goes over three of them in one
+// loop, each in another pass.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ struct row_passes {
   }
 
   // Parameters of the choices, in this order.
-  enum parameter : std::uint8_t { along, first_along, group, at_once };
+  enum parameter : std::uint8_t { along, first_along, group, at_once, in_turns };
 
   static constexpr kernel_match match(const kernel_spec& recipe, const cpu_facts& facts) {
     const row_spec spec(recipe, facts.float_lanes);
@@ -43,7 +44,7 @@ struct row_passes {
     c.left_to_compiler = spec.is_left_to_compilers();
     c.tile.vectors = static_cast<std::uint8_t>(spec.at_once);
     c.parameters = {static_cast<std::int32_t>(spec.along), static_cast<std::int32_t>(spec.first_along),
-                    static_cast<std::int32_t>(spec.group), static_cast<std::int32_t>(spec.at_once)};
+                    static_cast<std::int32_t>(spec.group), static_cast<std::int32_t>(spec.at_once), spec.in_turns};
     return c;
   }
 
@@ -83,6 +84,7 @@ struct row_passes {
     if (spec.is_left_to_compilers()) return "element by element, of which compilers make vectors";
     if (spec.width == 1) return "element by element: it runs once, or there are no vectors of the type";
     if (spec.group > 1) return "groups of lanes are rows, in lockstep";
+    if (spec.in_turns) return "vectors along the row, of three rows at a time, each in another pass";
     return spec.lanes_in_row ? "vectors along the row, in several accumulators" : "as many rows as lanes, in lockstep";
   }
 };
@@ -111,6 +113,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   static constexpr std::int32_t decided(parameter p) { return access::choice.parameters[std::size_t{p}]; }
   static constexpr std::size_t along = decided(row_passes::along), first_along = decided(row_passes::first_along);
   static constexpr index_t group = decided(row_passes::group), at_once = decided(row_passes::at_once);
+  static constexpr bool in_turns = decided(row_passes::in_turns) != 0;
   static constexpr bool is_along(std::size_t d) { return d >= first_along && d <= along; }
   static constexpr bool lanes_in_row = in_rank == 0 || (row.has(along) && group == 1);
 
@@ -139,6 +142,10 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
+    if constexpr (in_turns) {
+      rows_in_turns(call, first, last);
+      return;
+    }
     span s{0, lane_extent(call), row_length(call)};
     const index_t of_row = blocks(call), lane_count = s.lanes;
     std::array<coordinates, static_cast<std::size_t>(together)> c;
@@ -303,6 +310,58 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     return !lanes_in_row && std::is_floating_point_v<scalar> && n > 256;
   }();
 
+  // A row of those that are gone over in turns, and a pass over it alone; P == Op::passes: finish().
+  struct turn {
+    coordinates c;
+    kept_row kept;
+    std::array<stats, 1> of_row;
+  };
+  template <std::size_t P> [[gnu::noinline]] static void pass_over(const kernel_call& call, turn& row, const span& s) {
+    if constexpr (P < Op::passes) fold<P>(call, row.c, s, row.kept, row.of_row);
+    else finish_block(call, row.c, s, row.kept, row.of_row);
+  }
+  // Each row is in one of three passes: the first is bound by loads, the second by arithmetic, the last by stores. Rows
+  // between them give what merges the lanes of a row its time.
+  static constexpr index_t apart = kept_vectors <= 64 ? 2 : 1, turns = 2 * apart + 1;
+  static void rows_in_turns(const kernel_call& of, index_t first, index_t last) {
+    const local_operands<Net, R> operands(of);
+    const kernel_call call = operands.call();
+    const span s{0, lane_extent(call), row_length(call)};
+    std::array<turn, std::size_t{turns}> rows;
+    for (turn& row : rows) row.of_row = {};
+    const auto taken = [&](index_t unit) -> turn& { return at(rows, unit % turns); };
+    for (index_t unit = first; unit < last; ++unit) {
+      taken(unit).c = outer_coordinates(call, unit);
+      if (unit - first >= 2 * apart) {
+        three_passes(call, taken(unit), taken(unit - apart), taken(unit - 2 * apart), s);
+      } else {
+        pass_over<0>(call, taken(unit), s);
+        if (unit - first >= apart) pass_over<1>(call, taken(unit - apart), s);
+      }
+    }
+    for (index_t unit = std::max(first, last - 2 * apart); unit < last; ++unit) {
+      if (unit >= last - apart) pass_over<1>(call, taken(unit), s);
+      pass_over<2>(call, taken(unit), s);
+    }
+  }
+  [[gnu::always_inline]] static void three_passes(const kernel_call& call, turn& first, turn& second, turn& last,
+                                                  const span& s) {
+    number of_first(anchor::value.template start<scalar>(pass<0>{}));
+    number of_second(anchor::value.template start<scalar>(pass<1>{}));
+    // Copies, of which compilers see that no store changes them.
+    std::array<coordinates, 3> c{first.c, second.c, last.c};
+    const stats before_second = second.of_row[0], before_last = last.of_row[0];
+    for_vectors(
+        c[0], s, [&](index_t v, auto n, auto) __attribute__((always_inline)) {
+          c[1][along] = c[2][along] = c[0][along];
+          fold_vector<0>(call, c[0], v, n, of_first, first.kept, first.of_row[0]);
+          fold_vector<1>(call, c[1], v, n, of_second, second.kept, before_second);
+          finish_vector(call, c[2], v, n, last.kept, before_last);
+        });
+    close_row<0>(of_first, s, first.of_row[0]);
+    close_row<1>(of_second, s, second.of_row[0]);
+  }
+
   // Some rows, `count` of them, or the rows of one block of lanes.
   static void some_blocks(const kernel_call& of, std::array<coordinates, static_cast<std::size_t>(together)>& blocks,
                           index_t count, span s) {
@@ -336,12 +395,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
           [&]() __attribute__((always_inline)) {
             for_vectors(
                 c, s, [&](index_t v, auto n, auto) __attribute__((always_inline)) {
-                  const stats& of_rows = at(all, lanes_in_row ? 0 : v);
-                  const number y = [&] {
-                    if constexpr (keeps && shares) return anchor::value.finish_shared(at(kept, v), of_rows);
-                    else return anchor::value.finish(element<Op::passes>(call, c, v, n, kept), of_rows);
-                  }();
-                  values::template finish<width, along>(call, c, n, y);
+                  finish_vector(call, c, v, n, kept, at(all, lanes_in_row ? 0 : v));
                 });
           },
           [] {});
@@ -372,13 +426,35 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     else return static_cast<scalar>(x[static_cast<int>(i)]);
   }
 
+  // Vector v folded into `sum` by pass P.
+  template <std::size_t P>
+  [[gnu::always_inline]] static void fold_vector(const kernel_call& call, const coordinates& c, index_t v, auto n,
+                                                 number& sum, kept_row& kept, const stats& of_row) {
+    const Op& op = anchor::value;
+    const number x = element<P>(call, c, v, n, kept);
+    const number next = [&] {
+      if constexpr (keeps && shares && P + 1 == Op::passes)
+        return op.accumulate_shared(sum, at(kept, v) = op.shared(x, of_row));
+      else return op.accumulate(pass<P>{}, sum, x, of_row);
+    }();
+    if constexpr (!lanes_in_row || is_constant<decltype(n)>) sum = next;
+    else sum = select(first_lanes(n), next, sum);
+  }
+  [[gnu::always_inline]] static void finish_vector(const kernel_call& call, const coordinates& c, index_t v, auto n,
+                                                   kept_row& kept, const stats& of_row) {
+    const number y = [&] {
+      if constexpr (keeps && shares) return anchor::value.finish_shared(at(kept, v), of_row);
+      else return anchor::value.finish(element<Op::passes>(call, c, v, n, kept), of_row);
+    }();
+    values::template finish<width, along>(call, c, n, y);
+  }
+
   // Pass P over all positions; its statistic in all lanes. The order in which a row is summed is the same for every
   // division of the work.
   template <std::size_t P>
   [[gnu::always_inline]] static void fold(const kernel_call& call, coordinates& c, const span& s, kept_row& kept,
                                           auto& all) {
     constexpr pass<P> step{};
-    constexpr bool of_shared = keeps && shares && P + 1 == Op::passes;
     const Op& op = anchor::value;
     // Of elements as they are stored: bytes, whose lanes are wider, have neutral elements of their own.
     const number neutral(op.template start<scalar>(step));
@@ -395,14 +471,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
         [&]() __attribute__((always_inline)) {
           for_vectors(
               c, s, [&](index_t v, auto n, auto accumulator) __attribute__((always_inline)) {
-                const number x = element<P>(call, c, v, n, kept);
-                number& sum = at(at_hand, accumulator);
-                const number next = [&] {
-                  if constexpr (of_shared) return op.accumulate_shared(sum, at(kept, v) = op.shared(x, all[0]));
-                  else return op.accumulate(step, sum, x, at(all, lanes_in_row ? 0 : v));
-                }();
-                if constexpr (!lanes_in_row || is_constant<decltype(n)>) sum = next;
-                else sum = select(first_lanes(n), next, sum);
+                fold_vector<P>(call, c, v, n, at(at_hand, accumulator), kept, at(all, lanes_in_row ? 0 : v));
               });
         },
         [&] {
@@ -412,11 +481,10 @@ template <class Net, std::size_t R> struct row_passes::kernel {
               lines[v] = neutral;
             }
         });
-    const number length(static_cast<scalar>(s.length));
     if constexpr (lanes_in_row) {
-      const auto merge = [&](auto a, auto b) { return op.merge(step, a, b); };
-      all[0][P] = op.close(step, merge_lanes<width / 2>(merge_all<0, at_once>(sums, merge), merge), length, all[0]);
+      close_row<P>(merge_all<0, at_once>(sums, [&](auto a, auto b) { return op.merge(step, a, b); }), s, all[0]);
     } else {
+      const number length(static_cast<scalar>(s.length));
       if constexpr (group > 1)
         for (index_t i = 0; i < s.lanes; i += group) {
           scalar sum = lane(at(sums, i / width), i % width);
@@ -425,6 +493,13 @@ template <class Net, std::size_t R> struct row_passes::kernel {
         }
       for (std::size_t v = 0; v < at_once; ++v) all[v][P] = op.close(step, sums[v], length, all[v]);
     }
+  }
+  template <std::size_t P>
+  [[gnu::always_inline]] static void close_row(const number& lane_sums, const span& s, stats& of_row) {
+    constexpr pass<P> step{};
+    const auto merge = [](auto a, auto b) { return anchor::value.merge(step, a, b); };
+    const number length(static_cast<scalar>(s.length));
+    of_row[P] = anchor::value.close(step, merge_lanes<width / 2>(lane_sums, merge), length, of_row);
   }
   // Elements [First, First + Count) merged, halves with halves: what waits for what is as short as can be.
   template <index_t First, index_t Count> [[gnu::always_inline]] static number merge_all(const auto& all, auto merge) {

@@ -33,6 +33,7 @@ class row_spec : public kernel_spec {
         first_along(first_axis()),
         lanes_in_row(in_rank == 0 || (row.has(along) && group == 1)),
         width(in_vectors && in_rank > 0 ? lanes_ : 1),
+        in_turns(goes_over_three_rows()),
         at_once(accumulators()) {}
 
   std::size_t in_rank;
@@ -54,6 +55,9 @@ class row_spec : public kernel_spec {
   std::size_t first_along;  // axes [first_along, along] are walked as one
   bool lanes_in_row;        // the lanes of a vector belong to one row; else each, or each group of them, is a row
   index_t width;            // lanes of a vector
+  // Are three rows gone over in one loop, each in another pass? Softmax's first pass is bound by loads, its second by
+  // arithmetic, and what follows by stores.
+  bool in_turns;
   // Vectors with accumulators of their own: for a row, as many as it takes to keep additions from waiting for each
   // other; in lockstep, as many as make the reading of memory worth while.
   index_t at_once;
@@ -141,8 +145,18 @@ class row_spec : public kernel_spec {
     while (first > 0 && first != cut && row.has(first - 1) == row.has(along) && adjoin(first - 1)) --first;
     return first;
   }
+  constexpr bool goes_over_three_rows() const {
+    if (!lanes_in_row || width == 1 || !is_anchor<op::softmax>()) return false;
+    index_t length = 1, rows = 1;
+    for (std::size_t d = 0; d < in_rank; ++d) {
+      const index_t n = known_or_typical(in_dim(d));
+      if (row.has(d) && !in_dim(d).is_known()) return false;  // the row that is kept has a length
+      (row.has(d) ? length : rows) *= n;
+    }
+    return rows >= 4 && length <= 256 * width;  // of longer rows three, and what is kept of them, leave the first cache
+  }
   constexpr index_t accumulators() const {
-    if (lanes_in_row && width == 1) return 1;
+    if (in_turns || (lanes_in_row && width == 1)) return 1;
     index_t lane_count = 1;
     for (std::size_t d = first_along; d <= along; ++d)
       lane_count *= in_dim(d).is_known() ? in_dim(d).value() : 16 * lanes_;

@@ -37,6 +37,10 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 [[gnu::always_inline]] inline __m512 times_power_of_two(__m512 a, __m512 n) noexcept {
   return _mm512_maskz_scalef_ps(all_lanes, a, n);
 }
+// a b + c rounded once, also where compilers do not fuse what stands in two operations.
+[[gnu::always_inline]] inline __m512 rounded_once(__m512 a, __m512 b, __m512 c) noexcept {
+  return _mm512_fmadd_ps(a, b, c);
+}
 // 1 / a to 14 bits, the same on all processors, which estimates before AVX-512 are not.
 [[gnu::always_inline]] inline __m128 reciprocal_estimate(__m128 a) noexcept { return _mm_maskz_rcp14_ps(0xf, a); }
 [[gnu::always_inline]] inline __m256 reciprocal_estimate(__m256 a) noexcept { return _mm256_maskz_rcp14_ps(0xff, a); }
