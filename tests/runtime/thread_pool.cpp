@@ -75,6 +75,27 @@ TEST_CASE("a loop is shared among all threads") {
   CHECK(threads.contains(std::this_thread::get_id()));
 }
 
+TEST_CASE("each thread begins with a share of its own") {
+  dk::thread_pool pool(3);
+  constexpr std::size_t each = 10;
+  std::atomic<std::size_t> begun{0};
+  std::atomic<bool> in_time{true};
+  std::vector<std::thread::id> by(3 * each);
+  pool(by.size(), [&](std::size_t i) noexcept {
+    by[i] = std::this_thread::get_id();
+    if (i % each != 0) return;
+    ++begun;  // until all three have, none goes on
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (begun < 3 && in_time) {
+      if (std::chrono::steady_clock::now() > deadline) in_time = false;
+      std::this_thread::yield();
+    }
+  });
+  CHECK(in_time);
+  CHECK(std::set{by[0], by[each], by[2 * each]}.size() == 3);
+  CHECK(by[0] == std::this_thread::get_id());
+}
+
 TEST_CASE("the caller waits for the slowest body") {
   dk::thread_pool pool(2);
   const std::thread::id caller = std::this_thread::get_id();

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "dnnkit/core/error.hpp"
 #include "dnnkit/cpu/kernel.hpp"
@@ -43,21 +45,28 @@ struct refuse_branch {
 
 using kernel_command = command<call_kernel, call_by_worker, clear_halo, refuse_branch>;
 
-// Carries them out, with the caller's threads.
+// Carries them out, with the caller's threads. Borders are cleared beside what comes next, which fills what they
+// enclose.
 class kernel_caller {
  public:
   explicit kernel_caller(const parallel_for& loop) : loop_(loop) {}
 
   // A few pieces for each thread, so that threads that are slowed down do not hold up the others.
-  void operator()(const call_kernel& c) const noexcept {
-    if (c.units == 0) return;
+  void operator()(const call_kernel& c) noexcept {
     const std::size_t threads = loop_.concurrency() == 0 ? 16 : loop_.concurrency();
-    const std::size_t pieces = threads == 1 ? 1 : std::min(c.units, threads * 4);
-    if (pieces <= 1) return c.run(c.call, 0, static_cast<cpu::index_t>(c.units));
-    loop_(pieces, [&](std::size_t piece) noexcept { run(c, c.call, split(c.units, pieces, piece)); });
+    const std::size_t pieces = std::min(c.units, threads == 1 ? 1 : threads * 8);
+    if (threads == 1) clear_borders();
+    const std::size_t borders = std::exchange(borders_, 0);
+    const auto run_piece = [&](std::size_t i) noexcept {
+      if (i < borders) clear(*uncleared_[i]);
+      else run(c, c.call, split(c.units, pieces, i - borders));
+    };
+    if (borders + pieces > 1) return loop_(borders + pieces, run_piece);
+    if (borders + pieces == 1) run_piece(0);
   }
 
-  void operator()(const call_by_worker& c) const noexcept {
+  void operator()(const call_by_worker& c) noexcept {
+    clear_borders();
     if (c.phase.units == 0) return;
     const std::size_t threads = loop_.concurrency() == 0 ? c.most_workers : loop_.concurrency();
     const std::size_t pieces = std::min({c.phase.units, threads, c.most_workers});
@@ -68,7 +77,10 @@ class kernel_caller {
     });
   }
 
-  void operator()(const clear_halo& c) const noexcept { clear_border(*c.of, c.extents, c.data); }
+  void operator()(const clear_halo& c) noexcept {
+    if (borders_ == uncleared_.size()) clear_borders();
+    uncleared_[borders_++] = &c;
+  }
 
   [[noreturn]] void operator()(const refuse_branch& c) const { throw *c.why; }
 
@@ -77,7 +89,14 @@ class kernel_caller {
     c.run(call, static_cast<cpu::index_t>(r.begin), static_cast<cpu::index_t>(r.end));
   }
 
+  static void clear(const clear_halo& c) noexcept { clear_border(*c.of, c.extents, c.data); }
+  void clear_borders() noexcept {
+    for (; borders_ > 0; --borders_) clear(*uncleared_[borders_ - 1]);
+  }
+
   const parallel_for& loop_;
+  std::array<const clear_halo*, 4> uncleared_{};
+  std::size_t borders_ = 0;  // that are not cleared yet
 };
 
 }  // namespace dnnkit::detail

@@ -82,16 +82,17 @@ struct index_range {
   friend constexpr bool operator==(const index_range&, const index_range&) = default;
 };
 
-// Piece `part` of [0, count) cut into `parts` consecutive pieces whose sizes differ by at most one; parts >= 1.
+// Piece `part` of [0, count) cut into `parts` consecutive pieces whose sizes differ by at most one, longer ones spread
+// evenly among the others, so that as many pieces hold as many indices anywhere; 1 <= parts < 2^32.
 // @post the pieces 0 ... parts - 1 follow each other without gaps from 0 to count
 constexpr index_range split(std::size_t count, std::size_t parts, std::size_t part) noexcept {
-  const std::size_t size = count / parts, longer = count % parts;
-  const std::size_t begin = part * size + (part < longer ? part : longer);
-  return {begin, begin + size + (part < longer ? 1 : 0)};
+  const auto begin_of = [&](std::size_t p) { return p * (count / parts) + p * (count % parts) / parts; };
+  return {begin_of(part), begin_of(part + 1)};
 }
 
-static_assert(split(10, 3, 0) == index_range{0, 4} && split(10, 3, 1) == index_range{4, 7} &&
-              split(10, 3, 2) == index_range{7, 10});
+static_assert(split(10, 3, 0) == index_range{0, 3} && split(10, 3, 1) == index_range{3, 6} &&
+              split(10, 3, 2) == index_range{6, 10});
+static_assert(split(6, 4, 0).size() == 1 && split(6, 4, 1).end == 3);
 static_assert(serial.concurrency() == 1);
 
 }  // namespace dnnkit

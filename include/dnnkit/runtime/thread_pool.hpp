@@ -26,6 +26,9 @@ namespace dnnkit {
 // The life of a loop is one number, state_: bit 0 says that indices are handed out, the bits above count the workers
 // inside. Whoever finds no index left clears bit 0. A worker enters only while bit 0 is set, so one that wakes up late
 // finds the loop closed and touches nothing; the caller returns when the count is zero.
+//
+// Each thread has a share of consecutive indices, which it goes through in order, as neighbours often read the same
+// memory; when it is through, it takes from the shares of others.
 class thread_pool {
  public:
   static constexpr std::size_t largest = 1024;
@@ -37,8 +40,9 @@ class thread_pool {
       throw error("number of threads is out of range", "thread_pool", "1 to " + std::to_string(largest),
                   std::to_string(threads));
     workers_.reserve(threads - 1);
+    shares_ = std::vector<share>(threads);
     try {
-      while (workers_.size() + 1 < threads) workers_.emplace_back([this] { work(); });
+      while (workers_.size() + 1 < threads) workers_.emplace_back([this, own = workers_.size() + 1] { work(own); });
     } catch (const std::system_error& failure) {
       const std::size_t started = workers_.size() + 1;
       stop();
@@ -69,14 +73,16 @@ class thread_pool {
       return;
     }
     body_ = &body;
-    count_ = count;
-    // Several pieces a thread even out their speeds; more than one index a piece keeps the counter from being
-    // contended.
+    // Several pieces a thread even out their speeds; more than one index a piece keeps counters from being contended.
     piece_ = std::max<std::size_t>(1, count / (concurrency() * 16));
-    next_.store(0, std::memory_order_relaxed);
+    for (std::size_t s = 0; s < shares_.size(); ++s) {
+      const index_range range = split(count, shares_.size(), s);
+      shares_[s].next.store(range.begin, std::memory_order_relaxed);
+      shares_[s].end = range.end;
+    }
     state_.store(open);
     wake(std::min(count, concurrency()) - 1);
-    take_pieces();
+    take_pieces(0);
     if (!looks_out([this] { return state_.load() == 0; })) {
       std::unique_lock lock(mutex_);
       caller_sleeps_.store(true);
@@ -89,18 +95,27 @@ class thread_pool {
  private:
   static constexpr std::uint32_t open = 1, one_worker = 2;
 
-  // Runs pieces of the loop until none is left, then closes it.
-  void take_pieces() noexcept {
-    for (;;) {
-      const std::size_t begin = next_.fetch_add(piece_, std::memory_order_relaxed);
-      if (begin >= count_) break;
-      const std::size_t end = begin + std::min(piece_, count_ - begin);
-      for (std::size_t i = begin; i < end; ++i) (*body_)(i);
+  // Indices [next, end) are left.
+  struct alignas(64) share {
+    std::atomic<std::size_t> next{0};
+    std::size_t end = 0;
+  };
+
+  // Runs pieces of the loop, those of share `own` first, until none is left, then closes it.
+  void take_pieces(std::size_t own) noexcept {
+    for (std::size_t k = 0; k < shares_.size(); ++k) {
+      share& from = shares_[(own + k) % shares_.size()];
+      for (;;) {
+        const std::size_t begin = from.next.fetch_add(piece_, std::memory_order_relaxed);
+        if (begin >= from.end) break;
+        const std::size_t end = begin + std::min(piece_, from.end - begin);
+        for (std::size_t i = begin; i < end; ++i) (*body_)(i);
+      }
     }
     state_.fetch_and(~open);
   }
 
-  void work() noexcept {
+  void work(std::size_t own) noexcept {
     const auto something_to_do = [this] { return (state_.load() & open) != 0 || stopping_.load(); };
     for (;;) {
       if (!looks_out(something_to_do)) {
@@ -111,7 +126,7 @@ class thread_pool {
       }
       if (stopping_.load()) return;
       if (!enter()) continue;
-      take_pieces();
+      take_pieces(own);
       if (leave() && caller_sleeps_.load()) {
         // Taking the mutex makes sure that the caller either waits already or has yet to look at state_.
         { const std::lock_guard lock(mutex_); }
@@ -167,8 +182,8 @@ class thread_pool {
 
   // The loop; written by the caller while state_ is 0.
   const loop_body* body_ = nullptr;
-  std::size_t count_ = 0, piece_ = 1;
-  alignas(64) std::atomic<std::size_t> next_{0};
+  std::size_t piece_ = 1;
+  std::vector<share> shares_;  // of each thread, the caller's first
 };
 
 }  // namespace dnnkit

@@ -155,7 +155,7 @@ struct conv_of {
     }
   }
 
-  constexpr index_t rows() const noexcept { return A.is_gemm() ? ceil_div(row_extent(), 64) : index_t(out_h); }
+  constexpr index_t rows() const noexcept { return A.is_gemm() ? ceil_div(row_extent(), 16) : index_t(out_h); }
 
   // The most pixels of a tile of so many vectors. Such as begin in one set of the first cache push each other out of
   // it: no more than that has ways. (28 x 28 pixels of 512 channels in groups of 16 and steps of two: 0.56 -> 0.27 ms
