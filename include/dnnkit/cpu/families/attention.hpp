@@ -140,6 +140,7 @@ template <class Net, std::size_t R> struct attention_tiles::kernel {
     float* const turned = reinterpret_cast<float*>(call.worker);
     float* const scratch = turned + between::floats(call);
     const index_t each = one.units();
+    typename between::kept kept;
     for (index_t u = first; u < last;) {
       const index_t number = u / each, stop = std::min(last, (number + 1) * each);
       coordinates leading{};
@@ -156,7 +157,7 @@ template <class Net, std::size_t R> struct attention_tiles::kernel {
         values::template finish<float_lanes, stores_queries ? of_queries : last_axis>(call, c, n, o);
       };
       one.run(q::matrix(call, leading), k::matrix(call, leading), v::matrix(call, leading), u - number * each,
-              stop - number * each, typename between::type(call, leading, turned), finish, scratch);
+              stop - number * each, typename between::type(call, leading, turned, kept), finish, scratch);
       u = stop;
     }
   }

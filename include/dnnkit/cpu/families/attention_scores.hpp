@@ -2,10 +2,11 @@
 // What is computed of scores between the products of attention, a vector of queries for one key at a time. What is
 // added to scores, or decides about them, and has keys next to each other, is transposed tile by tile. Keys that masks
 // hide from all queries of a tile, before the first and behind the last key that one of them sees, are not read: what
-// they would add to sums is zero.
+// they would add to sums is zero. Where all heads have the same, both is done for the first one, and kept.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -35,6 +36,17 @@ template <class Net, std::size_t R> class attention_scores {
   static index_t turned_size(const kernel_call& call) {
     return ceil_div(tile_queries * access::bound(spec.keys(), call), index_t{16}) * 16;
   }
+  // Tiles of which a run keeps what it found for one head; 0: none.
+  static constexpr index_t kept_tiles = []() -> index_t {
+    constexpr index_t most_floats = 32 * 1024, most_tiles = 64;
+    if (turned_loads + spec.masks().count == 0 || !spec.heads_are_alike()) return 0;
+    if (!spec.queries().is_known() || !spec.keys().is_known() || spec.heads() == 1) return 0;
+    const index_t tiles = ceil_div(spec.queries().value(), tile_queries),
+                  floats = tiles * tile_queries * spec.keys().value() * static_cast<index_t>(turned_loads);
+    return tiles <= most_tiles && floats <= most_floats ? tiles : 0;
+  }();
+  static constexpr bool keeps = kept_tiles > 0;
+
   // Which of all tiles is that of load L.
   template <class Stage, std::size_t L>
   static constexpr std::size_t number_turned = [] {
@@ -66,19 +78,35 @@ template <class Net, std::size_t R> class attention_scores {
   template <class Stage, std::size_t L>
   static constexpr bool is_turned = !std::is_same_v<Stage, values> && spec.is_turned(Stage::spec, L);
 
+ public:
+  // What a run keeps, beside the floats.
+  struct kept {
+    std::array<bool, std::size_t{kept_tiles}> is_turned{}, is_seen{};
+    std::array<key_range, std::size_t{kept_tiles}> seen{};
+  };
+
+ private:
   // --- what is computed between the products, a vector of queries for one key
   struct between_all : plain_scores {
     const kernel_call& call;
     const coordinates& leading;
-    float* const turned;
+    float* const all_turned;
+    kept& of_run;
     const index_t size = turned_loads > 0 ? turned_size(call) : 0;
     index_t first_query = 0;
+    float* turned = all_turned;  // of the tile that begins with that query
 
-    between_all(const kernel_call& c, const coordinates& l, float* t) : call(c), leading(l), turned(t) {}
+    between_all(const kernel_call& c, const coordinates& l, float* t, kept& k)
+        : call(c), leading(l), all_turned(t), of_run(k) {}
 
     void start(index_t first, index_t last) {
       first_query = first;
       if constexpr (turned_loads > 0) {
+        if constexpr (keeps) {
+          const index_t tile = first / tile_queries;
+          turned = all_turned + tile * static_cast<index_t>(turned_loads) * size;
+          if (std::exchange(of_run.is_turned[static_cast<std::size_t>(tile)], true)) return;
+        }
         turn<scores>(first, last);
         turn<weights>(first, last);
       }
@@ -154,6 +182,16 @@ template <class Net, std::size_t R> class attention_scores {
     using between_all::between_all;
 
     key_range keys(index_t first, index_t last, index_t all) const {
+      if constexpr (keeps) {
+        const auto tile = static_cast<std::size_t>(first / tile_queries);
+        key_range& seen = this->of_run.seen[tile];
+        if (!std::exchange(this->of_run.is_seen[tile], true)) seen = found_keys(first, last, all);
+        return seen;
+      } else {
+        return found_keys(first, last, all);
+      }
+    }
+    key_range found_keys(index_t first, index_t last, index_t all) const {
       key_range seen{0, all};
       while (seen.last > seen.first && is_hidden(seen.last - 1, first, last)) --seen.last;
       while (seen.first < seen.last && is_hidden(seen.first, first, last)) ++seen.first;
@@ -195,10 +233,12 @@ template <class Net, std::size_t R> class attention_scores {
   };
 
  public:
-  // What attention::run() gets (cpu/micro/attention.hpp): made for a call, the coordinates of a head, and floats(call)
-  // floats of scratch.
+  // What attention::run() gets (cpu/micro/attention.hpp): made for a call, the coordinates of a head, floats(call)
+  // floats of scratch, and what the run keeps.
   using type = std::conditional_t<(masks.count > 0), between_some, between_all>;
-  static index_t floats(const kernel_call& call) { return static_cast<index_t>(turned_loads) * turned_size(call); }
+  static index_t floats(const kernel_call& call) {
+    return static_cast<index_t>(turned_loads) * turned_size(call) * std::max(index_t{1}, kept_tiles);
+  }
 };
 
 }  // namespace dnnkit::cpu::inline DNNKIT_TARGET

@@ -107,6 +107,26 @@ class attention_spec : public kernel_spec {
     return n;
   }
 
+  // Is a load that is turned, or that keys are hidden by, the same for all heads?
+  constexpr bool is_of_all_heads(const kernel_spec& stage, std::size_t number) const {
+    const recipe_load& l = stage.load(number);
+    for (std::size_t d = 0; d + 2 < rank(); ++d) {
+      const lane_stride of_heads = stage.stride_along(l, d);
+      if (!(space(d) == 1) && !(of_heads.single && of_heads.stride == 0)) return false;
+    }
+    return l.movement.count == 0;
+  }
+  // Are all of them?
+  constexpr bool heads_are_alike() const {
+    for (const kernel_spec* stage : {&scores, &weights})
+      for (std::size_t l = 0; l < stage->loads(); ++l)
+        if (is_turned(*stage, l) && !is_of_all_heads(*stage, l)) return false;
+    const key_masks hiding = masks();
+    for (std::size_t m = 0; m < hiding.count; ++m)
+      if (!is_of_all_heads(scores, hiding.items[m].load)) return false;
+    return true;
+  }
+
   // What keys are hidden by. A softmax that something else is done before has none.
   constexpr key_masks masks() const {
     key_masks found;
