@@ -83,8 +83,7 @@ TEST_CASE("each thread begins with a share of its own") {
   std::vector<std::thread::id> by(3 * each);
   pool(by.size(), [&](std::size_t i) noexcept {
     by[i] = std::this_thread::get_id();
-    if (i % each != 0) return;
-    ++begun;  // until all three have, none goes on
+    if (i % each == 0) ++begun;  // until all three have, none goes on
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (begun < 3 && in_time) {
       if (std::chrono::steady_clock::now() > deadline) in_time = false;
