@@ -13,6 +13,7 @@
 #include "dnnkit/cpu/anchor.hpp"
 #include "dnnkit/cpu/families/element_choice.hpp"
 #include "dnnkit/cpu/loop.hpp"
+#include "dnnkit/cpu/micro/merged.hpp"
 #include "dnnkit/op/arg_reduction.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
@@ -114,7 +115,6 @@ template <class Net, std::size_t R> struct arg_rows::kernel {
     in[reduced.axis] = at;
     return values::template evaluate<input, width, along>(call, in, n, 0);
   }
-  static mask first_lanes(index_t n) { return mask::iota() < mask(static_cast<std::int32_t>(n)); }
 
   // Where the best element of a row is. None is better than a number that is none in front.
   static std::int64_t position_in_row(const kernel_call& call, coordinates in) {
@@ -128,7 +128,7 @@ template <class Net, std::size_t R> struct arg_rows::kernel {
     const auto fold = [&](index_t i, number& b, auto n) {
       const number x = element(call, in, i, n);
       if constexpr (is_constant<decltype(n)>) b = select(better(x, b), x, b);
-      else b = select(better(x, b) & first_lanes(n), x, b);
+      else b = select(better(x, b) & first_lanes<width>(n), x, b);
     };
     index_t i = 0;
     for (; i + at_once * width <= extent; i += at_once * width) {
@@ -150,8 +150,8 @@ template <class Net, std::size_t R> struct arg_rows::kernel {
     const index_t vectors = ceil_div(extent, index_t(width));
     for (index_t v = 0; v < vectors; ++v) {
       const index_t i = (last ? vectors - 1 - v : v) * width, n = std::min<index_t>(extent - i, width);
-      const mask found =
-          n == width ? element(call, in, i, constant<width>{}) == x : (element(call, in, i, n) == x) & first_lanes(n);
+      const mask found = n == width ? element(call, in, i, constant<width>{}) == x
+                                    : (element(call, in, i, n) == x) & first_lanes<width>(n);
       if (!any(found)) continue;
       for (index_t k = 0; k < n; ++k)
         if (const index_t lane = last ? n - 1 - k : k; found[static_cast<int>(lane)] != 0) return i + lane;

@@ -19,6 +19,7 @@
 #include "dnnkit/cpu/families/element_choice.hpp"
 #include "dnnkit/cpu/families/row_spec.hpp"
 #include "dnnkit/cpu/loop.hpp"
+#include "dnnkit/cpu/micro/merged.hpp"
 #include "dnnkit/operator/statistics.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
@@ -101,13 +102,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   static constexpr local_extent in_dim(std::size_t d) { return access::input_extent(0, d); }
 
   // Input axis `d` as an axis of the output; in_rank when a reduction drops it.
-  static constexpr std::array<std::size_t, max_rank> output_axis = [] {
-    std::array<std::size_t, max_rank> r{};
-    const bool keeps = access::rank == in_rank;
-    std::size_t next = 0;
-    for (std::size_t d = 0; d < in_rank; ++d) r[d] = keeps ? d : row.has(d) ? in_rank : next++;
-    return r;
-  }();
+  static constexpr auto output_axis = output_axes(row, in_rank, access::rank);
 
   // As in row_spec.
   static constexpr std::int32_t decided(parameter p) { return access::choice.parameters[std::size_t{p}]; }
@@ -142,10 +137,10 @@ template <class Net, std::size_t R> struct row_passes::kernel {
   }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
-    if constexpr (in_turns) {
-      rows_in_turns(call, first, last);
-      return;
-    }
+    if constexpr (in_turns) rows_in_turns(call, first, last);
+    else blocks_one_by_one(call, first, last);
+  }
+  static void blocks_one_by_one(const kernel_call& call, index_t first, index_t last) {
     span s{0, lane_extent(call), row_length(call)};
     const index_t of_row = blocks(call), lane_count = s.lanes;
     std::array<coordinates, static_cast<std::size_t>(together)> c;
@@ -328,7 +323,6 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     const kernel_call call = operands.call();
     const span s{0, lane_extent(call), row_length(call)};
     std::array<turn, std::size_t{turns}> rows;
-    for (turn& row : rows) row.of_row = {};
     const auto taken = [&](index_t unit) -> turn& { return at(rows, unit % turns); };
     for (index_t unit = first; unit < last; ++unit) {
       taken(unit).c = outer_coordinates(call, unit);
@@ -438,7 +432,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
       else return op.accumulate(pass<P>{}, sum, x, of_row);
     }();
     if constexpr (!lanes_in_row || is_constant<decltype(n)>) sum = next;
-    else sum = select(first_lanes(n), next, sum);
+    else sum = select(first_lanes<width>(n), next, sum);
   }
   [[gnu::always_inline]] static void finish_vector(const kernel_call& call, const coordinates& c, index_t v, auto n,
                                                    kept_row& kept, const stats& of_row) {
@@ -482,7 +476,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
             }
         });
     if constexpr (lanes_in_row) {
-      close_row<P>(merge_all<0, at_once>(sums, [&](auto a, auto b) { return op.merge(step, a, b); }), s, all[0]);
+      close_row<P>(merged<0, at_once>(sums, [&](auto a, auto b) { return op.merge(step, a, b); }), s, all[0]);
     } else {
       const number length(static_cast<scalar>(s.length));
       if constexpr (group > 1)
@@ -499,28 +493,7 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     constexpr pass<P> step{};
     const auto merge = [](auto a, auto b) { return anchor::value.merge(step, a, b); };
     const number length(static_cast<scalar>(s.length));
-    of_row[P] = anchor::value.close(step, merge_lanes<width / 2>(lane_sums, merge), length, of_row);
-  }
-  // Elements [First, First + Count) merged, halves with halves: what waits for what is as short as can be.
-  template <index_t First, index_t Count> [[gnu::always_inline]] static number merge_all(const auto& all, auto merge) {
-    if constexpr (Count == 1) return all[static_cast<std::size_t>(First)];
-    else
-      return merge(merge_all<First, Count - Count / 2>(all, merge),
-                   merge_all<First + Count - Count / 2, Count / 2>(all, merge));
-  }
-  // All lanes merged, in all lanes.
-  template <int Step, class T> [[gnu::always_inline]] static T merge_lanes(T x, auto merge) {
-    if constexpr (Step == 0) {
-      return x;
-    } else if constexpr (requires { x.low; }) {
-      const auto half = merge_lanes<Step / 2>(merge(x.low, x.high), merge);
-      return {half, half};
-    } else {
-      return merge_lanes<Step / 2>(merge(x, swap_lanes<Step>(x)), merge);
-    }
-  }
-  static auto first_lanes(index_t k) {
-    return vec<std::int32_t, width>::iota() < vec<std::int32_t, width>(static_cast<std::int32_t>(k));
+    of_row[P] = anchor::value.close(step, merged_lanes<width / 2>(lane_sums, merge), length, of_row);
   }
 };
 

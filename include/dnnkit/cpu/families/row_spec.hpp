@@ -17,6 +17,15 @@
 
 namespace dnnkit::cpu {
 
+// Each axis of an input of rank `in_rank`, of which a row has `row`, as an axis of the output; in_rank where a
+// reduction drops it.
+constexpr std::array<std::size_t, max_rank> output_axes(const axis_set& row, std::size_t in_rank, std::size_t rank) {
+  std::array<std::size_t, max_rank> r{};
+  std::size_t next = 0;
+  for (std::size_t d = 0; d < in_rank; ++d) r[d] = rank == in_rank ? d : row.has(d) ? in_rank : next++;
+  return r;
+}
+
 class row_spec : public kernel_spec {
  public:
   constexpr row_spec(const kernel_spec& spec, index_t lanes_of_vectors)
@@ -70,14 +79,8 @@ class row_spec : public kernel_spec {
   }
 
   constexpr local_extent in_dim(std::size_t d) const { return extent_of(0, d); }
-  // Input axis `d` as an axis of the output; in_rank when a reduction drops it.
-  constexpr std::size_t output_axis(std::size_t axis) const {
-    if (rank() == in_rank) return axis;
-    if (row.has(axis)) return in_rank;
-    std::size_t next = 0;
-    for (std::size_t d = 0; d < axis; ++d) next += row.has(d) ? 0 : 1;
-    return next;
-  }
+  // Input axis `axis` as an axis of the output; in_rank when a reduction drops it.
+  constexpr std::size_t output_axis(std::size_t axis) const { return output_axes(row, in_rank, rank())[axis]; }
 
  private:
   // Folds that there are vectors of integers for.
