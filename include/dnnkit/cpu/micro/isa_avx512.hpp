@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What AVX-512 has beside what vector types express: min, max, square root, rounding, multiplication by powers of two,
-// estimates of reciprocals, sums of two products of 16-bit numbers, bytes as lanes, permutations, masked loads and
-// stores.
+// sums of two products of 16-bit numbers, bytes as lanes, permutations, masked loads and stores.
 #pragma once
 
 #include <immintrin.h>
@@ -40,12 +39,6 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 // a b + c rounded once, also where compilers do not fuse what stands in two operations.
 [[gnu::always_inline]] inline __m512 rounded_once(__m512 a, __m512 b, __m512 c) noexcept {
   return _mm512_fmadd_ps(a, b, c);
-}
-// 1 / a to 14 bits, the same on all processors, which estimates before AVX-512 are not.
-[[gnu::always_inline]] inline __m128 reciprocal_estimate(__m128 a) noexcept { return _mm_maskz_rcp14_ps(0xf, a); }
-[[gnu::always_inline]] inline __m256 reciprocal_estimate(__m256 a) noexcept { return _mm256_maskz_rcp14_ps(0xff, a); }
-[[gnu::always_inline]] inline __m512 reciprocal_estimate(__m512 a) noexcept {
-  return _mm512_maskz_rcp14_ps(all_lanes, a);
 }
 [[gnu::always_inline]] inline ints_16 products_of_pairs(ints_16 a, ints_16 b) noexcept {
   return reinterpret_cast<ints_16>(_mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));

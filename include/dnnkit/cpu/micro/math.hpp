@@ -13,8 +13,8 @@
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 // Errors, measured against double over all of the range (tests/cpu/micro/math.cpp asserts them), in units in the last
-// place: exp 1.01, log 1, tanh 2, sigmoid 2.5 (4 where powers come from a table, with AVX-512; 3.3 and 4.7 where the
-// compiler does not fuse multiply-adds, as at -O0), erf 3, pow 1.5; sqrt and the roundings are exact.
+// place: exp 1.01, log 1, tanh 2, sigmoid 2.5 (3.4 + 0.04 |x| below zero where powers come from a table, with AVX-512),
+// erf 3, pow 1.5; sqrt and the roundings are exact.
 // Infinities, NaN, zeros and denormals give what std:: gives. The polynomials are minimax fits of their remainder terms
 // on the reduced range.
 
@@ -225,14 +225,7 @@ template <int N> struct power_by_table {
   static constexpr bool is_there = looks_up_32<typename ints<N>::native>;
   floats<N> power, rest;  // the power of e, or of two, is power + power * rest
 
-  // e^-x for x in [-88, 88.03]. A denormal, or 0, above 87.34.
-  [[gnu::always_inline]] static power_by_table of_e_to_minus(floats<N> x) noexcept {
-    const floats<N> shifted = fma(x, floats<N>(-1.44269504f), floats<N>(shift)), n = shifted - floats<N>(shift);
-    // ln 2 in two parts: the first has 12 bits, as n has, so that their product is exact; r is the negated remainder.
-    const floats<N> r = fma(n, floats<N>(3.1946185e-5f), fma(n, floats<N>(0.693115234f), x));
-    return {power_of(shifted), r * fma(r, floats<N>(0.5f), floats<N>(-1.0000145f))};
-  }
-  // e^x for x in [-88.03, 0], by one operation less: ln 2 as one float makes a relative error of 2.8e-9 |x|.
+  // e^x for x in [-88.03, 88]; ln 2 as one float makes a relative error of 2.8e-9 |x|.
   [[gnu::always_inline]] static power_by_table of_e(floats<N> x) noexcept {
     const floats<N> shifted = fma(x, floats<N>(1.44269504f), floats<N>(shift)), n = shifted - floats<N>(shift);
     const floats<N> r(isa::rounded_once(n.v, floats<N>(-0.693147182f).v, x.v));
@@ -316,22 +309,6 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> log(vec<float, N> x
 
 namespace detail {
 
-template <class F>
-concept has_reciprocal_estimate = requires(F f) {
-  isa::reciprocal_estimate(f);
-};
-
-// 1 / x to 1 ulp, for x in [1, 2^126]: an estimate and a step of Newton's where that takes less time than a division.
-template <int N> [[gnu::always_inline]] inline floats<N> reciprocal(floats<N> x) noexcept {
-  using whole_register = typename floats<N>::native;
-  if constexpr (has_reciprocal_estimate<whole_register>) {
-    const floats<N> r = whole_register(isa::reciprocal_estimate(x.v));
-    return fma(r, fma(-x, r, floats<N>(1.0f)), r);
-  } else {
-    return floats<N>(1.0f) / x;
-  }
-}
-
 // 2^x for x in [-126, 127], to 1.5 ulp, 1.8 by a table.
 template <int N> [[gnu::always_inline]] inline floats<N> exp2_in_range(floats<N> x) noexcept {
   if constexpr (power_by_table<N>::is_there) return power_by_table<N>::of_two(x).value();
@@ -349,23 +326,24 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> tanh(vec<float, N> 
   const V q = detail::polynomial(square, -3.3333330660e-01f, 1.3333200161e-01f, -5.3945994771e-02f, 2.1696348689e-02f,
                                  -8.1663003259e-03f, 2.1325223715e-03f);
   const V small = fma(x * square, q, x);
-  const V large = V(1.0f) - V(2.0f) * detail::reciprocal<N>(detail::exp_in_range<N>(magnitude + magnitude) + V(1.0f));
+  const V large = V(1.0f) - V(2.0f) / (detail::exp_in_range<N>(magnitude + magnitude) + V(1.0f));
   return detail::copy_sign<N>(select(magnitude < V(0.625f), small, large), x);
 }
 
 namespace detail {
 
-// 1 / (1 + e^-x) for x in [-87.3, 87], or NaN: at the lower end 1 + e^-x is nearly 2^126.
-template <int N> [[gnu::always_inline]] inline floats<N> sigmoid_in_range(floats<N> x) noexcept {
+// 1 + e^-x for x in [-87.3, 87], or NaN: a sigmoid's divisor. An estimate of its reciprocal and a step of Newton's take
+// longer than the division, which other instructions run beside.
+template <int N> [[gnu::always_inline]] inline floats<N> one_and_exp_of_minus(floats<N> x) noexcept {
   if constexpr (power_by_table<N>::is_there) {
-    const auto e = power_by_table<N>::of_e_to_minus(x);
-    return reciprocal<N>(fma(e.power, e.rest, e.power + floats<N>(1.0f)));
+    const auto e = power_by_table<N>::of_e(-x);
+    return fma(e.power, e.rest, e.power + floats<N>(1.0f));
   }
   const auto n = whole_number<N>::nearest(x, floats<N>(-1.44269504f));
   const floats<N> r = fma(n.value(), floats<N>(-1.42860677e-6f), fma(n.value(), floats<N>(-0.693145752f), -x));
   const floats<N> y = polynomial(r, 1.0f, 1.0f, 4.999999343e-01f, 1.666652040e-01f, 4.166839079e-02f, 8.368745113e-03f,
                                  1.381454003e-03f);
-  return reciprocal<N>(fma(y, n.power_of_two(), floats<N>(1.0f)));
+  return fma(y, n.power_of_two(), floats<N>(1.0f));
 }
 
 }  // namespace detail
@@ -374,15 +352,15 @@ template <int N> [[gnu::always_inline]] inline floats<N> sigmoid_in_range(floats
 template <int N> [[gnu::always_inline]] inline vec<float, N> sigmoid(vec<float, N> x) noexcept {
   using V = vec<float, N>;
   constexpr float least = -87.3f;
-  return select(x < V(least), V(0.0f), detail::sigmoid_in_range<N>(max(min(x, V(87.0f)), V(least))));
+  return select(x < V(least), V(0.0f), V(1.0f) / detail::one_and_exp_of_minus<N>(max(min(x, V(87.0f)), V(least))));
 }
 
-// x sigmoid(alpha x), alpha >= 0.001, to 3.5 ulp (4.5 by a table; 4.3 and 5.4 without fused multiply-adds) where alpha
-// x is above -87, besides what the rounding of alpha x makes of it; below, what it is at -87.3 / alpha, about 0.
+// x sigmoid(alpha x), alpha >= 0.001, as exact as the sigmoid where alpha x is above -87, besides what the rounding of
+// alpha x makes of it; below, what it is at -87.3 / alpha, about 0.
 template <int N> [[gnu::always_inline]] inline vec<float, N> times_sigmoid(vec<float, N> x, float alpha) noexcept {
   using V = vec<float, N>;
   const V seen = max(x, V(-87.3f / alpha));
-  return seen * detail::sigmoid_in_range<N>(min(seen * V(alpha), V(87.0f)));
+  return seen / detail::one_and_exp_of_minus<N>(min(seen * V(alpha), V(87.0f)));
 }
 
 // x times the probability that a standard normal variable is below x: max(x, 0) - |x| Phi(-|x|), the last factor as a
@@ -401,7 +379,7 @@ template <int N> [[gnu::always_inline]] inline vec<float, N> times_normal_cdf_by
   using V = vec<float, N>;
   const V seen = max(x, V(-9.9f)), c = min(seen, V(9.9f));  // there |z| is 123
   const V z = c * fma(c * c, V(-0.10294324f), V(-2.30220819f));
-  return seen * detail::reciprocal<N>(V(1.0f) + detail::exp2_in_range<N>(z));
+  return seen / (V(1.0f) + detail::exp2_in_range<N>(z));
 }
 
 template <int N> [[gnu::always_inline]] inline vec<float, N> erf(vec<float, N> x) noexcept {
