@@ -216,6 +216,17 @@ struct large_signals {
 static_assert(kernels_in_tiles_of<small_residual_block>(2) == 2 && kernels_in_tiles_of<large_residual_block>(6) == 2);
 static_assert(kernels_in_tiles_of<small_steps>(2) == 4 && kernels_in_tiles_of<large_signals>(6) == 1);
 
+// What larger tiles have to save is less where their weights are a smaller part of the network's.
+template <std::int64_t Rows> struct beside_a_product {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = dk::relu(dk::conv(g.input("x", f32, {1, 64, 14, 14}), g.weight("first", {512, 64, 1, 1})));
+    g.output("y", convolution(g, dk::relu(convolution(g, x, "a", 512)), "b", 512));
+    g.output("z", dk::matmul(g.input("row", f32, {1, Rows}), g.weight("matrix", {Rows, 4096})));
+  }
+};
+static_assert(kernels_in_tiles_of<beside_a_product<64>>(2) == 2);
+static_assert(kernels_in_tiles_of<beside_a_product<25088>>(4) == 2);
+
 // Is it said of some kernel why it is none of Winograd's?
 template <class Model> constexpr bool is_said(std::string_view reason) {
   for (const dk::kernel_alternative& a : harness::compile_by_rules<Model>::record().alternatives)

@@ -88,18 +88,27 @@ struct choose_kernels {
   static constexpr void choose_all(schedule& s, const family_table& families, target_facts facts) {
     s.g.error = fault_of(families.tuned());
     const plan_view plan = view_of(s.plan);
+    const double weights = bytes_of_weights(plan);
     s.plan.choices.reserve(plan.recipes.size());
     vector<tuned_table> entries;
     for (std::size_t r = 0; r < plan.recipes.size() && s.is_right(); ++r)
-      entries.push_back(choose(s, kernel_spec(plan, r), families, facts, r));
+      entries.push_back(choose(s, kernel_spec(plan, r).in_network_of(weights), families, facts, r));
     s.plan.choices.resize(plan.recipes.size() + plan.stages.size());
     for (std::size_t r = 0; r < plan.recipes.size() && s.is_right(); ++r) {
-      kernel_spec whole(plan, r);
+      kernel_spec whole = kernel_spec(plan, r).in_network_of(weights);
       if (!entries[r].empty()) whole = whole.with(entries[r][0].genes);
       for (std::size_t i = 0; i + 1 < plan.stages_of(plan.recipes[r]); ++i)
         s.plan.choices[plan.number_of_stage(r, i)] =
             choice_of_stage(whole.stage(i), *families, s.plan.choices[r].number, facts);
     }
+  }
+
+  static constexpr double bytes_of_weights(const plan_view& plan) {
+    double bytes = 0;
+    for (const plan::buffer& b : plan.buffers)
+      if (b.where == plan::storage::weight && b.elements.is_known())
+        bytes += static_cast<double>(b.elements.value()) * static_cast<double>(size_of(b.type.type));
+    return bytes;
   }
 
   // For a stage that comes before the last: what the family of the kernel says of it.

@@ -70,6 +70,7 @@ class kernel_spec {
   constexpr kernel_spec stage(std::size_t i) const {
     kernel_spec one(*plan_, plan_->stage_of(*self_, i));
     one.genes_ = i + 1 < stages() ? genes_.subspan(genes_.empty() ? 0 : i) : genes_;
+    one.network_weights_ = network_weights_;
     return one;
   }
 
@@ -81,6 +82,14 @@ class kernel_spec {
   }
   // What is said of the genes of the last stage.
   constexpr kernel_genes genes() const { return genes_.empty() ? kernel_genes{} : genes_[stages() - 1]; }
+
+  // The same kernel in a network whose weights are so many bytes; 0, as without it: they are not known.
+  constexpr kernel_spec in_network_of(double weights) const {
+    kernel_spec one = *this;
+    one.network_weights_ = weights;
+    return one;
+  }
+  constexpr double network_weights() const { return network_weights_; }
 
   // So many positions of axis d of the last stage's iteration space are a tile; 0: all.
   constexpr std::int64_t tile(std::size_t d) const {
@@ -236,6 +245,7 @@ class kernel_spec {
   const plan_view* plan_;
   const recipe* self_;
   std::span<const kernel_genes> genes_;
+  double network_weights_ = 0;
 };
 
 }  // namespace dnnkit::plan

@@ -60,10 +60,11 @@ class winograd_spec : public convolution_spec {
     std::int32_t outputs = 4, block = 1, parts = 1;
   };
   // Of about equals that of the smallest tiles, and the fewest of them at once. More weights, as larger tiles have, are
-  // to save time: each of their bytes so many cycles of a run. To pack it takes a session about four times as many
-  // (vgg16: 0.45 ns), and more where the system has to find the memory.
+  // to save time: each of their bytes so many cycles of a run, fewer where it is a smaller part of all that the network
+  // has. To pack it takes a session about 1.6 cycles (vgg16: 0.45 ns), and more where the system has to find the memory.
   constexpr tiling best(const cpu_facts& facts) const {
-    constexpr double clearly = 0.98, of_a_byte = 0.4;
+    constexpr double clearly = 0.98, much = 32e6;
+    const double of_a_byte = 0.4 * (network_weights() > much ? much / network_weights() : 1);
     constexpr std::int32_t most_tiles = 64;
     const std::int32_t rows = plan::tile_rows(facts, width(facts));
     tiling best{};
@@ -128,7 +129,7 @@ class winograd_spec : public convolution_spec {
     // The weights at all points come from memory once, fetched ahead beside products, which hide more of that than of
     // other reads; and from where they are then for each further block. Measured at 14 x 14 outputs: F(4x4, 3x3) takes
     // 0.82 of F(2x2, 3x3) with 512 channels, 0.8 to 1.4 of it with 256, by what else reads memory.
-    constexpr double not_hidden = 0.4;
+    constexpr double not_hidden = 0.2;
     const double at_taps = 4 * elements_of(1), at_points = bytes_at_points(d.outputs);
     const double room = 4 * points * static_cast<double>(d.block) * (in + out / static_cast<double>(d.parts));
     const double more_weights = at_points - at_taps,
