@@ -61,7 +61,7 @@ class winograd_spec : public convolution_spec {
   };
   // Of about equals that of the smallest tiles, and the fewest of them at once. More weights, as larger tiles have, are
   // to save time: each of their bytes so many cycles of a run, fewer where it is a smaller part of all that the network
-  // has. To pack it takes a session about 1.6 cycles (vgg16: 0.45 ns), and more where the system has to find the memory.
+  // has. To pack it takes a session 1.6 cycles (vgg16: 0.45 ns), and more where the system has to find the memory.
   constexpr tiling best(const cpu_facts& facts) const {
     constexpr double clearly = 0.98, much = 32e6;
     const double of_a_byte = 0.4 * (network_weights() > much ? much / network_weights() : 1);
