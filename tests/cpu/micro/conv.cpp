@@ -51,6 +51,7 @@ TEST_CASE("known sizes") {
   check_known<conv, square(16, 64, 3), 7, 7, 1>(2);
   check_known<conv, square(16, 40, 3, 2), 15, 29, 1>(1);
   check_known<conv, square(9, 24, 3), 1, 1, 1>(2);
+  check_known<conv, square(6, 80, 3, 1, 1, 2), 7, 14, 1>(1);
 }
 
 TEST_CASE("1x1 without halo is a GEMM over all pixels") {

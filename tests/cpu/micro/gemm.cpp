@@ -135,6 +135,7 @@ TEST_CASE("known extents") {
   check_known<7, 20, 33>();
   check_known<13, 24, 16, 19>();
   check_known<29, 80, 40>();
+  check_known<29, 88, 40>();  // panels of equal widths, of which the last one ends in half a vector
   check_known<128, 200, 64>();
 }
 

@@ -124,16 +124,19 @@ struct conv_of {
         const index_t begin = A.is_gemm() ? columns.count() * y / row_count : 0;
         const index_t end = A.is_gemm() ? columns.count() * (y + 1) / row_count : columns.count();
         const element* line = A.is_gemm() ? image : image + y * (A.stride_h * row_stride);
-        for (index_t t = begin; t < end; ++t) {
-          const fetch_ahead ahead =
-              share_of(b + A.reduction() * width * float_lanes, packed_end, A.reduction(), width * float_lanes,
-                       A.is_gemm() ? t : y * end + t, A.is_gemm() ? columns.count() : row_count * end);
-          columns.visit(t, [&](auto height, index_t x) {
-            run_tile<static_cast<int>(decltype(height)::value), width>(line + x * (A.stride_w * pixel_stride), b, start,
-                                                                       n, y, x, group * A.group_out(), column, ahead,
-                                                                       epilogue);
-          });
-        }
+        panel_layout::template with_half<Vec>(
+            column, vectors, [&](auto in_half) __attribute__((always_inline)) {
+              for (index_t t = begin; t < end; ++t) {
+                const fetch_ahead ahead =
+                    share_of(b + A.reduction() * width * float_lanes, packed_end, A.reduction(), width * float_lanes,
+                             A.is_gemm() ? t : y * end + t, A.is_gemm() ? columns.count() : row_count * end);
+                columns.visit(t, [&](auto height, index_t x) {
+                  run_tile<static_cast<int>(decltype(height)::value), width, in_half()>(
+                      line + x * (A.stride_w * pixel_stride), b, start, n, y, x, group * A.group_out(), column, ahead,
+                      epilogue);
+                });
+              }
+            });
       });
     }
   }
@@ -182,12 +185,12 @@ struct conv_of {
   }
 
   // A function of its own: with more around it, GCC runs out of registers in some of them.
-  template <int Rows, int Vectors, class Epilogue>
+  template <int Rows, int Vectors, bool EndsInHalf, class Epilogue>
   [[gnu::noinline]] void run_tile(const element* a, const element* b, const element* bias, index_t n, index_t y,
                                   index_t x, index_t group_first, index_t column, fetch_ahead ahead,
                                   Epilogue& epilogue) const {
     const index_t gemm_y = A.is_gemm() ? x / out_w : 0;
-    tile<Rows, Vectors>(
+    tile<Rows, Vectors, EndsInHalf>(
         a, A.stride_w * pixel_stride, b, walk<Vectors>(), ahead,
         [&](int, int j) { return bias ? Vec::load(bias + j * float_lanes) : Vec(element(0)); },
         [&](int i, int j, Vec acc) {

@@ -135,19 +135,22 @@ struct gemm {
       const index_t begin = rows.count() * block / blocks(), end = rows.count() * (block + 1) / blocks();
       const element* b = packed + k * column + k_begin * (width * float_lanes);
       const element* next = b + k * (width * float_lanes);
-      for (index_t t = begin; t < end; ++t) {
-        rows.visit(t, [&](auto height, index_t row) {
-          run_tile<static_cast<int>(decltype(height)::value), width>(
-              a + row * row_stride + k_begin, b, bias, row, column, k_begin, k_end,
-              share_of(next, read_next, k_end - k_begin, width * float_lanes, t - begin, end - begin), epilogue,
-              scratch + (scratch ? column * m + row * (width * float_lanes) : 0));
-        });
-      }
+      panel_layout::template with_half<Vec>(
+          column, vectors, [&](auto in_half) __attribute__((always_inline)) {
+            for (index_t t = begin; t < end; ++t) {
+              rows.visit(t, [&](auto height, index_t row) {
+                run_tile<static_cast<int>(decltype(height)::value), width, in_half()>(
+                    a + row * row_stride + k_begin, b, bias, row, column, k_begin, k_end,
+                    share_of(next, read_next, k_end - k_begin, width * float_lanes, t - begin, end - begin), epilogue,
+                    scratch + (scratch ? column * m + row * (width * float_lanes) : 0));
+              });
+            }
+          });
     });
   }
 
   // A function of its own: with more around it, GCC runs out of registers in some of them.
-  template <int Rows, int Vectors, class Epilogue>
+  template <int Rows, int Vectors, bool EndsInHalf, class Epilogue>
   [[gnu::noinline]] void run_tile(const element* a, const element* b, const element* bias, index_t row, index_t column,
                                   index_t k_begin, index_t k_end, fetch_ahead ahead, Epilogue& epilogue,
                                   element* partial) const {
@@ -155,7 +158,7 @@ struct gemm {
     const k_walk walk{.depth = {}, .height = {}, .width = {}, .run = {k_end - k_begin, 1, width}};
     const element* start = k_begin > 0 ? partial : bias ? bias + column : nullptr;
     const index_t start_stride = k_begin > 0 ? width : 0;
-    tile<Rows, Vectors>(
+    tile<Rows, Vectors, EndsInHalf>(
         a, row_stride, b, walk, ahead,
         [&](int i, int j) { return start ? Vec::load(start + i * start_stride + j * float_lanes) : Vec(element(0)); },
         [&](int i, int j, Vec acc) {

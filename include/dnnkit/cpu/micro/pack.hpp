@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "dnnkit/cpu/micro/split.hpp"
 #include "dnnkit/cpu/micro/tile.hpp"
@@ -39,6 +40,19 @@ template <int MaxVectors, class N> struct panels {
       vector_split::visit(p, [&](auto vectors, index_t first) { f(vectors, first * float_lanes); });
     } else {
       f(constant<MaxVectors>{}, p * MaxVectors * float_lanes);
+    }
+  }
+
+  // f(std::true_type or std::false_type) for a panel of several vectors from a column on: does it end in the first half
+  // of one (ends_in_half)?
+  template <class Vec, index_t Vectors, class F>
+  [[gnu::always_inline]] static constexpr void with_half(index_t first, constant<Vectors>, F&& f) {
+    constexpr bool may = known && Vectors > 1 && std::is_same_v<Vec, float_vec> && ends_in_half(value_or<N>(0));
+    if constexpr (may) {
+      if (first + Vectors * float_lanes > value_or<N>(0)) f(std::true_type{});
+      else if constexpr (vector_split::count() > 1) f(std::false_type{});
+    } else {
+      f(std::false_type{});
     }
   }
 };
