@@ -50,6 +50,16 @@ template <int Taps> struct segmented_axis {
 };
 template <> struct segmented_axis<1> : winograd_axis<1, 1, 1> { static constexpr int segments = 1; };
 
+// The largest error, as a part of the largest output, with more than one tap along one axis or both
+// (tests/cpu/micro/wide_winograd.cpp).
+constexpr accuracy largest_wide_winograd_error(bool along_both) noexcept {
+  return accuracy(along_both ? 2.5e-6 : 1e-6);
+}
+
+// Rows of a register tile, at the most: products are short, and what begins with each tile goes on beside those of
+// others (of 3 channels and 9 x 9 taps: 15.4 ms with 4 and 6 rows, 16.2 with 13).
+inline constexpr int most_segmented_tiles = 6;
+
 // Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
 //
 // `input` of run() and its epilogue are those of winograd (cpu/micro/winograd.hpp): what windows see is read, and
@@ -97,8 +107,8 @@ struct wide_winograd {
                         weight[(((first + i) * channels + c) * A.taps_h + tap_y) * A.taps_w + tap_x];
                 }
             const index_t k = A.along_rows ? c * across::segments + across_s : across_s * channels + c;
-            winograd_filters<down, across>(
-                filters, packed + ring_of_weights * depth * first + (s * depth + k) * n, weight_plane);
+            winograd_filters<down, across>(filters, packed + ring_of_weights * depth * first + (s * depth + k) * n,
+                                           weight_plane);
           });
   }
   static void pack_bias(const float* bias, float* packed) {
@@ -147,9 +157,9 @@ struct wide_winograd {
 
   // --- panels of weights
   static constexpr int panel_vectors = A.panel_vectors > 0 ? A.panel_vectors
-                                       : A.along_rows
-                                           ? 4
-                                           : row_width(targets::native::facts, ceil_div(A.out_channels, float_lanes), 0);
+                                       : A.along_rows      ? 4
+                                                           : row_width(targets::native::facts,
+                                                                       ceil_div(A.out_channels, float_lanes), 0);
   using panel_layout = panels<panel_vectors, constant<A.out_channels>>;
   using channel_split = split<tile_rows(panel_vectors), constant<A.out_channels>>;
   static constexpr index_t padded_out = A.along_rows ? A.out_channels : panel_layout::padded(A.out_channels);
@@ -160,20 +170,16 @@ struct wide_winograd {
       for (index_t p = 0; p < channel_split::count(); ++p) channel_split::visit(p, f);
     } else {
       for (index_t p = 0; p < panel_layout::count(A.out_channels); ++p)
-        panel_layout::visit(p, [&](auto vectors, index_t first) {
-          f(constant<decltype(vectors)::value * float_lanes>{}, first);
-        });
+        panel_layout::visit(
+            p, [&](auto vectors, index_t first) { f(constant<decltype(vectors)::value * float_lanes>{}, first); });
     }
   }
 
   // --- strips: of register tiles of tiles or, along rows, of as many tiles as make so many vectors with those that the
   // window's other segments see
-  #ifndef TH
-#define TH 6
-#endif
-  static constexpr int tile_height = A.along_rows ? 1 : TH;
-  using tile_count = std::conditional_t<is_constant<Width>, constant<ceil_div(value_or<Width>(1), across::outputs)>,
-                                        index_t>;
+  static constexpr int tile_height = A.along_rows ? 1 : std::min(most_segmented_tiles, tile_rows(panel_vectors));
+  using tile_count =
+      std::conditional_t<is_constant<Width>, constant<ceil_div(value_or<Width>(1), across::outputs)>, index_t>;
   using row_split = split<tile_height, tile_count>;
   static constexpr index_t strip_tiles =
       A.along_rows ? A.strip * panel_vectors * float_lanes - across::segments : index_t(A.strip) * tile_height;
@@ -206,11 +212,11 @@ struct wide_winograd {
   // Pixels of a row lie apart by their place in a tile: those of all tiles, pixel by pixel with all channels or channel
   // by channel. Transformed tiles lie in the same order.
   static constexpr index_t tiles_at_once = strip_tiles + across::segments - 1;
-  static constexpr bool overlap = across::inputs > across::outputs;  // an input tile ends in the next one
+  static constexpr bool overlap = across::inputs > across::outputs;            // an input tile ends in the next one
   static constexpr index_t channel_row = in_vectors(tiles_at_once + overlap);  // of one channel alone
   static constexpr index_t next_tile = A.along_rows ? 1 : channels;
-  static constexpr index_t tile_row = A.along_rows ? channels * channel_row + float_lanes
-                                                   : in_vectors(tiles_at_once * channels);
+  static constexpr index_t tile_row =
+      A.along_rows ? channels * channel_row + float_lanes : in_vectors(tiles_at_once * channels);
   static constexpr index_t phase = tile_row + in_vectors(overlap * next_tile), pixel_row = across::outputs * phase;
   static constexpr index_t tile_plane = down::segments * tile_row + apart;
 
@@ -222,8 +228,7 @@ struct wide_winograd {
   // --- a row of the input's tiles at all points
   [[gnu::noinline]] void transform_row(const float* from, index_t row, bool is_first, strip_place at,
                                        const rooms& r) const {
-    const index_t there_w = out_w - 1 - at.begin * across::outputs + A.taps_w,
-                  needed = at.tiles + across::segments - 1;
+    const index_t there_w = out_w - 1 - at.begin * across::outputs + A.taps_w, needed = at.tiles + across::segments - 1;
     constexpr index_t kept = down::inputs - down::outputs;  // of the row before
     for (index_t i = is_first ? 0 : kept; i < down::inputs; ++i) {
       const index_t y = row * down::outputs + i;
@@ -291,7 +296,8 @@ struct wide_winograd {
           const index_t left = ceil_div(there - j, across::outputs) - t;
           if (left >= float_lanes && lanes == float_lanes) {
 #pragma GCC unroll 16
-            for (int i = 0; i < float_lanes; ++i) block[i] = float_vec::load(pixel + i * across::outputs * pixel_stride);
+            for (int i = 0; i < float_lanes; ++i)
+              block[i] = float_vec::load(pixel + i * across::outputs * pixel_stride);
           } else {
 #pragma GCC unroll 16
             for (int i = 0; i < float_lanes; ++i) {
@@ -347,10 +353,8 @@ struct wide_winograd {
     // registers than there are, unless it does not know how far apart they lie.
     index_t step = 1;
     if constexpr (channels < 4) detail::keep_in_register(step);
-    const k_walk walk{.depth = {},
-                      .height = {},
-                      .width = {down::segments, tile_row, depth * width},
-                      .run = {depth, step, width}};
+    const k_walk walk{
+        .depth = {}, .height = {}, .width = {down::segments, tile_row, depth * width}, .run = {depth, step, width}};
     tile<Rows, Vectors>(
         a, channels, b, walk, no_fetch{}, [](int, int) { return float_vec(0.0f); },
         [&](int i, int j, float_vec acc) { acc.store(to + i * product_row + j * float_lanes); });
@@ -373,8 +377,7 @@ struct wide_winograd {
     const index_t y = row * down::outputs, there_h = std::min<index_t>(down::outputs, out_h - y);
     float_vec all[down::outputs][across::outputs];
     if constexpr (A.along_rows) {
-      const index_t x = at.begin * across::outputs,
-                    there_w = std::min<index_t>(at.tiles * across::outputs, out_w - x);
+      const index_t x = at.begin * across::outputs, there_w = std::min<index_t>(at.tiles * across::outputs, out_w - x);
       constexpr index_t line = across::outputs * product_row;
       for (index_t oc = 0; oc < A.out_channels; ++oc) {
         const float_vec start(bias == nullptr ? 0.0f : bias[oc]);
