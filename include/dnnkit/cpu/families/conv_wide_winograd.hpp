@@ -28,6 +28,8 @@ class wide_winograd_spec : public convolution_spec {
     if (stride(1) != 1 || stride(2) != 1) return "the window moves in steps: its segments read no common tiles";
     if (dilation(1) != 1 || dilation(2) != 1) return "the window has holes";
     if (convolution.group != 1) return "the channels are in groups";
+    if (in_channels() * ceil_div(taps(2), index_t(3)) > longest_row_of_segments)
+      return "there are so many input channels that sums round too often";
     const accuracy error = largest_wide_winograd_error(taps(1) > 1 && taps(2) > 1);
     if (error.billionths > allowed.billionths) return "its error may be larger than the accuracy that is asked for";
     if (const std::string_view why = unfit({}); !why.empty()) return why;
