@@ -142,6 +142,8 @@ template <accuracy Allowed> struct conv_wide_winograd_within {
 };
 using conv_wide_winograd = conv_wide_winograd_within<accuracy{}>;
 
+constexpr bool runs_along_rows(const kernel_choice& wide_winograd) { return wide_winograd.parameters[1] != 0; }
+
 template <bool AlongRows, int Strip, int Vectors> struct wide_winograd_convolution {
   static constexpr wide_winograd_attributes attributes_of(const conv_attributes& a) {
     return {.in_channels = a.in_channels,
