@@ -118,7 +118,7 @@ class wide_winograd_spec : public convolution_spec {
     kernel_choice c = choice(facts, along_rows ? width_dim() : 1, all, !stored_channels_last(),
                              along_rows ? "F(3, 3) over segments of the window, vectors along rows of tiles"
                                         : "F(3, 3) over segments of the window, vectors of output channels",
-                             more);
+                             more, 1);
     c.parameters = {0, along_rows, strip, width};
     return c;
   }
