@@ -290,8 +290,8 @@ struct wide_winograd {
   }
   // The same, and each channel on its own.
   void turn_pixels(const float* from, index_t there, index_t tiles, float* to) const {
-    for (index_t j = 0; j < across::outputs; ++j)
-      for (index_t t = 0; t < tiles; t += float_lanes)
+    for (index_t t = 0; t < tiles; t += float_lanes)
+      for (index_t j = 0; j < across::outputs; ++j)
         for (index_t c = 0; c < channels; c += float_lanes) {
           const index_t lanes = std::min<index_t>(float_lanes, channels - c);
           square_block block;
