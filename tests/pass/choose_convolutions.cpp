@@ -85,7 +85,8 @@ TEST_CASE("Winograd's algorithm over segments of wide windows: vectors along row
   CHECK(operands(first) == readings{staged, once, once});
   CHECK(choice(64, 192, 5, 27).family == "conv_wide_winograd");
   CHECK(choice(16, 32, 5, 28).family == "conv_wide_winograd");
-  CHECK(choice(64, 64, 5, 2).family == "conv_nhwc");  // a tile, and weights in memory
+  CHECK(choice(64, 64, 5, 2).family == "conv_nhwc");            // a tile, and weights in memory
+  CHECK(choice(1, 64, 5, 224).family != "conv_wide_winograd");  // transforms take more than four products at a point
 }
 TEST_CASE("a prologue is staged") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
