@@ -50,6 +50,12 @@ void check_run_time(index_t images, index_t h, index_t w, index_t pad_h, index_t
   wide_winograd<A, index_t, index_t, index_t, index_t> of_any_stride;
   of_any_stride.pixel_stride = wide.pixel_stride;
   check(of_any_stride, wide);
+  constexpr wide_winograd_attributes row_by_row = [] {
+    wide_winograd_attributes a = A;
+    a.takes_rows = true;
+    return a;
+  }();
+  check(wide_winograd<row_by_row>{}, wide);
 }
 
 template <wide_winograd_attributes A, index_t H, index_t W> double error_of_known(index_t images, index_t every = 1) {

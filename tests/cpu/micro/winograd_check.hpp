@@ -38,6 +38,12 @@ template <class Kernel> constexpr bool runs_along_rows() {
   else return false;
 }
 
+// Does it ask for its input row by row?
+template <class Kernel> constexpr bool takes_rows() {
+  if constexpr (requires { Kernel::takes_rows; }) return Kernel::takes_rows;
+  else return false;
+}
+
 // The largest error, as a part of the largest output. Work is cut at random; what nobody may read is NaN.
 template <class Kernel>
 double error_of(const conv_problem& p, const Kernel& kernel, const haloed& input, const std::vector<float>& x,
@@ -53,10 +59,20 @@ double error_of(const conv_problem& p, const Kernel& kernel, const haloed& input
   kernel.pack(weight.data(), packed.data());
   if (with_bias) kernel.pack_bias(bias.data(), start.data());
   std::vector<float> out(static_cast<std::size_t>(p.images * od * oh * ow * p.out_c), none);
+  // some pixels of a row, where the kernel asks for them
+  const auto pixels_of = [&](index_t n, index_t y, index_t x, index_t pixels, float* to) {
+    for (index_t i = 0; i < pixels; ++i)
+      std::copy_n(input.data.begin() + n * input.image_stride + y * input.row_stride + (x + i) * input.pixel_stride,
+                  p.in_c, to + i * p.in_c);
+  };
+  const auto source = [&] {
+    if constexpr (takes_rows<Kernel>()) return pixels_of;
+    else return static_cast<const float*>(bounded.data());
+  }();
   index_t twice = 0;
   const auto run = [&](index_t first, index_t last, std::vector<float>& to) {
     kernel.run(
-        bounded.data(), packed.data(), with_bias ? start.data() : nullptr, first, last,
+        source, packed.data(), with_bias ? start.data() : nullptr, first, last,
         [&](float_vec acc, index_t n, index_t y, index_t column, index_t oc, auto lanes) {
           const index_t at = runs_along_rows<Kernel>() ? ((n * p.out_c + oc) * oh + y) * ow + column
                                                        : ((n * oh + y) * ow + column) * p.out_c + oc;

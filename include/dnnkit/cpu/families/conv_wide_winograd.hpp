@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernel of a group around a convolution with more than three taps along an axis, in steps of one, by Winograd's
 // algorithm over segments of the window (cpu/micro/wide_winograd.hpp): vectors are of output channels or, where these
-// are few, run along rows of tiles. Its input is channels last. Weights are transformed when they are packed, and take
+// are few, run along rows of tiles. Its input is channels last, or brought into that form, prologue included, some
+// pixels of a row at a time, when these are transformed. Weights are transformed when they are packed, and take
 // six times as much memory as for direct convolution with 5 x 5 taps, 7.7 with 7 x 7, 4.6 with 9 x 9: rows of segments
 // occur in the order in which a ring has them, whatever comes first, of which a row of tiles reads 4, 4.6 and 2.8.
 #pragma once
@@ -145,13 +146,15 @@ using conv_wide_winograd = conv_wide_winograd_within<accuracy{}>;
 
 constexpr bool runs_along_rows(const kernel_choice& wide_winograd) { return wide_winograd.parameters[1] != 0; }
 
-template <bool AlongRows, int Strip, int Vectors> struct wide_winograd_convolution {
+template <bool AlongRows, bool Staged, int Strip, int Vectors> struct wide_winograd_convolution {
+  static constexpr bool takes_rows = true;
   static constexpr wide_winograd_attributes attributes_of(const conv_attributes& a) {
     return {.in_channels = a.in_channels,
             .out_channels = a.out_channels,
             .taps_h = static_cast<int>(a.kernel_h),
             .taps_w = static_cast<int>(a.kernel_w),
             .along_rows = AlongRows,
+            .takes_rows = Staged,
             .strip = Strip,
             .panel_vectors = Vectors};
   }
@@ -159,7 +162,9 @@ template <bool AlongRows, int Strip, int Vectors> struct wide_winograd_convoluti
 };
 template <class Net, std::size_t R> struct engine_of_wide_winograd {
   static constexpr auto parameters = recipe_access<Net, R>::choice.parameters;
-  using type = wide_winograd_convolution<parameters[1] != 0, parameters[2], parameters[3]>;
+  using type = wide_winograd_convolution<parameters[1] != 0,
+                                         recipe_access<Net, R>::choice.operands[0] != operand_reading::in_place,
+                                         parameters[2], parameters[3]>;
 };
 template <class Net, std::size_t R>
 struct wide_winograd_kernel : channels_last_kernel<Net, R, typename engine_of_wide_winograd<Net, R>::type> {

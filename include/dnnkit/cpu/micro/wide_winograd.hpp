@@ -23,6 +23,8 @@ struct wide_winograd_attributes {
   int taps_h = 5, taps_w = 5;
   // Lanes of vectors are tiles of a row, where there are too few output channels for that.
   bool along_rows = false;
+  // The input is asked for, some pixels of a row at a time.
+  bool takes_rows = false;
   int strip = 3;          // so many register tiles of a row of tiles are computed at once, at the most
   int panel_vectors = 0;  // of a register tile: of output channels, or of tiles along rows; 0: as many as is usual
 };
@@ -65,7 +67,8 @@ inline constexpr int most_segmented_tiles = 6;
 // Extents are constant<N> or index_t. Describes the convolution; holds no data. Strides are in floats.
 //
 // `input` of run() and its epilogue are those of winograd (cpu/micro/winograd.hpp): what windows see is read, and
-// nothing else. With tiles along rows, lanes of what the epilogue is given run along x.
+// nothing else; or, with takes_rows, it is called as input(n, y, x, pixels, to), so many pixels from (x, y) on, where
+// that first tap is (0, 0), to be put at `to`, all channels of one after those of the other. With tiles along rows, lanes of what the epilogue is given run along x.
 template <wide_winograd_attributes A, class Height = index_t, class Width = index_t, class RowStride = index_t,
           class PixelStride = constant<A.in_channels>>
 struct wide_winograd {
@@ -74,7 +77,7 @@ struct wide_winograd {
   using across = segmented_axis<A.taps_w>;
   static constexpr int points = down::points * across::points;
   static constexpr index_t channels = A.in_channels;
-  static constexpr bool along_rows = A.along_rows;
+  static constexpr bool along_rows = A.along_rows, takes_rows = A.takes_rows;
 
   [[no_unique_address]] Height out_h{};
   [[no_unique_address]] Width out_w{};
@@ -125,21 +128,20 @@ struct wide_winograd {
 
   // Floats of the room that run() needs, a range's own.
   static constexpr index_t room() noexcept {
-    return down::inputs * pixel_row + points * (tile_plane + product_plane) + finished;
+    return down::inputs * pixel_row + points * (tile_plane + product_plane) + finished + taken;
   }
 
   // bias: bias_size() floats or null.
-  template <class Epilogue>
-  void run(const float* input, const float* packed, const float* bias, index_t first, index_t last, Epilogue&& epilogue,
+  template <class Input, class Epilogue>
+  void run(const Input& input, const float* packed, const float* bias, index_t first, index_t last, Epilogue&& epilogue,
            float* room) const {
     const rooms r{room, room + down::inputs * pixel_row};
     for (index_t u = first; u < last; ++u) {
       const index_t row = u % tiles_down(), strip = u / tiles_down() % strips(), n = u / tiles_down() / strips();
       const strip_place at = place_of(strip);
-      const float* const from = input + n * image_stride + at.begin * across::outputs * pixel_stride;
       const bool is_new = u == first || row == 0;
       for (index_t t = row + (is_new ? 0 : down::segments - 1); t < row + down::segments; ++t)
-        transform_row(from, t, is_new && t == row, at, r);
+        transform_row(input, n, t, is_new && t == row, at, r);
       multiply(packed, row, strip, at, r);
       finish(bias, n, row, at, r, epilogue);
     }
@@ -150,6 +152,7 @@ struct wide_winograd {
     float *pixels, *tiles;
     float* products() const noexcept { return tiles + points * tile_plane; }
     float* lines() const noexcept { return products() + points * product_plane; }
+    float* taken() const noexcept { return lines() + finished; }
   };
   // Planes do not begin in one set of the first cache.
   static constexpr index_t apart = 48;
@@ -229,16 +232,25 @@ struct wide_winograd {
   static constexpr index_t finished = A.along_rows ? down::outputs * across::outputs * product_row + float_lanes : 0;
 
   // --- a row of the input's tiles at all points
-  [[gnu::noinline]] void transform_row(const float* from, index_t row, bool is_first, strip_place at,
+  static constexpr index_t taken = A.takes_rows ? (tiles_at_once + overlap) * across::outputs * channels : 0;
+  template <class Input>
+  [[gnu::noinline]] void transform_row(const Input& input, index_t n, index_t row, bool is_first, strip_place at,
                                        const rooms& r) const {
-    const index_t there_w = out_w - 1 - at.begin * across::outputs + A.taps_w, needed = at.tiles + across::segments - 1;
+    const index_t x = at.begin * across::outputs, there_w = out_w - 1 - x + A.taps_w,
+                  needed = at.tiles + across::segments - 1;
     constexpr index_t kept = down::inputs - down::outputs;  // of the row before
     for (index_t i = is_first ? 0 : kept; i < down::inputs; ++i) {
       const index_t y = row * down::outputs + i;
       float* const to = r.pixels + y % down::inputs * pixel_row;
-      if (y >= out_h - 1 + A.taps_h) std::fill_n(to, pixel_row, 0.0f);
-      else if constexpr (A.along_rows) turn_pixels(from + y * row_stride, there_w, needed + overlap, to);
-      else part_pixels(from + y * row_stride, there_w, needed + overlap, to);
+      if (y >= out_h - 1 + A.taps_h) {
+        std::fill_n(to, pixel_row, 0.0f);
+        continue;
+      }
+      const float* from = r.taken();
+      if constexpr (A.takes_rows) input(n, y, x, std::min(there_w, (needed + overlap) * across::outputs), r.taken());
+      else from = input + n * image_stride + y * row_stride + x * pixel_stride;
+      if constexpr (A.along_rows) turn_pixels(from, there_w, needed + overlap, to);
+      else part_pixels(from, there_w, needed + overlap, to);
     }
     const float* lines[down::inputs];
     for (index_t i = 0; i < down::inputs; ++i)
