@@ -68,7 +68,8 @@ inline constexpr int most_segmented_tiles = 6;
 //
 // `input` of run() and its epilogue are those of winograd (cpu/micro/winograd.hpp): what windows see is read, and
 // nothing else; or, with takes_rows, it is called as input(n, y, x, pixels, to), so many pixels from (x, y) on, where
-// that first tap is (0, 0), to be put at `to`, all channels of one after those of the other. With tiles along rows, lanes of what the epilogue is given run along x.
+// that first tap is (0, 0), to be put at `to`, all channels of one after those of the other. With tiles along rows,
+// lanes of what the epilogue is given run along x.
 template <wide_winograd_attributes A, class Height = index_t, class Width = index_t, class RowStride = index_t,
           class PixelStride = constant<A.in_channels>>
 struct wide_winograd {
