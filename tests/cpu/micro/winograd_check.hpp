@@ -60,10 +60,11 @@ double error_of(const conv_problem& p, const Kernel& kernel, const haloed& input
   if (with_bias) kernel.pack_bias(bias.data(), start.data());
   std::vector<float> out(static_cast<std::size_t>(p.images * od * oh * ow * p.out_c), none);
   // some pixels of a row, where the kernel asks for them
-  const auto pixels_of = [&](index_t n, index_t y, index_t x, index_t pixels, float* to) {
+  const auto pixels_of = [&](index_t n, index_t y, index_t column, index_t pixels, float* to) {
     for (index_t i = 0; i < pixels; ++i)
-      std::copy_n(input.data.begin() + n * input.image_stride + y * input.row_stride + (x + i) * input.pixel_stride,
-                  p.in_c, to + i * p.in_c);
+      std::copy_n(
+          input.data.begin() + n * input.image_stride + y * input.row_stride + (column + i) * input.pixel_stride,
+          p.in_c, to + i * p.in_c);
   };
   const auto source = [&] {
     if constexpr (takes_rows<Kernel>()) return pixels_of;

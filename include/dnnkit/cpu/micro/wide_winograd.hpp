@@ -237,8 +237,8 @@ struct wide_winograd {
   template <class Input>
   [[gnu::noinline]] void transform_row(const Input& input, index_t n, index_t row, bool is_first, strip_place at,
                                        const rooms& r) const {
-    const index_t x = at.begin * across::outputs, there_w = out_w - 1 - x + A.taps_w,
-                  needed = at.tiles + across::segments - 1;
+    const index_t x = at.begin * across::outputs, needed = at.tiles + across::segments - 1, tiles = needed + overlap;
+    const index_t there = std::min(out_w - 1 - x + A.taps_w, tiles * across::outputs);
     constexpr index_t kept = down::inputs - down::outputs;  // of the row before
     for (index_t i = is_first ? 0 : kept; i < down::inputs; ++i) {
       const index_t y = row * down::outputs + i;
@@ -248,10 +248,10 @@ struct wide_winograd {
         continue;
       }
       const float* from = r.taken();
-      if constexpr (A.takes_rows) input(n, y, x, std::min(there_w, (needed + overlap) * across::outputs), r.taken());
+      if constexpr (A.takes_rows) input(n, y, x, there, r.taken());
       else from = input + n * image_stride + y * row_stride + x * pixel_stride;
-      if constexpr (A.along_rows) turn_pixels(from, there_w, needed + overlap, to);
-      else part_pixels(from, there_w, needed + overlap, to);
+      if constexpr (A.along_rows) turn_pixels(from, there, tiles, to);
+      else part_pixels(from, there, tiles, to);
     }
     const float* lines[down::inputs];
     for (index_t i = 0; i < down::inputs; ++i)
