@@ -65,6 +65,29 @@ TEST_CASE("larger tiles, which have more weights, where there are so many that t
   CHECK(outputs(16) == 2);  // 2.3 times the products, 9 MB of weights instead of 4
   CHECK(outputs(32) == 4);
 }
+TEST_CASE("Winograd's algorithm over segments of wide windows: vectors along rows where output channels are few") {
+  const auto choice = [](std::int64_t in, std::int64_t out, std::int64_t taps, std::int64_t side) {
+    const auto found = choices_of<dk::op::conv>([&](dk::builder& g) {
+      const std::int64_t around = taps / 2;
+      const dk::op::pad mirror{.pads = {0, 0, around, around, 0, 0, around, around}, .mode = dk::pad_mode::reflect};
+      g.output("y", dk::conv(dk::pad(g.input("x", f32, {1, in, side, side}), mirror),
+                             g.weight("a", {out, in, taps, taps}), g.weight("b", {out})));
+    });
+    REQUIRE(found.size() == 1);
+    return found[0];
+  };
+  // the first layer and the last of a network that paints pictures in the style of others
+  const dk::kernel_choice first = choice(3, 32, 9, 512), last = choice(32, 3, 9, 512);
+  CHECK(first.family == "conv_wide_winograd");
+  CHECK(last.family == "conv_wide_winograd");
+  CHECK(!dk::cpu::runs_along_rows(first));
+  CHECK(dk::cpu::runs_along_rows(last));
+  CHECK(operands(first) == readings{staged, once, once});
+  CHECK(choice(64, 192, 5, 27).family == "conv_wide_winograd");
+  CHECK(choice(16, 32, 5, 28).family == "conv_wide_winograd");
+  CHECK(choice(64, 64, 5, 2).family == "conv_nhwc");            // a tile, and weights in memory
+  CHECK(choice(1, 64, 5, 224).family != "conv_wide_winograd");  // transforms take more than four products at a point
+}
 TEST_CASE("a prologue is staged") {
   const auto found = choices_of<dk::op::conv>([](dk::builder& g) {
     const dk::tensor p = pooled_input(g, 32);  // the mean needs all of it, before the product is computed

@@ -135,6 +135,7 @@ auto one_of_each(std::int64_t n) {
     g.output("grouped", filtered(g, image, 64, "b", {.group = 4}));
     g.output("depthwise", filtered(g, image, 32, "c", {.group = 32}));
     g.output("first", filtered(g, few, 4, "d", {}));
+    g.output("wide", dk::conv(image, g.weight("e", {64, 32, 5, 5}), {.pads = {2, 2, 2, 2}}));
     const dk::tensor squeezed = dk::conv(dk::global_average_pool(image), g.weight("s", {4, 32, 1, 1}));
     g.output("excited", dk::conv(dk::relu(squeezed), g.weight("t", {32, 4, 1, 1})));
     g.output("pooled", dk::average_pool(image, {.kernel_shape = {3, 3}}));

@@ -9,8 +9,8 @@ namespace dnnkit {
 // The largest error of an element that an algorithm may make where it computes sums in another way than as products
 // added up, as a part of the output's largest magnitude. A model says its own in a member:
 //   static constexpr dk::accuracy accuracy = dk::accuracy::exact_order;  // or dk::accuracy(1e-6)
-// Without one, Winograd's convolutions may be used (cpu/families/conv_winograd.hpp). What rounding makes of sums of
-// products in any order is not bounded by it.
+// Without one, Winograd's convolutions may be used (cpu/families/conv_winograd.hpp, conv_wide_winograd.hpp). What
+// rounding makes of sums of products in any order is not bounded by it.
 struct accuracy {
   std::int32_t billionths = 3000;
 

@@ -14,6 +14,7 @@
 #include "dnnkit/cpu/families/concat_parts.hpp"
 #include "dnnkit/cpu/families/conv_nchw.hpp"
 #include "dnnkit/cpu/families/conv_nhwc.hpp"
+#include "dnnkit/cpu/families/conv_wide_winograd.hpp"
 #include "dnnkit/cpu/families/conv_winograd.hpp"
 #include "dnnkit/cpu/families/conv_winograd_pool.hpp"
 #include "dnnkit/cpu/families/elementwise_map.hpp"
@@ -34,10 +35,11 @@
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
 
 inline constexpr auto default_families =
-    family_list<elementwise_map, transposition, conv_nhwc, conv_depthwise, conv_nchw, conv_winograd, matrix_product,
-                byte_matrix_product, byte_convolution, byte_lookup, row_passes, arg_rows, pool_nhwc, pool_nchw,
-                concat_parts, attention_tiles, row_stages, thin_stages, normalised_product, conv_winograd_pool,
-                recurrent_steps, byte_recurrent_steps, resize_lines, resize_pixels, by_point, whole_operator>{};
+    family_list<elementwise_map, transposition, conv_nhwc, conv_depthwise, conv_nchw, conv_winograd, conv_wide_winograd,
+                matrix_product, byte_matrix_product, byte_convolution, byte_lookup, row_passes, arg_rows, pool_nhwc,
+                pool_nchw, concat_parts, attention_tiles, row_stages, thin_stages, normalised_product,
+                conv_winograd_pool, recurrent_steps, byte_recurrent_steps, resize_lines, resize_pixels, by_point,
+                whole_operator>{};
 
 // Those of a model, within the accuracy that it asks for in a member (cost/accuracy.hpp).
 template <class Model> constexpr auto families_of_model() {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "conv_check.hpp"
+#include "winograd_check.hpp"
 
 using namespace dnnkit::cpu;
 using namespace reference;
@@ -30,67 +30,6 @@ constexpr conv_attributes convolution_of(const winograd_attributes& a) {
   c.stride_h = a.stride_h;
   c.stride_w = a.stride_w;
   return c;
-}
-
-// Outputs in double, of all or of some channels: those whose number is a multiple of `every`.
-struct expected_outputs {
-  std::vector<double> all;
-  double largest = 0;
-};
-expected_outputs expected(const conv_problem& p, const std::vector<float>& x, const std::vector<float>& weight,
-                          const std::vector<float>& bias, index_t every) {
-  expected_outputs e;
-  for (index_t n = 0; n < p.images; ++n)
-    for (index_t z = 0; z < p.out(0); ++z)
-      for (index_t y = 0; y < p.out(1); ++y)
-        for (index_t column = 0; column < p.out(2); ++column)
-          for (index_t oc = 0; oc < p.out_c; oc += every) {
-            const double sum = p.at(x, weight, n, oc, z, y, column);
-            e.all.push_back(bias.empty() ? sum : sum + static_cast<double>(bias[static_cast<std::size_t>(oc)]));
-            e.largest = std::max(e.largest, std::abs(e.all.back()));
-          }
-  return e;
-}
-
-// The largest error, as a part of the largest output. Work is cut at random; what nobody may read is NaN.
-template <class Kernel>
-double error_of(const conv_problem& p, const Kernel& kernel, const haloed& input, const std::vector<float>& x,
-                bool with_bias, index_t every = 1) {
-  const float none = std::numeric_limits<float>::quiet_NaN();
-  const index_t od = p.out(0), oh = p.out(1), ow = p.out(2);
-  const auto weight = values(p.out_c * (p.in_c / p.groups) * p.kernel[0] * p.kernel[1] * p.kernel[2]);
-  const auto bias = values(with_bias ? p.out_c : 0);
-  std::vector<float> bounded = input.data;  // behind it nothing that may be computed with
-  bounded.insert(bounded.end(), static_cast<std::size_t>(6 * input.row_stride), none);
-  std::vector<float> packed(static_cast<std::size_t>(kernel.packed_size())),
-      start(static_cast<std::size_t>(kernel.bias_size())), room(static_cast<std::size_t>(kernel.room()), none);
-  kernel.pack(weight.data(), packed.data());
-  if (with_bias) kernel.pack_bias(bias.data(), start.data());
-  std::vector<float> out(static_cast<std::size_t>(p.images * od * oh * ow * p.out_c), none);
-  index_t twice = 0;
-  const auto run = [&](index_t first, index_t last, std::vector<float>& to) {
-    kernel.run(
-        bounded.data(), packed.data(), with_bias ? start.data() : nullptr, first, last,
-        [&](float_vec acc, index_t n, index_t y, index_t column, index_t oc, auto lanes) {
-          store_once(acc, to.data() + ((n * oh + y) * ow + column) * p.out_c + oc, lanes, twice);
-        },
-        room.data());
-  };
-  std::vector<index_t> cuts{0, kernel.units(), pick(0, kernel.units()), pick(0, kernel.units())};
-  std::sort(cuts.begin(), cuts.end());
-  for (std::size_t i = cuts.size() - 1; i > 0; --i) run(cuts[i - 1], cuts[i], out);
-  CHECK(twice == 0);
-  std::vector<float> at_once(out.size(), none);
-  run(0, kernel.units(), at_once);
-  CHECK(std::equal(out.begin(), out.end(), at_once.begin()));  // whatever the cuts are, and where there is a NaN not
-
-  const expected_outputs want = expected(p, x, weight, bias, every);
-  double error = 0;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (static_cast<index_t>(i) % p.out_c % every == 0)
-      error = std::max(error, std::abs(static_cast<double>(out[i]) - want.all[next++]));
-  return error / want.largest;
 }
 
 template <winograd_attributes A>

@@ -135,7 +135,8 @@ struct conv_depthwise {
 };
 
 // Engine: of cpu/micro/conv.hpp or cpu/micro/depthwise.hpp, given the attributes and the types of the extents. Its rows
-// are those of an image and lie in planes, or it is the other way round: rows along the depth, where it says so.
+// are those of an image and lie in planes, or it is the other way round: rows along the depth, where it says so. Where
+// it says that, it asks for an input that is not in place row by row, instead of finding it in scratch memory.
 template <class Net, std::size_t R, class Engine> struct channels_last_kernel : convolution_kernel<Net, R> {
   using facts = convolution_kernel<Net, R>;
   using access = typename facts::access;
@@ -152,6 +153,7 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     return a;
   }();
   static constexpr bool is_deep = requires { requires Engine::is_deep; };
+  static constexpr bool takes_rows = !in_place && requires { requires Engine::takes_rows; };
   static constexpr std::size_t row_axis = is_deep ? 0 : 1, plane_axis = 1 - row_axis;
   using vector = lanes<multiplied_as(access::self.anchor_type), float_lanes>;
   using number = typename vector::value_type;
@@ -221,10 +223,10 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
 
   // --- first phase: the input with its border, channels last, in scratch (a unit is one row), and weights that the run
   // computes
-  static constexpr bool prepares = !in_place || !packs_once;
+  static constexpr bool stages = !in_place && !takes_rows, prepares = stages || !packs_once;
   // Numbers of the scratch, of which each part begins at a multiple of 64 bytes.
   static index_t input_scratch(const kernel_call& call) {
-    return in_place ? 0 : ceil_div(rows_of_input(call) * staged(call, nth<2>{}) * in_channels, 16) * 16;
+    return !stages ? 0 : ceil_div(rows_of_input(call) * staged(call, nth<2>{}) * in_channels, 16) * 16;
   }
   static constexpr index_t plain_scratch = packs_once ? 0 : ceil_div(facts::plain_numbers, 16) * 16;
   static constexpr index_t packed_scratch = packs_once ? 0 : weight_numbers + bias_numbers;
@@ -233,7 +235,7 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     return (input_scratch(call) + plain_scratch + packed_scratch) * number_bytes;
   }
   static index_t prepare_units(const kernel_call& call) noexcept requires(prepares) {
-    return (in_place ? 0 : rows_of_input(call)) + (packs_once ? 0 : 1);
+    return (stages ? rows_of_input(call) : 0) + (packs_once ? 0 : 1);
   }
   static void prepare(const kernel_call& call, index_t first, index_t last) noexcept requires(prepares) {
     if constexpr (!packs_once) {
@@ -241,26 +243,30 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
       first = std::max<index_t>(first - 1, 0);
       --last;
     }
-    if constexpr (!in_place) stage(call, first, last);
+    if constexpr (stages) stage(call, first, last);
   }
   static void stage(const kernel_call& call, index_t first, index_t last) {
     const index_t depth = staged(call, nth<0>{}), height = staged(call, nth<1>{}), width = staged(call, nth<2>{});
-    const index_t in_d = extent_value<in_extent(0)>(call), in_h = extent_value<in_extent(1)>(call),
-                  in_w = extent_value<in_extent(2)>(call);
-    for (index_t u = first; u < last; ++u) {
-      number* out = reinterpret_cast<number*>(call.scratch) + u * width * in_channels;
-      const index_t y = u % height - before(1), z = u / height % depth - before(0), n = u / height / depth;
-      if (y < 0 || y >= in_h || z < 0 || z >= in_d) {
-        std::fill(out, out + width * in_channels, number(0));
-        continue;
-      }
-      std::fill(out, out + before(2) * in_channels, number(0));
-      std::fill(out + (before(2) + in_w) * in_channels, out + width * in_channels, number(0));
-      coordinates c{n};
-      if constexpr (has_axis(0)) c[position(0) + 2] = z;
-      if constexpr (has_axis(1)) c[position(1) + 2] = y;
-      stage_row(call, c, in_w, out + before(2) * in_channels);
+    for (index_t u = first; u < last; ++u)
+      stage_pixels(call, u / height / depth, u / height % depth, u % height, 0, width,
+                   reinterpret_cast<number*>(call.scratch) + u * width * in_channels);
+  }
+  // So many pixels of a row of the input with its border, from column x of that on.
+  static void stage_pixels(const kernel_call& call, index_t n, index_t plane, index_t row, index_t x, index_t pixels,
+                           number* out) {
+    const index_t y = row - before(1), z = plane - before(0);
+    if (y < 0 || y >= extent_value<in_extent(1)>(call) || z < 0 || z >= extent_value<in_extent(0)>(call)) {
+      std::fill(out, out + pixels * in_channels, number(0));
+      return;
     }
+    const index_t in_w = extent_value<in_extent(2)>(call), begin = std::clamp<index_t>(before(2) - x, 0, pixels),
+                  end = std::clamp<index_t>(before(2) + in_w - x, begin, pixels);
+    std::fill(out, out + begin * in_channels, number(0));
+    std::fill(out + end * in_channels, out + pixels * in_channels, number(0));
+    coordinates c{n};
+    if constexpr (has_axis(0)) c[position(0) + 2] = z;
+    if constexpr (has_axis(1)) c[position(1) + 2] = y;
+    stage_row(call, c, x + begin - before(2), end - begin, out + begin * in_channels);
   }
 
   // --- second phase
@@ -293,8 +299,14 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     const auto c = convolution(call);
     const number* weights = packed_of_run(call);
     if constexpr (packs_once) weights = reinterpret_cast<const number*>(call.packed);
-    const number* in = reinterpret_cast<const number*>(call.scratch);
-    if constexpr (in_place) in = facts::first_tap(call);
+    const auto in = [&] {
+      if constexpr (in_place) return static_cast<const number*>(facts::first_tap(call));
+      else if constexpr (stages) return reinterpret_cast<const number*>(call.scratch);
+      else
+        return [&call](index_t n, index_t y, index_t x, index_t pixels, number* to) {
+          stage_pixels(call, n, 0, y, x, pixels, to);
+        };
+    }();
     const number* start = bias.from == source::nothing ? nullptr : weights + weight_numbers;
     if constexpr (has_room) c.run(in, weights, start, first, last, finish, reinterpret_cast<number*>(call.worker));
     else c.run(in, weights, start, first, last, finish);
@@ -318,13 +330,14 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   }
   static number* packed_of_run(const kernel_call& call) { return plain_of_run(call) + plain_scratch; }
 
-  // Pixels of one input row, channels last: vectors along the channels, or along the row when channels are few.
-  static void stage_row(const kernel_call& call, coordinates c, index_t pixels, number* out) {
+  // Pixels of one input row from column `first` on, channels last: vectors along the channels, or along the row when
+  // channels are few.
+  static void stage_row(const kernel_call& call, coordinates c, index_t first, index_t pixels, number* out) {
     constexpr std::size_t last = facts::width_dim;
     constexpr index_t channels = facts::in_channels;
     if constexpr (channels >= float_lanes) {
       for (index_t x = 0; x < pixels; ++x) {
-        c[last] = x;
+        c[last] = first + x;
         for_lanes<float_lanes, 1>(c, channels, [&](auto n) {
           const auto v = values::template evaluate<input, float_lanes, 1>(call, c, n, 0);
           v.store(out + x * channels + c[1], n);
@@ -333,9 +346,9 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     } else {
       for (index_t ch = 0; ch < channels; ++ch) {
         c[1] = ch;
-        for_lanes<float_lanes, last>(c, pixels, [&](auto n) {
+        for_lanes_between<float_lanes, last>(c, first, first + pixels, [&](auto n) {
           const auto v = values::template evaluate<input, float_lanes, last>(call, c, n, 0);
-          for (int i = 0; i < n; ++i) out[(c[last] + i) * channels + ch] = v[i];
+          for (int i = 0; i < n; ++i) out[(c[last] - first + i) * channels + ch] = v[i];
         });
       }
     }

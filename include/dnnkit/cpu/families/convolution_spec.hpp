@@ -159,9 +159,11 @@ class convolution_spec : public kernel_spec {
 
   // The choice of a kernel whose vectors run along `along` and whose tiles take so long; `staged`: the input is brought
   // into scratch memory, since it is not stored so. `more`: the cycles of what it does besides, and what it moves
-  // besides operands.
+  // besides operands. `staged_along`: the axis along which elements lie next to each other there, where that is another
+  // than `along`.
   constexpr kernel_choice choice(const cpu_facts& facts, std::size_t along, const tiled_cycles& tiles, bool staged,
-                                 std::string_view reason, const kernel_work& more = {}) const {
+                                 std::string_view reason, const kernel_work& more = {},
+                                 std::size_t staged_along = 0) const {
     kernel_choice c;
     const operand_reading packed = is_packed_once() ? operand_reading::packed_once : operand_reading::packed_each_run;
     c.operands = {staged ? operand_reading::staged : operand_reading::in_place, packed,
@@ -177,7 +179,7 @@ class convolution_spec : public kernel_spec {
                      .traffic = traffic_of(*this, facts)};
     work.cycles += more.cycles;
     work.traffic += more.traffic;
-    if (staged) add_staging(facts, along, work);
+    if (staged) add_staging(facts, staged_along == 0 ? along : staged_along, work);
     if (!is_packed_once()) {
       work.gathered += elements_of(1);
       work.starts += facts.costs.phase;
