@@ -177,8 +177,8 @@ constexpr bool ends_in_half(index_t columns) noexcept {
 
 // start(i, j) yields the first value of accumulator [i][j], a vector of elements of type T; finish(i, j, vec) receives
 // the last one, i and j being integral constants to the optimiser after unrolling. Rows of A are row_stride elements
-// apart, vectors of B as many as they have lanes. EndsInHalf: of the last vector, of several, only the first half of the
-// lanes is computed.
+// apart, vectors of B as many as they have lanes. EndsInHalf: of the last of several vectors, the first half alone is
+// computed.
 template <int Rows, int Vectors, bool EndsInHalf = false, class T, class Fetch, class Start, class Finish>
 [[gnu::always_inline]] inline void tile(const T* a, index_t row_stride, const T* b, const k_walk& walk, Fetch ahead,
                                         Start&& start, Finish&& finish) {
