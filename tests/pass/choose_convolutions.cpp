@@ -50,7 +50,8 @@ TEST_CASE("Winograd's algorithm where it saves more than its weights, up to four
   CHECK(family(64, 56, 2, false) == "conv_winograd");
   CHECK(family(64, 56, 3, false) == "conv_nhwc");
   CHECK(family(512, 7, 1, false) == "conv_winograd");
-  CHECK(family(512, 4, 1, false) == "conv_nhwc");  // four tiles of 2 x 2, or one
+  CHECK(family(512, 4, 1, false) == "conv_winograd");  // measured: 0.79 of the time
+  CHECK(family(512, 2, 1, false) == "conv_nhwc");      // a single tile
 }
 TEST_CASE("larger tiles, which have more weights, where there are so many that they save much") {
   const auto outputs = [](std::int64_t side) {
