@@ -83,7 +83,7 @@ class wide_winograd_spec : public convolution_spec {
     const double most = cut(w.tiles + (along_rows ? w.segments : 0), at_once).count;
     const double fits = room * static_cast<double>(facts.l2_bytes) / (4 * at_once * floats);
     const auto strip = static_cast<std::int32_t>(std::clamp(fits, 1.0, most));
-    const double strips = cut(w.tiles, strip * at_once - (along_rows ? w.segments : 0)).count;
+    const double strips = cut(w.tiles, std::max(1.0, strip * at_once - (along_rows ? w.segments : 0))).count;
 
     const tiled_product of_row = along_rows ? tiled_product{.rows = out,
                                                             .vectors = strips * vectors_of(facts, w.tiles / strips),

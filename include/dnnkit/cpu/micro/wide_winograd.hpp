@@ -183,13 +183,14 @@ struct wide_winograd {
   }
 
   // --- strips: of register tiles of tiles or, along rows, of as many tiles as make so many vectors with those that the
-  // window's other segments see
+  // window's other segments see; of one where these alone are more
   static constexpr int tile_height = A.along_rows ? 1 : std::min(most_segmented_tiles, tile_rows(panel_vectors));
   using tile_count =
       std::conditional_t<is_constant<Width>, constant<ceil_div(value_or<Width>(1), across::outputs)>, index_t>;
   using row_split = split<tile_height, tile_count>;
   static constexpr index_t strip_tiles =
-      A.along_rows ? A.strip * panel_vectors * float_lanes - across::segments : index_t(A.strip) * tile_height;
+      A.along_rows ? std::max<index_t>(1, A.strip* panel_vectors* float_lanes - across::segments)
+                   : index_t(A.strip) * tile_height;
   constexpr row_split tiles_of_row() const noexcept {
     if constexpr (is_constant<Width>) return row_split(tile_count{});
     else return row_split(tiles_across());
