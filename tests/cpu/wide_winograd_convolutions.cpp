@@ -15,36 +15,20 @@
 #include "dnnkit/compile.hpp"
 #include "tests/support/compiled.hpp"
 #include "tests/support/eager_winograd.hpp"
+#include "tests/support/winograd_models.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
 
 namespace {
 
-// At most so much of the largest output, for each of some layers, of which one reads what another has done.
-constexpr double largest_error = 6e-6;
+using harness::check_outputs, harness::convolution, harness::sized, harness::symbolic_within;
 
-constexpr dk::tensor convolution(dk::builder& g, dk::tensor x, std::string_view name, std::int64_t out,
-                                 std::int64_t taps_h, std::int64_t taps_w, dk::op::conv a = {}) {
-  const std::int64_t in = x.size(1).value() / a.group;
-  return dk::conv(x, g.weight(name, ".weight", {out, in, taps_h, taps_w}), g.weight(name, ".bias", {out}), a);
-}
 constexpr dk::op::conv same(std::int64_t taps) {
   const std::int64_t pad = taps / 2;
   return {.pads = {pad, pad, pad, pad}};
 }
 
-template <std::int64_t Images, std::int64_t Height, std::int64_t Width> struct sized {
-  static constexpr dk::tensor image(dk::builder& g, std::int64_t channels) {
-    return g.input("x", f32, {Images, channels, Height, Width});
-  }
-};
-template <std::int64_t Least, std::int64_t Most> struct symbolic_within {
-  static constexpr dk::tensor image(dk::builder& g, std::int64_t channels) {
-    return g.input("x", f32,
-                   {dk::sym("N", {1, 3}), channels, dk::sym("H", {Least, Most}), dk::sym("W", {Least, Most})});
-  }
-};
 using symbolic = symbolic_within<9, 70>;
 
 // First of a network and last, with a residual; the input is brought to channels last first.
@@ -106,14 +90,6 @@ static_assert(eager_kernels<behind_movement<sized<1, 13, 401>>> == 5 && eager_ke
 static_assert(eager_kernels<oblong<sized<2, 23, 50>>> == 4 && eager_kernels<oblong<symbolic>> == 4);
 static_assert(eager_kernels<signals<false>> == 2 && eager_kernels<signals<true>> == 2);
 
-template <class Model> void check(const char* name) {
-  const harness::compiled_network network = harness::compiled_by_rules<Model>(name);
-  for (const std::uint64_t seed : harness::seeds(1, 3)) {
-    const std::string wrong = harness::compiled_error(network, seed, largest_error);
-    CHECK_MESSAGE(wrong.empty(), wrong << ", data of seed " << seed);
-  }
-}
-
 // --- what is left to other kernels, and why
 struct refused {
   static constexpr void build(dk::builder& g) {
@@ -154,18 +130,18 @@ static_assert(is_said<exact>(too_large) && is_said<strict>(too_large) && !is_sai
 }  // namespace
 
 TEST_CASE("the first and the last layer, a residual") {
-  check<style<sized<1, 32, 61>>>("known");
-  check<style<symbolic>>("symbolic");
+  check_outputs<style<sized<1, 32, 61>>>("known");
+  check_outputs<style<symbolic>>("symbolic");
 }
 TEST_CASE("mirrored input, shuffled output, parts of a Concat") {
-  check<behind_movement<sized<1, 13, 401>>>("known");
-  check<behind_movement<symbolic>>("symbolic");
+  check_outputs<behind_movement<sized<1, 13, 401>>>("known");
+  check_outputs<behind_movement<symbolic>>("symbolic");
 }
 TEST_CASE("windows that are no squares, borders of several widths") {
-  check<oblong<sized<2, 23, 50>>>("known");
-  check<oblong<symbolic>>("symbolic");
+  check_outputs<oblong<sized<2, 23, 50>>>("known");
+  check_outputs<oblong<symbolic>>("symbolic");
 }
 TEST_CASE("signals") {
-  check<signals<false>>("known");
-  check<signals<true>>("symbolic");
+  check_outputs<signals<false>>("known");
+  check_outputs<signals<true>>("symbolic");
 }

@@ -14,32 +14,15 @@
 #include "dnnkit/compile.hpp"
 #include "tests/support/compiled.hpp"
 #include "tests/support/eager_winograd.hpp"
+#include "tests/support/winograd_models.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
 
 namespace {
 
-// At most so much of the largest output, for each of some layers, of which one reads what another has done.
-constexpr double largest_error = 6e-6;
+using harness::check_outputs, harness::convolution, harness::sized, harness::symbolic_within;
 
-constexpr dk::tensor convolution(dk::builder& g, dk::tensor x, std::string_view name, std::int64_t out,
-                                 dk::op::conv a = {.pads = {1, 1, 1, 1}}) {
-  const std::int64_t in = x.size(1).value() / a.group;
-  return dk::conv(x, g.weight(name, ".weight", {out, in, 3, 3}), g.weight(name, ".bias", {out}), a);
-}
-
-template <std::int64_t Images, std::int64_t Height, std::int64_t Width> struct sized {
-  static constexpr dk::tensor image(dk::builder& g, std::int64_t channels) {
-    return g.input("x", f32, {Images, channels, Height, Width});
-  }
-};
-template <std::int64_t Least, std::int64_t Most> struct symbolic_within {
-  static constexpr dk::tensor image(dk::builder& g, std::int64_t channels) {
-    return g.input("x", f32,
-                   {dk::sym("N", {1, 3}), channels, dk::sym("H", {Least, Most}), dk::sym("W", {Least, Most})});
-  }
-};
 using symbolic = symbolic_within<3, 40>;
 using tiny = symbolic_within<1, 2>;
 
@@ -160,14 +143,6 @@ static_assert(eager_kernels<deep<false>> == 3 && eager_kernels<deep<true>> == 3)
 static_assert(eager_kernels<volumes<false>> == 2 && eager_kernels<volumes<true>> == 2);
 static_assert(eager_kernels<planes<false>> == 2 && eager_kernels<planes<true>> == 2);
 
-template <class Model> void check(const char* name, double allowed = largest_error) {
-  const harness::compiled_network network = harness::compiled_by_rules<Model>(name);
-  for (const std::uint64_t seed : harness::seeds(1, 3)) {
-    const std::string wrong = harness::compiled_error(network, seed, allowed);
-    CHECK_MESSAGE(wrong.empty(), wrong << ", data of seed " << seed);
-  }
-}
-
 // --- which kernels a network has, and what its accuracy says
 struct usual {
   static constexpr void build(dk::builder& g) {
@@ -240,45 +215,45 @@ static_assert(is_said<usual>("the window has not three taps along one axis or tw
 }  // namespace
 
 TEST_CASE("activations, residuals and channels that fill no vector") {
-  check<residual_block<sized<1, 14, 15>>>("known");
-  check<residual_block<symbolic>>("symbolic");
+  check_outputs<residual_block<sized<1, 14, 15>>>("known");
+  check_outputs<residual_block<symbolic>>("symbolic");
 }
 TEST_CASE("groups, no bias, borders of several widths") {
-  check<in_groups<sized<2, 9, 22>>>("known");
-  check<in_groups<symbolic>>("symbolic");
+  check_outputs<in_groups<sized<2, 9, 22>>>("known");
+  check_outputs<in_groups<symbolic>>("symbolic");
 }
 TEST_CASE("mirrored input, shuffled output, parts of a Concat") {
-  check<behind_movement<sized<1, 11, 8>>>("known");
-  check<behind_movement<symbolic>>("symbolic");
+  check_outputs<behind_movement<sized<1, 11, 8>>>("known");
+  check_outputs<behind_movement<symbolic>>("symbolic");
 }
 TEST_CASE("tiles of two and of six outputs along an axis") {
-  check<small_residual_block>("small", 2e-6);
-  check<large_residual_block>("large", 4e-5);
-  check<small_steps>("small, in steps", 3e-6);
-  check<large_signals>("large, of signals");
+  check_outputs<small_residual_block>("small", 2e-6);
+  check_outputs<large_residual_block>("large", 4e-5);
+  check_outputs<small_steps>("small, in steps", 3e-6);
+  check_outputs<large_signals>("large, of signals");
 }
 TEST_CASE("images of one element, and of two along an axis") {
-  check<residual_block<tiny>>("tiny");
-  check<in_steps<tiny>>("tiny, in steps");
-  check<wider_behind<tiny>>("tiny, with wider borders behind");
+  check_outputs<residual_block<tiny>>("tiny");
+  check_outputs<in_steps<tiny>>("tiny, in steps");
+  check_outputs<wider_behind<tiny>>("tiny, with wider borders behind");
 }
 TEST_CASE("planes of volumes") {
-  check<planes<false>>("known");
-  check<planes<true>>("symbolic");
+  check_outputs<planes<false>>("known");
+  check_outputs<planes<true>>("symbolic");
 }
 TEST_CASE("steps of two, and taps along one axis") {
-  check<in_steps<sized<1, 31, 23>>>("known");
-  check<in_steps<symbolic>>("symbolic");
+  check_outputs<in_steps<sized<1, 31, 23>>>("known");
+  check_outputs<in_steps<symbolic>>("symbolic");
 }
 TEST_CASE("signals") {
-  check<signals<false>>("known");
-  check<signals<true>>("symbolic");
+  check_outputs<signals<false>>("known");
+  check_outputs<signals<true>>("symbolic");
 }
 TEST_CASE("taps along the depth of volumes") {
-  check<deep<false>>("known");
-  check<deep<true>>("symbolic");
+  check_outputs<deep<false>>("known");
+  check_outputs<deep<true>>("symbolic");
 }
 TEST_CASE("windows over several planes") {
-  check<volumes<false>>("known");
-  check<volumes<true>>("symbolic");
+  check_outputs<volumes<false>>("known");
+  check_outputs<volumes<true>>("symbolic");
 }

@@ -266,23 +266,11 @@ struct wide_winograd {
     }
   }
   [[gnu::always_inline]] static void at_points(const float* const (&lines)[down::inputs], index_t at, float* to) {
-    float_vec half[down::points][across::inputs];
-    for_constants<across::inputs>([&](auto j) __attribute__((always_inline)) {
-      constexpr index_t from = j() % across::outputs * phase + j() / across::outputs * next_tile;
-      float_vec d[down::inputs], e[down::points];
-#pragma GCC unroll 5
-      for (int i = 0; i < down::inputs; ++i) d[i] = float_vec::load(lines[i] + at + from);
-      down::input(d, e);
-#pragma GCC unroll 5
-      for (int i = 0; i < down::points; ++i) half[i][j()] = e[i];
-    });
-#pragma GCC unroll 5
-    for (int i = 0; i < down::points; ++i) {
-      float_vec e[across::points];
-      across::input(half[i], e);
-#pragma GCC unroll 5
-      for (int j = 0; j < across::points; ++j) e[j].store(to + (i * across::points + j) * tile_plane + at);
-    }
+    winograd_input<down, across, tile_plane>(
+        [&](int i, int j) __attribute__((always_inline)) {
+          return float_vec::load(lines[i] + at + j % across::outputs * phase + j / across::outputs * next_tile);
+        },
+        to + at);
   }
   // Pixels of a row, of which so many are there, put apart by their place in a tile.
   void part_pixels(const float* from, index_t there, index_t tiles, float* to) const {
@@ -411,7 +399,7 @@ struct wide_winograd {
       for (index_t oc = 0; oc < A.out_channels; ++oc) {
         const float_vec start(bias == nullptr ? 0.0f : bias[oc]);
         for (index_t t = 0; t < at.tiles; t += float_lanes) {
-          outputs_of(r.products() + oc * product_row + t, start, all);
+          winograd_outputs<down, across, product_plane>(r.products() + oc * product_row + t, start, all);
           for (index_t i = 0; i < down::outputs; ++i) {
             float* const to = r.lines() + i * line + t * across::outputs;
             for (int lane = 0; lane < float_lanes; ++lane)
@@ -429,8 +417,9 @@ struct wide_winograd {
         const index_t x = (at.begin + t) * across::outputs, there_w = std::min<index_t>(across::outputs, out_w - x);
         for (index_t oc = 0; oc < A.out_channels; oc += float_lanes)
           with_lanes<A.out_channels % float_lanes == 0>(A.out_channels - oc, [&](auto lanes) {
-            outputs_of(r.products() + t * product_row + oc,
-                       bias == nullptr ? float_vec(0.0f) : float_vec::load(bias + oc), all);
+            winograd_outputs<down, across, product_plane>(
+                r.products() + t * product_row + oc, bias == nullptr ? float_vec(0.0f) : float_vec::load(bias + oc),
+                all);
 #pragma GCC unroll 1
             for (index_t i = 0; i < there_h; ++i) {
 #pragma GCC unroll 3
@@ -439,26 +428,6 @@ struct wide_winograd {
             }
           });
       }
-    }
-  }
-  [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias,
-                                                float_vec (&all)[down::outputs][across::outputs]) {
-    float_vec half[down::outputs][across::points];
-#pragma GCC unroll 5
-    for (int j = 0; j < across::points; ++j) {
-      float_vec d[down::points], e[down::outputs];
-#pragma GCC unroll 5
-      for (int i = 0; i < down::points; ++i) d[i] = float_vec::load(from + (i * across::points + j) * product_plane);
-      down::output(d, e);
-#pragma GCC unroll 3
-      for (int i = 0; i < down::outputs; ++i) half[i][j] = e[i];
-    }
-#pragma GCC unroll 3
-    for (int i = 0; i < down::outputs; ++i) {
-      float_vec e[across::outputs];
-      across::output(half[i], e);
-#pragma GCC unroll 3
-      for (int j = 0; j < across::outputs; ++j) all[i][j] = e[j] + bias;
     }
   }
 };

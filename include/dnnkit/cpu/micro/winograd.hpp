@@ -271,23 +271,9 @@ struct winograd {
   }
   template <class Down, class Across>
   [[gnu::always_inline]] static void at_points(const float* from, auto row, auto pixel, float* to, auto lanes) {
-    float_vec half[Down::points][Across::inputs];
-#pragma GCC unroll 13
-    for (int j = 0; j < Across::inputs; ++j) {
-      float_vec d[Down::inputs], e[Down::points];
-#pragma GCC unroll 13
-      for (int i = 0; i < Down::inputs; ++i) d[i] = float_vec::load(from + i * row + j * pixel, lanes);
-      Down::input(d, e);
-#pragma GCC unroll 13
-      for (int i = 0; i < Down::points; ++i) half[i][j] = e[i];
-    }
-#pragma GCC unroll 13
-    for (int i = 0; i < Down::points; ++i) {
-      float_vec e[Across::points];
-      Across::input(half[i], e);
-#pragma GCC unroll 13
-      for (int j = 0; j < Across::points; ++j) e[j].store(to + (i * Across::points + j) * input_plane);
-    }
+    winograd_input<Down, Across, input_plane>(
+        [&](int i, int j) __attribute__((always_inline)) { return float_vec::load(from + i * row + j * pixel, lanes); },
+        to);
   }
   template <class Down, class Across> [[gnu::always_inline]] void transform_tile(const float* from, float* to) const {
     for (index_t c = 0; c + float_lanes <= A.in_channels; c += float_lanes)
@@ -367,8 +353,8 @@ struct winograd {
       const float* const from = m + t * product_row;
       const auto finish = [&](index_t oc, auto lanes) __attribute__((always_inline)) {
         float_vec all[down::outputs][across::outputs];
-        outputs_of<Down, Across>(from + (oc - begin),
-                                 bias == nullptr ? float_vec(0.0f) : float_vec::load(bias + oc, lanes), all);
+        winograd_outputs<Down, Across, product_plane>(
+            from + (oc - begin), bias == nullptr ? float_vec(0.0f) : float_vec::load(bias + oc, lanes), all);
         if constexpr (requires { epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes); }) {
           epilogue.of_tile(all, there_h, there_w, at.image, at.y, at.x, oc, lanes);
         } else {
@@ -384,27 +370,6 @@ struct winograd {
       for (; oc + float_lanes <= end; oc += float_lanes) finish(oc, constant<float_lanes>{});
       if constexpr (A.group_out() % float_lanes != 0)
         if (oc < end) finish(oc, end - oc);
-    }
-  }
-  template <class Down, class Across>
-  [[gnu::always_inline]] static void outputs_of(const float* from, float_vec bias,
-                                                float_vec (&all)[down::outputs][across::outputs]) {
-    float_vec half[Down::outputs][Across::points];
-#pragma GCC unroll 13
-    for (int j = 0; j < Across::points; ++j) {
-      float_vec d[Down::points], e[Down::outputs];
-#pragma GCC unroll 13
-      for (int i = 0; i < Down::points; ++i) d[i] = float_vec::load(from + (i * Across::points + j) * product_plane);
-      Down::output(d, e);
-#pragma GCC unroll 6
-      for (int i = 0; i < Down::outputs; ++i) half[i][j] = e[i];
-    }
-#pragma GCC unroll 6
-    for (int i = 0; i < Down::outputs; ++i) {
-      float_vec e[Across::outputs];
-      Across::output(half[i], e);
-#pragma GCC unroll 6
-      for (int j = 0; j < Across::outputs; ++j) all[i][j] = e[j] + bias;
     }
   }
 };

@@ -310,6 +310,52 @@ constexpr accuracy largest_winograd_error(int outputs, bool along_both) noexcept
   }
 }
 
+// B' d B: load(i, j) of a tile's inputs at all points, which lie Plane floats apart in `to`.
+template <class Down, class Across, index_t Plane>
+[[gnu::always_inline]] inline void winograd_input(auto&& load, float* to) noexcept {
+  float_vec half[Down::points][Across::inputs];
+#pragma GCC unroll 13
+  for (int j = 0; j < Across::inputs; ++j) {
+    float_vec d[Down::inputs], e[Down::points];
+#pragma GCC unroll 13
+    for (int i = 0; i < Down::inputs; ++i) d[i] = load(i, j);
+    Down::input(d, e);
+#pragma GCC unroll 13
+    for (int i = 0; i < Down::points; ++i) half[i][j] = e[i];
+  }
+#pragma GCC unroll 13
+  for (int i = 0; i < Down::points; ++i) {
+    float_vec e[Across::points];
+    Across::input(half[i], e);
+#pragma GCC unroll 13
+    for (int j = 0; j < Across::points; ++j) e[j].store(to + (i * Across::points + j) * Plane);
+  }
+}
+
+// A' m A and a bias: a tile's outputs of its products at all points, which lie Plane floats apart. There may be room
+// for more of them.
+template <class Down, class Across, index_t Plane, int Height, int Width>
+[[gnu::always_inline]] inline void winograd_outputs(const float* from, float_vec bias,
+                                                    float_vec (&all)[Height][Width]) noexcept {
+  float_vec half[Down::outputs][Across::points];
+#pragma GCC unroll 13
+  for (int j = 0; j < Across::points; ++j) {
+    float_vec d[Down::points], e[Down::outputs];
+#pragma GCC unroll 13
+    for (int i = 0; i < Down::points; ++i) d[i] = float_vec::load(from + (i * Across::points + j) * Plane);
+    Down::output(d, e);
+#pragma GCC unroll 6
+    for (int i = 0; i < Down::outputs; ++i) half[i][j] = e[i];
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < Down::outputs; ++i) {
+    float_vec e[Across::outputs];
+    Across::output(half[i], e);
+#pragma GCC unroll 6
+    for (int j = 0; j < Across::outputs; ++j) all[i][j] = e[j] + bias;
+  }
+}
+
 // G g G': filters, tap by tap, which lie `plane` floats apart in `to` at the weights of both axes.
 template <class Down, class Across, std::size_t Taps, std::size_t Filters>
 void winograd_filters(const double (&g)[Taps][Filters], float* to, index_t plane) noexcept {
