@@ -68,8 +68,8 @@ template <int Rows, int Vectors> void check_run(index_t count) {
   const auto b = reference::values(count * width);
   index_t steps = 0, wrong = 0;
   tile<Rows, Vectors>(
-      a.data(), row_stride, b.data(), {.depth = {}, .height = {}, .width = {}, .run = {count, 1, width}},
-      count_steps{&steps}, [](int i, int j) { return float_vec(static_cast<float>(10 * i + j)); },
+      a.data(), row_stride, b.data(), k_loop{count, 1, width}, count_steps{&steps},
+      [](int i, int j) { return float_vec(static_cast<float>(10 * i + j)); },
       [&](int i, int j, float_vec acc) {
         for (int lane = 0; lane < float_lanes; ++lane) {
           double sum = 10 * i + j;
@@ -92,6 +92,7 @@ TEST_CASE("runs of all lengths, whatever number of steps a tile takes at once") 
     check_run<tile_rows(2), 2>(count);
     check_run<tile_rows(panel_vectors), panel_vectors>(count);
     check_run<tile_rows(panel_vectors) - 1, panel_vectors>(count);
+    check_run<tile_rows(3), 3>(count);
     check_run<1, 3>(count);
   }
 }

@@ -287,8 +287,8 @@ struct attention {
     float_vec largest[Vectors];
     for (int j = 0; j < Vectors; ++j) largest[j] = float_vec::load(of_rows.largest + j * float_lanes);
     tile<Rows, Vectors>(
-        k, token, transposed_q, {.depth = {}, .height = {}, .width = {}, .run = {depth, of_k.element, lanes}},
-        fetch_nothing{}, [](int, int) { return float_vec(0.0f); },
+        k, token, transposed_q, k_loop{depth, of_k.element, lanes}, fetch_nothing{},
+        [](int, int) { return float_vec(0.0f); },
         [&](int i, int j, float_vec x) { x.store(p + i * lanes + j * float_lanes); });
     // Not where the tile ends: there, what is computed would be compiled once for each of its sums.
 #pragma GCC unroll 1
@@ -349,8 +349,7 @@ struct attention {
   [[gnu::noinline]] void mix_queries(const float* p, const float* v, auto token, index_t length, index_t query,
                                      index_t element, const float* factor, Epilogue& epilogue) const {
     tile<Rows, Vectors>(
-        p, 1, v, {.depth = {}, .height = {}, .width = {}, .run = {length, Lanes, token}}, fetch_nothing{},
-        [](int, int) { return float_vec(0.0f); },
+        p, 1, v, k_loop{length, Lanes, token}, fetch_nothing{}, [](int, int) { return float_vec(0.0f); },
         [&](int i, int j, float_vec x) {
           epilogue(x * float_vec(factor[i]), query + i, element + j * float_lanes, constant<float_lanes>{});
         });
@@ -363,8 +362,7 @@ struct attention {
                                       Epilogue& epilogue, float* out) const {
     constexpr index_t lanes = Vectors * float_lanes;
     tile<Rows, Vectors>(
-        v, of_v.element, p, {.depth = {}, .height = {}, .width = {}, .run = {length, token, lanes}}, fetch_nothing{},
-        [](int, int) { return float_vec(0.0f); },
+        v, of_v.element, p, k_loop{length, token, lanes}, fetch_nothing{}, [](int, int) { return float_vec(0.0f); },
         [&](int i, int j, float_vec x) {
           const index_t at = j * float_lanes;
           const float_vec o = x * float_vec::load(of_rows.factor + at);

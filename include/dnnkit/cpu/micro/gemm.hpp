@@ -155,7 +155,7 @@ struct gemm {
                                   index_t k_begin, index_t k_end, fetch_ahead ahead, Epilogue& epilogue,
                                   element* partial) const {
     constexpr index_t width = Vectors * float_lanes;
-    const k_walk walk{.depth = {}, .height = {}, .width = {}, .run = {k_end - k_begin, 1, width}};
+    const k_loop walk{k_end - k_begin, 1, width};
     const element* start = k_begin > 0 ? partial : bias ? bias + column : nullptr;
     const index_t start_stride = k_begin > 0 ? width : 0;
     tile<Rows, Vectors, EndsInHalf>(

@@ -40,6 +40,11 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 [[gnu::always_inline]] inline __m512 rounded_once(__m512 a, __m512 b, __m512 c) noexcept {
   return _mm512_fmadd_ps(a, b, c);
 }
+// sum + a b in the register of the sum, an instruction that compilers do not choose.
+[[gnu::always_inline]] inline __m512 plus_product(__m512 sum, __m512 a, __m512 b) noexcept {
+  asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  return sum;
+}
 [[gnu::always_inline]] inline ints_16 products_of_pairs(ints_16 a, ints_16 b) noexcept {
   return reinterpret_cast<ints_16>(_mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 }

@@ -19,6 +19,7 @@ void square_root(no_vector);
 template <rounding> void round_to(no_vector);
 void times_power_of_two(no_vector, no_vector);
 void rounded_once(no_vector, no_vector, no_vector);
+void plus_product(no_vector, no_vector, no_vector);
 void plus_products_of_bytes(no_vector, no_vector, no_vector);
 void products_of_pairs(no_vector, no_vector);
 void lanes_of_bytes(const std::uint8_t*, no_vector);

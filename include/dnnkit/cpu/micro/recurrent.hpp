@@ -83,7 +83,7 @@ template <index_t Units, int Gates, int Vectors = recurrent_vectors> struct gate
                                          index_t block, Start& start, Finish& finish) {
     constexpr int wide = Blocks * Gates;
     float_vec of[Rows][wide];
-    const k_walk walk{.depth = {}, .height = {}, .width = {}, .run = {Units, 1, wide * float_lanes}};
+    const k_loop walk{Units, 1, wide * float_lanes};
     tile<Rows, wide>(
         states, stride, panel, walk, nothing_ahead{},
         [&](int i, int j) { return start(row + i, block + j / Gates, j % Gates); },

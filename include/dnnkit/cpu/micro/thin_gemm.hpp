@@ -71,7 +71,7 @@ template <int Rows, class N, class K, class StrideOfA, class StrideOfB, class Ve
   template <int Vectors, class Epilogue>
   [[gnu::always_inline]] void run_tile(const element* a, const element* b, auto step_of_b, index_t from, index_t to,
                                        element* sums, index_t column, auto lanes, Epilogue& epilogue) const {
-    const k_walk walk{.depth = {}, .height = {}, .width = {}, .run = {to - from, 1, step_of_b}};
+    const k_loop walk{to - from, 1, step_of_b};
     tile<Rows, Vectors>(
         a, stride_of_a, b, walk, fetch_nothing{},
         [&](int i, int j) { return from > 0 ? Vec::load(sums + i * piece + j * float_lanes) : Vec(element(0)); },
