@@ -383,7 +383,7 @@ class tuner {
   tune_options options_;
   work_folder& folder_;
   std::string isa_;
-  const cpu_facts& facts_;
+  cpu_facts facts_;
   plan::plan_draft plan_;
   plan::plan_view view_;
   std::vector<tunable_kernel> kernels_;
