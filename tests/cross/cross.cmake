@@ -13,9 +13,4 @@ foreach(source IN LISTS sources ITEMS cross/super_resolution.cpp runtime/version
   set_tests_properties(cross/${name} PROPERTIES LABELS cross TIMEOUT 600)
 endforeach()
 include(runtime/versions.cmake)
-
-dnnkit_program(test_cross_multiply_adds cross/multiply_adds.cpp)
-target_compile_options(test_cross_multiply_adds PRIVATE -O2)
-add_test(NAME cross/multiply_adds
-         COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/multiply_adds.sh ${CMAKE_OBJDUMP} $<TARGET_FILE:test_cross_multiply_adds> ${CMAKE_CROSSCOMPILING_EMULATOR})
-set_tests_properties(cross/multiply_adds PROPERTIES LABELS cross)
+include(disassembly/disassembly.cmake)

@@ -174,14 +174,18 @@ struct conv_of {
   }
 
   // Taps that follow each other in memory belong to the run: with all channels and no dilation, a whole kernel row
-  // does.
-  template <int Vectors> constexpr k_walk walk() const noexcept {
+  // does. A single tap is a product's reduction.
+  template <int Vectors> constexpr auto walk() const noexcept {
     constexpr index_t width = Vectors * float_lanes, ic = A.group_in();
-    const bool row_run = A.dilation_w == 1 && is_constant<PixelStride> && value_or<PixelStride>(0) == ic;
-    return {.depth = {A.kernel_d, A.dilation_d * depth_stride, A.kernel_h * A.kernel_w * ic * width},
-            .height = {A.kernel_h, A.dilation_h * row_stride, A.kernel_w * ic * width},
-            .width = {row_run ? 1 : A.kernel_w, A.dilation_w * pixel_stride, ic * width},
-            .run = {row_run ? A.kernel_w * ic : ic, 1, width}};
+    if constexpr (A.kernel_d * A.kernel_h * A.kernel_w == 1) {
+      return k_loop{ic, 1, width};
+    } else {
+      const bool row_run = A.dilation_w == 1 && is_constant<PixelStride> && value_or<PixelStride>(0) == ic;
+      return k_walk{.depth = {A.kernel_d, A.dilation_d * depth_stride, A.kernel_h * A.kernel_w * ic * width},
+                    .height = {A.kernel_h, A.dilation_h * row_stride, A.kernel_w * ic * width},
+                    .width = {row_run ? 1 : A.kernel_w, A.dilation_w * pixel_stride, ic * width},
+                    .run = {row_run ? A.kernel_w * ic : ic, 1, width}};
+    }
   }
 
   // A function of its own: with more around it, GCC runs out of registers in some of them.

@@ -40,7 +40,7 @@ template <rounding R> [[gnu::always_inline]] inline __m512 round_to(__m512 a) no
 [[gnu::always_inline]] inline __m512 rounded_once(__m512 a, __m512 b, __m512 c) noexcept {
   return _mm512_fmadd_ps(a, b, c);
 }
-// sum + a b, which takes the place of the sum: that instruction, where compilers would choose among three.
+// As that of half as many lanes (isa_avx2.hpp).
 [[gnu::always_inline]] inline __m512 plus_product(__m512 sum, __m512 a, __m512 b) noexcept {
   asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
   return sum;

@@ -28,7 +28,7 @@ template <int Rows, int Vectors, index_t K, index_t RowStride> class product_bes
     float_vec acc[Rows][Vectors];
 
     [[gnu::always_inline]] void next() {
-      detail::multiply_add<false>(acc, a, RowStride, b);
+      detail::multiply_add(acc, a, RowStride, b);
       ++a;
       b += width;
     }

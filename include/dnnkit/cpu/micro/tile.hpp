@@ -61,9 +61,10 @@ namespace detail {
 // spills that to a mask register, and reading it back takes the port of a multiply-add in each iteration.
 template <class T> [[gnu::always_inline]] inline void keep_in_register(T& n) noexcept { asm("" : "+r"(n)); }
 
-// The vector x, kept in a register: left to itself, GCC loads a vector of B again for each row of A in tiles that need
-// most registers, and two loads a cycle are too few for that.
-template <class Vec> [[gnu::always_inline]] inline Vec loaded_once(Vec x) noexcept {
+// x, which is in a register here. Left to itself, GCC loads a vector of B again for each row of A in tiles that need most
+// registers, and two loads a cycle are too few for that; and it gives a sum one place for a loop and for what is around
+// it, which is memory where that is much.
+template <class Vec> [[gnu::always_inline]] inline Vec in_register(Vec x) noexcept {
   if constexpr (requires { x.v; }) {
 #if defined(__x86_64__)
     asm("" : "+v"(x.v));
@@ -74,31 +75,26 @@ template <class Vec> [[gnu::always_inline]] inline Vec loaded_once(Vec x) noexce
   return x;
 }
 
-// Is the instruction of a sum and a product said, instead of left to the compiler? In tiles that leave one register,
-// GCC writes some sums over a factor, which it copies for that, and begins a step before the last one has ended, for
-// which it stores sums and loads them again: 197x768x3072, nine rows of three vectors, came to 79 per cent of the peak
-// on an Intel server, and to 90 where it is said. In nests of loops it is what is said that makes it store sums; what
-// leaves more registers it chooses well.
-template <int Rows, int Vectors, class Walk>
-inline constexpr bool says_products =
-    std::is_same_v<Walk, k_loop>&& Rows* Vectors + Vectors + 1 >= vector_registers - 1;
-
-// sum + x y
-template <bool IsSaid, class Vec> [[gnu::always_inline]] inline Vec plus_product(Vec sum, Vec x, Vec y) noexcept {
-  if constexpr (IsSaid && requires { isa::plus_product(sum.v, x.v, y.v); }) return isa::plus_product(sum.v, x.v, y.v);
+// sum + x y by the instruction that leaves both factors as they are, where it has a name: GCC would write some sums over
+// a factor, which it copies for that, and begin a step before the last one has ended, for which it stores sums.
+template <class Vec> [[gnu::always_inline]] inline Vec plus_product(Vec sum, Vec x, Vec y) noexcept {
+  if constexpr (requires { isa::plus_product(sum.v, x.v, y.v); }) return isa::plus_product(sum.v, x.v, y.v);
   else return sum + x * y;
 }
 
-template <bool IsSaid, int Rows, int Vectors, class Vec, class T = typename Vec::value_type>
+template <int Rows, int Vectors, class Vec, class T = typename Vec::value_type>
 [[gnu::always_inline]] inline void multiply_add(Vec (&acc)[Rows][Vectors], const T* a, index_t row_stride, const T* b) {
   Vec column[Vectors];
 #pragma GCC unroll 16
-  for (int j = 0; j < Vectors; ++j) column[j] = loaded_once(Vec::load(b + j * Vec::lanes));
+  for (int j = 0; j < Vectors; ++j) column[j] = in_register(Vec::load(b + j * Vec::lanes));
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i) {
     const Vec x(a[i * row_stride]);
 #pragma GCC unroll 16
-    for (int j = 0; j < Vectors; ++j) acc[i][j] = plus_product<IsSaid>(acc[i][j], x, column[j]);
+    for (int j = 0; j < Vectors; ++j) {
+      if constexpr (Vectors == 1) acc[i][j] = acc[i][j] + x * column[j];  // one instruction with the load of x
+      else acc[i][j] = plus_product(acc[i][j], x, column[j]);
+    }
   }
 }
 // The same of rows whose last vector is a half.
@@ -107,14 +103,14 @@ template <int Rows, int Vectors, class Vec, class Half, class T = typename Vec::
                                                 index_t row_stride, const T* b) {
   Vec column[Vectors];
 #pragma GCC unroll 16
-  for (int j = 0; j < Vectors; ++j) column[j] = loaded_once(Vec::load(b + j * Vec::lanes));
-  const Half half_column = loaded_once(Half::load(b + Vectors * Vec::lanes));
+  for (int j = 0; j < Vectors; ++j) column[j] = in_register(Vec::load(b + j * Vec::lanes));
+  const Half half_column = in_register(Half::load(b + Vectors * Vec::lanes));
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i) {
     const Vec x(a[i * row_stride]);
 #pragma GCC unroll 16
-    for (int j = 0; j < Vectors; ++j) acc[i][j] = acc[i][j] + x * column[j];
-    last[i] = last[i] + low_of(x) * half_column;
+    for (int j = 0; j < Vectors; ++j) acc[i][j] = plus_product(acc[i][j], x, column[j]);
+    last[i] = plus_product(last[i], low_of(x), half_column);
   }
 }
 
@@ -205,8 +201,8 @@ template <int Rows, int Vectors, bool EndsInHalf = false, class T, class Walk, c
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i) {
 #pragma GCC unroll 16
-    for (int j = 0; j < whole; ++j) acc[i][j] = start(i, j);
-    if constexpr (EndsInHalf) last[i] = low_of(start(i, whole));
+    for (int j = 0; j < whole; ++j) acc[i][j] = detail::in_register(start(i, j));
+    if constexpr (EndsInHalf) last[i] = detail::in_register(low_of(start(i, whole)));
   }
 
   const auto add_run = [&](const T* ak, const T* bk, const k_loop& run) __attribute__((always_inline)) {
@@ -219,7 +215,7 @@ template <int Rows, int Vectors, bool EndsInHalf = false, class T, class Walk, c
     const auto step = [&]() __attribute__((always_inline)) {
       ahead.next();
       if constexpr (EndsInHalf) detail::multiply_add(acc, last, ak, row_stride, bk);
-      else detail::multiply_add<detail::says_products<Rows, Vectors, Walk>>(acc, ak, row_stride, bk);
+      else detail::multiply_add(acc, ak, row_stride, bk);
       ak += run.step_a;
       bk += run.step_b;
     };
@@ -243,6 +239,12 @@ template <int Rows, int Vectors, bool EndsInHalf = false, class T, class Walk, c
     }
   }
 
+#pragma GCC unroll 32
+  for (int i = 0; i < Rows; ++i) {
+#pragma GCC unroll 16
+    for (int j = 0; j < whole; ++j) acc[i][j] = detail::in_register(acc[i][j]);
+    if constexpr (EndsInHalf) last[i] = detail::in_register(last[i]);
+  }
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i) {
 #pragma GCC unroll 16

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Products and convolutions of many whole tiles, in panels of two, three and four vectors, with extents that are known
-// and that are not: tests/cross/multiply_adds.sh reads their instructions. Prints the family of each kernel, and the
+// and that are not: tests/disassembly/multiply_adds.sh reads their instructions. Prints the family of each kernel, and the
 // rows and vectors of its tiles as they are planned.
 #include <dnnkit/graph.hpp>
 
@@ -11,9 +11,9 @@ namespace {
 
 namespace dk = dnnkit;
 
-template <std::int64_t Columns> struct product {
+template <std::int64_t Rows, std::int64_t Depth, std::int64_t Columns> struct product {
   static constexpr void build(dk::builder& g) {
-    g.output("y", dk::matmul(g.input("x", dk::f32, {84, 256}), g.input("w", dk::f32, {256, Columns})));
+    g.output("y", dk::matmul(g.input("x", dk::f32, {Rows, Depth}), g.input("w", dk::f32, {Depth, Columns})));
   }
 };
 struct product_of_symbols {
@@ -42,12 +42,14 @@ template <class Model> void show() {
 }  // namespace
 
 int main() {
-  show<product<8>>();
-  show<product<24>>();
-  show<product<64>>();
+  show<product<84, 256, 8>>();
+  show<product<84, 256, 24>>();
+  show<product<84, 256, 64>>();
+  show<product<81, 1024, 144>>();
   show<product_of_symbols>();
   show<convolution<8, 3>>();
   show<convolution<24, 3>>();
   show<convolution<64, 3>>();
+  show<convolution<48, 3>>();
   show<convolution<64, 1>>();
 }

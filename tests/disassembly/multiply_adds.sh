@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# On AArch64, the inner loops of products and convolutions are multiply-adds by one lane of a vector, at least 85 in a
-# hundred instructions: in the functions that compute whole tiles, nothing in them goes to the stack, and no product or
-# sum of vectors stands alone. Which tiles are whole is what PROGRAM says of its plans (tests/cross/multiply_adds.cpp).
+# The inner loops of products and convolutions, in the functions that compute whole tiles, are multiply-adds: no vector in
+# them goes to the stack, no product or sum of vectors stands alone, and on AArch64, where a multiply-add takes a factor from
+# a lane of a vector, at least 85 of a hundred instructions are such, none of which goes to the stack.
+# Which tiles are whole is what PROGRAM says of its plans (tests/disassembly/multiply_adds.cpp).
 #   multiply_adds.sh OBJDUMP PROGRAM [EMULATOR...]
 set -euo pipefail
 plans=$("${@:3}" "$2" | sort -u)
@@ -15,14 +16,16 @@ plans=$("${@:3}" "$2" | sort -u)
     }
   }
 
+  /file format/ { is_x86 = /x86-64/ }
+
   # A function begins; its instructions are numbered from 1. Names are as the compiler writes them, too long for
-  # demanglers: ...4neon4gemmI...8run_tileILi6ELi4E... is gemm<...>::run_tile<6, 4, ...>.
+  # demanglers: ...3cpu4neon4gemmI...8run_tileILi6ELi4E... is gemm<...>::run_tile<6, 4, ...>.
   /^[0-9a-f]+ </ {
     look_for_loops()
     count = 0; split("", number_of); split("", before); tile = ""
     if (match($0, /8run_tileILi[0-9]+ELi[0-9]+E/)) {
       split(substr($0, RSTART + 12, RLENGTH - 13), part, "ELi")
-      engine = $0; sub(/^[^<]*<_ZN?K?6dnnkit3cpu4neon[0-9]+/, "", engine); sub(/I.*/, "", engine)
+      engine = $0; sub(/^[^<]*<_ZN?K?6dnnkit3cpu[0-9]+(neon|avx2|avx512(_vnni|_amx)?)[0-9]+/, "", engine); sub(/I.*/, "", engine)
       tile = engine " " part[1] " x " part[2]
       if (!(tile in loops)) tile = ""
     }
@@ -32,7 +35,7 @@ plans=$("${@:3}" "$2" | sort -u)
     address = $1; sub(/:/, "", address)
     number_of[address] = ++count
     operation[count] = $2; text[count] = $0; target[count] = ""
-    if ($2 ~ /^(b|b\..*|cbn?z|tbn?z)$/ && match($0, /[0-9a-f]+ </)) target[count] = substr($0, RSTART, RLENGTH - 2)
+    if ($2 ~ /^(b|b\..*|cbn?z|tbn?z|j[a-z]+)$/ && match($0, /[0-9a-f]+ </)) target[count] = substr($0, RSTART, RLENGTH - 2)
   }
   END {
     look_for_loops()
@@ -48,7 +51,7 @@ plans=$("${@:3}" "$2" | sort -u)
   function look_for_loops(   i, j, n, to) {
     if (tile == "") return
     for (i = 1; i <= count; ++i) {
-      if (i > 1 && operation[i - 1] !~ /^(b|br|ret)$/) before[i] = before[i] " " i - 1
+      if (i > 1 && operation[i - 1] !~ /^(b|br|jmp|ret)$/) before[i] = before[i] " " i - 1
       if (target[i] in number_of) { to = number_of[target[i]]; before[to] = before[to] " " i }
     }
     n = 0; split("", head); split("", last)
@@ -78,13 +81,13 @@ plans=$("${@:3}" "$2" | sort -u)
     fused = 0; wrong = ""
     for (k = 1; k <= count; ++k) {
       if (!((i, k) in body)) continue
-      if (operation[k] == "fmla") ++fused
-      else if (operation[k] ~ /^f(mul|add|sub)$/ && text[k] ~ /v[0-9]+\.4s/) wrong = wrong "\n  stands alone:" text[k]
-      if (text[k] ~ /\[sp/) wrong = wrong "\n  goes to the stack:" text[k]
+      if (operation[k] ~ /^(fmla|vfmadd...ps)$/) ++fused
+      else if (text[k] ~ /f(mul|add|sub) .*v[0-9]+\.4s|v(mul|add|sub)ps /) wrong = wrong "\n  stands alone:" text[k]
+      if (text[k] ~ /\[sp|\(%r[bs]p.*%[xyz]mm|%[xyz]mm.*\(%r[bs]p/) wrong = wrong "\n  goes to the stack:" text[k]
     }
     if (fused == 0) return
     ++loops[tile]
-    if (fused < 0.85 * size[i]) wrong = wrong "\n  is less than 85 %"
+    if (!is_x86 && fused < 0.85 * size[i]) wrong = wrong "\n  is less than 85 %"
     printf "%s: %d of %d instructions multiply and add, %.1f %%%s\n", tile, fused, size[i], 100 * fused / size[i], wrong
     if (wrong != "") bad = 1
   }'
