@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What .ci/run leaves out because it takes long: compiles what no test runs (tests/all_targets.sh), builds and runs the tests
-# labelled slow, runs OpenCL's kernels as PoCL optimises them and of 300 random graphs, then the tests of kernels that the
-# address and undefined-behaviour sanitizers leave out.
+# labelled slow, and all of those on AArch64, runs OpenCL's kernels as PoCL optimises them and of 300 random graphs, then the
+# tests of kernels that the address and undefined-behaviour sanitizers leave out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/shell.sh
@@ -10,6 +10,8 @@ source cmake/shell.sh
 bash tests/all_targets.sh
 build_preset release all slow_tests
 ctest --test-dir build/release --label-regex '^slow$' --parallel "$(jobs)" --output-on-failure --no-label-summary --no-tests=error
+
+bash tests/cross/run.sh --all
 
 say "running OpenCL's kernels, optimised"
 for program in build/release/bin/test_opencl_*; do DNNKIT_CACHE= "$program"; done

@@ -122,7 +122,7 @@ struct whole_attention {
   static constexpr void build(dk::builder& g) {
     const auto heads = [&](const char* name) {
       const dk::tensor x = g.input(name, dk::f32, {Images, Tokens, Heads * Depth});
-      return dk::transpose(dk::reshape(x, {.shape = {Images, Tokens, Heads, Depth}}), {.perm = {0, 2, 1, 3}});
+      return dk::transpose(dk::reshape(x, {Images, Tokens, Heads, Depth}), {.perm = {0, 2, 1, 3}});
     };
     const dk::tensor q = heads("q"), k = heads("k"), v = heads("v");
     dk::tensor s = dk::matmul(q, dk::transpose(k, {.perm = {0, 1, 3, 2}})) * 0.125;
@@ -130,7 +130,7 @@ struct whole_attention {
     if (Kind == beside::causal) s = s + g.input("mask", dk::f32, {1, 1, Tokens, Tokens});
     if (Kind == beside::bias) s = s + g.weight("bias", {1, Heads, Tokens, Tokens});
     const dk::tensor o = dk::transpose(dk::matmul(dk::softmax(s), v), {.perm = {0, 2, 1, 3}});
-    g.output("y", dk::reshape(o, {.shape = {Images, Tokens, Heads * Depth}}));
+    g.output("y", dk::reshape(o, {Images, Tokens, Heads * Depth}));
   }
 };
 

@@ -30,12 +30,12 @@ template <std::int64_t Tokens, std::int64_t Heads, std::int64_t Width> struct se
   static constexpr void build(dk::builder& g) {
     const auto heads = [&](const char* name) {
       const dk::tensor x = g.input(name, f32, {1, Tokens, Heads * Width});
-      return dk::transpose(dk::reshape(x, {.shape = {1, Tokens, Heads, Width}}), {.perm = {0, 2, 1, 3}});
+      return dk::transpose(dk::reshape(x, {1, Tokens, Heads, Width}), {.perm = {0, 2, 1, 3}});
     };
     const dk::tensor q = heads("q"), k = heads("k"), v = heads("v");
     const dk::tensor p = dk::softmax(scaled_scores(q, k, 0.125));
     const dk::tensor o = dk::transpose(dk::matmul(p, v), {.perm = {0, 2, 1, 3}});
-    g.output("y", dk::reshape(o, {.shape = {1, Tokens, Heads * Width}}));
+    g.output("y", dk::reshape(o, {1, Tokens, Heads * Width}));
   }
 };
 static_assert(dk::compile<self_attention<50, 3, 16>>::kernels == 1);

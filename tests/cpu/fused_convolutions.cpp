@@ -222,7 +222,7 @@ template <class Size> struct normalised {
 template <class Size> struct given_weights {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = Size::image(g, 12), w = g.input("w", f32, {20, 12, 3, 3}), s = g.input("s", f32, {20});
-    const dk::tensor factor = dk::reshape(dk::sigmoid(s), {.shape = {20, 1, 1, 1}});
+    const dk::tensor factor = dk::reshape(dk::sigmoid(s), {20, 1, 1, 1});
     g.output("plain", dk::relu(dk::conv(x, w, {.pads = {1, 1, 1, 1}})));
     g.output("bias", dk::conv(dk::relu(x), g.weight("fixed", {20, 12, 1, 1}), s));
     const dk::tensor y = dk::conv(x, w * factor, s, {.strides = {2, 2}, .pads = {1, 1, 1, 1}});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products and convolutions of many whole tiles, in panels of two, three and four vectors, with extents that are known
-// and that are not: tests/disassembly/multiply_adds.sh reads their instructions. Prints the family of each kernel, and the
-// rows and vectors of its tiles as they are planned.
+// Products and convolutions of many whole tiles, in panels of one to four vectors, with extents that are known and that
+// are not: tests/disassembly/multiply_adds.sh reads their instructions. Prints the family of each kernel, and the rows
+// and vectors of its tiles as they are planned.
 #include <dnnkit/graph.hpp>
 
 #include <cstdint>

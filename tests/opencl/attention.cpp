@@ -164,7 +164,7 @@ TEST_CASE("attention is one kernel: heads of one tensor, shared keys, keys and v
     const std::int64_t t = r.between(5, 40), k = r.between(5, 40);
     const tensor q = g.input("q", f32, {6, t, 32});
     const auto shared = [&](const char* name) {
-      return dk::reshape(dk::expand(g.input(name, f32, {2, 1, k, 32}), {.shape = {2, 3, k, 32}}), {6, k, 32});
+      return dk::reshape(dk::expand(g.input(name, f32, {2, 1, k, 32}), {2, 3, k, 32}), {6, k, 32});
     };
     const tensor s = dk::matmul(q * 0.3, dk::transpose(shared("k"), {.perm = {0, 2, 1}}));
     g.output("y", dk::matmul(dk::softmax(s), shared("v")));

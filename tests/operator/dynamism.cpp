@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,11 +30,11 @@ static_assert(
     all_are<isvdos, op::expand, op::max_unpool, op::one_hot, op::range, op::reshape, op::resize, op::slice, op::top_k>);
 static_assert(all_are<edo, op::combine, op::non_max_suppression, op::non_zero>);
 
-// What ONNX has to say of an operator; null where it has no such operator.
-constexpr const onnx_dynamism* found_by_onnx(std::string_view name) {
+// The class that ONNX finds an operator in; none where it has no such operator.
+constexpr std::optional<dk::dynamism> found_by_onnx(std::string_view name) {
   for (const onnx_dynamism& x : onnx_dynamisms)
-    if (x.name == name) return &x;
-  return nullptr;
+    if (x.name == name) return x.found;
+  return std::nullopt;
 }
 
 // ONNX's inference says nothing of operators that it defines by others, nor of MaxUnpool; that of reductions takes
@@ -43,12 +44,12 @@ constexpr std::string_view others[] = {
     "GroupNormalization", "MeanVarianceNormalization", "MaxUnpool", "ReduceSum", "If", "EyeLike", "Shape"};
 
 template <class Op> void compare(std::string& different, std::size_t& compared) {
-  const onnx_dynamism* const onnx = found_by_onnx(Op::name);
+  const std::optional<dk::dynamism> onnx = found_by_onnx(Op::name);
   for (const std::string_view other : others)
     if (other == Op::name) return;
-  if (onnx == nullptr) return;
+  if (!onnx) return;
   ++compared;
-  if (onnx->found != Op::properties.dynamic) different += std::string(Op::name) + " ";
+  if (*onnx != Op::properties.dynamic) different += std::string(Op::name) + " ";
 }
 template <class... Ops> std::string different_from_onnx(dk::op_set<Ops...>, std::size_t& compared) {
   std::string different;

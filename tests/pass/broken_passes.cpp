@@ -170,7 +170,7 @@ TEST_CASE("rewriting passes broken on purpose are caught") {
 
   dk::builder groups;
   const dk::tensor image = groups.input("x", dk::f32, {1, 6, 3, 4});
-  const dk::tensor merged = dk::reshape(image, {.dims = {1, 2, 36}});
+  const dk::tensor merged = dk::reshape(image, {1, 2, 36});
   groups.output("y", dk::instance_normalization(merged, groups.weight("scale", {2}), groups.weight("bias", {2})));
   CHECK_FALSE(differs(groups, all{}));
   CHECK(differs(groups, dk::replaced<all, unmerge_rows, wrong_sign<unmerge_rows>>{}));

@@ -126,9 +126,8 @@ TEST_CASE("what normalises pixels is a stage of the convolution's kernel, unless
   const auto kernels = [](std::int64_t side, std::int64_t channels) {
     const dk::schedule s = schedule_of([&](dk::builder& g) {
       const dk::tensor x = dk::matmul(g.input("x", f32, {side * side, channels}), g.weight("m", {channels, channels}));
-      const dk::tensor y =
-          dk::conv(dk::transpose(dk::reshape(x, {.shape = {1, side, side, channels}}), {.perm = {0, 3, 1, 2}}),
-                   g.weight("a", {channels, 1, 7, 7}), {.pads = {3, 3, 3, 3}, .group = channels});
+      const dk::tensor y = dk::conv(dk::transpose(dk::reshape(x, {1, side, side, channels}), {.perm = {0, 3, 1, 2}}),
+                                    g.weight("a", {channels, 1, 7, 7}), {.pads = {3, 3, 3, 3}, .group = channels});
       g.output("y", dk::layer_normalization(dk::transpose(y, {.perm = {0, 2, 3, 1}}), g.weight("s", {channels}),
                                             g.weight("t", {channels})));
     });

@@ -214,8 +214,7 @@ TEST_CASE("what is read twice, given out, or rearranged across the tiles stays a
   dk::builder c;
   const dk::tensor x = c.input("x", dk::f32, {3, 4, 4});
   const dk::tensor first = dk::matmul(x, c.weight("a", {3, 4, 4}));
-  c.output("y", dk::matmul(dk::reshape(dk::transpose(first, {.perm = {2, 0, 1}}), {.shape = {4, 12}}),
-                           c.weight("b", {12, 2})));
+  c.output("y", dk::matmul(dk::reshape(dk::transpose(first, {.perm = {2, 0, 1}}), {4, 12}), c.weight("b", {12, 2})));
   CHECK(error_of_schedule(c.value(), scheduled<anything<2, 1>>(c.value()), 1) == "");
 }
 

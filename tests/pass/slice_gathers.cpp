@@ -100,7 +100,7 @@ struct heads {
   static constexpr void build(dk::builder& g) {
     const dk::tensor x = g.input("x", dk::f32, {10, 32});
     const dk::tensor all =
-        dk::transpose(dk::reshape(dk::matmul(x, g.weight("w", {32, 96})), {.shape = {10, 3, 32}}), {.perm = {1, 0, 2}});
+        dk::transpose(dk::reshape(dk::matmul(x, g.weight("w", {32, 96})), {10, 3, 32}), {.perm = {1, 0, 2}});
     const auto part = [&](std::int64_t i) { return dk::gather(all, g.constant_from_codes({i}, {}, dk::i64)); };
     g.output("y", dk::matmul(dk::softmax(dk::matmul(part(0), dk::transpose(part(1), {.perm = {1, 0}}))), part(2)));
   }

@@ -71,14 +71,14 @@ template <bool TokensFirst> struct decoder {
     const dk::tensor x = g.input("x", dk::f32, {"T", heads * width}), keys = past("keys"), values = past("values");
     const auto grown = [&](const dk::tensor& all, std::string_view weight, std::string_view name) {
       const dk::tensor rows = dk::matmul(x, g.weight(weight, {heads * width, heads * width}));
-      dk::tensor added = dk::reshape(rows, {.shape = {0, heads, width}});
+      dk::tensor added = dk::reshape(rows, {0, heads, width});
       if (!TokensFirst) added = dk::transpose(added, {.perm = {1, 0, 2}});
       const dk::tensor now = dk::concat({all, added}, {.axis = TokensFirst ? 0 : 1});
       g.output(name, now);
       return TokensFirst ? dk::transpose(now, {.perm = {1, 0, 2}}) : now;
     };
     const dk::tensor k = grown(keys, "k", "keys_now"), v = grown(values, "v", "values_now");
-    const dk::tensor q = dk::transpose(dk::reshape(x, {.shape = {0, heads, width}}), {.perm = {1, 0, 2}});
+    const dk::tensor q = dk::transpose(dk::reshape(x, {0, heads, width}), {.perm = {1, 0, 2}});
     const dk::tensor seen = dk::softmax(dk::matmul(q, dk::transpose(k, {.perm = {0, 2, 1}})) * 0.2);
     g.output("y", dk::transpose(dk::matmul(seen, v), {.perm = {1, 0, 2}}));
   }

@@ -49,9 +49,11 @@ template <class Op> constexpr operator_id hash_of_name() {
     hash = (hash ^ static_cast<unsigned char>(name.chars[i])) * 0x100000001b3;
   return operator_id{hash};
 }
+template <class Op> struct id_holder { static constexpr operator_id value = hash_of_name<Op>(); };
 }  // namespace detail
 
-template <class Op> inline constexpr operator_id id_of = detail::hash_of_name<Op>();
+// A reference: GCC 13 reads a value where it is named in an inline function, before it has what computes it.
+template <class Op> inline constexpr const operator_id& id_of = detail::id_holder<Op>::value;
 
 namespace detail {
 

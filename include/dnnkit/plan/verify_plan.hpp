@@ -255,7 +255,7 @@ class plan_check {
       covered[a.of] *= value(a.size);
       std::int64_t positions = value(a.size);
       if (b.where == storage::tiles && a.of < reach.count)
-        if (const tile_reach& needed = p_.reaches_of(reach)[a.of]; !needed.is_whole()) {
+        if (const tile_reach needed = p_.reaches_of(reach)[a.of]; !needed.is_whole()) {
           if (positions != shape[a.of]) return fail("a tile that cuts an axis of several parts");
           positions = std::min(positions, needed.count(tile_[static_cast<std::size_t>(needed.of)]));
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // Depthwise convolution, and such in groups of few channels, against plain loops in double: channel counts off the
 // vector width, strides, dilation, batch, depth.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -32,7 +32,7 @@ template <dnnkit::dtype Type, int Rows, class N> void check(N n, index_t k, inde
   const dnnkit::cpu::thin_gemm<Rows, N, index_t, index_t, index_t, vector> g{n, k, of_a, of_b};
   for (index_t u = g.units(); u-- > 0;)
     g.run(a.data(), b.data(), u, u + 1, [&](auto acc, index_t row, index_t column, auto lanes) {
-      for (int i = 0; i < lanes; ++i) y[static_cast<std::size_t>(row * n + column + i)] = acc[i];
+      for (int i = 0; i < lanes; ++i) y.at(static_cast<std::size_t>(row * n + column + i)) = acc[i];
     });
   for (index_t row = 0; row < Rows; ++row)
     for (index_t column = 0; column < n; ++column) {

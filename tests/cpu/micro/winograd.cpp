@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// LABELS: no_sanitize
 // Winograd's convolutions against plain loops in double, along one axis and two, in steps of one and two: the largest
 // error is within what is said of tiles of 2, 4 and 6 outputs along an axis, for sizes that tiles do not divide,
 // channels that vectors do not, groups, images, planes, parts and blocks.
@@ -10,27 +11,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "winograd_check.hpp"
+#include "winograd_problem.hpp"
 
 using namespace dnnkit::cpu;
 using namespace reference;
 
 namespace {
-
-constexpr double allowed_of(const winograd_attributes& a) {
-  return largest_winograd_error(a.outputs, a.taps_h > 1 && a.taps_w > 1).largest_error();
-}
-
-constexpr conv_attributes convolution_of(const winograd_attributes& a) {
-  conv_attributes c = square(a.in_channels, a.out_channels, 3, 1, 1, a.groups);
-  c.kernel_d = a.taps_d;
-  c.stride_d = a.stride_d;
-  c.kernel_h = a.taps_h;
-  c.kernel_w = a.taps_w;
-  c.stride_h = a.stride_h;
-  c.stride_w = a.stride_w;
-  return c;
-}
 
 template <winograd_attributes A>
 void check_run_time(index_t images, index_t d, index_t h, index_t w, index_t pad, bool with_bias = true) {
@@ -59,21 +45,6 @@ void check_run_time(index_t images, index_t d, index_t h, index_t w, index_t pad
 }
 
 template <winograd_attributes A, index_t Images, index_t H, index_t W> struct problem_of {};
-template <winograd_attributes A, index_t Images, index_t H, index_t W, index_t D = 1>
-double error_of_known(index_t every = 1) {
-  constexpr index_t pad = 1;
-  const auto p = problem<convolution_of(A)>(Images, D, H, W, 0, pad, pad);
-  const auto x = values(Images * A.in_channels * D * H * W);
-  const haloed close(p, x, 0);
-  constexpr index_t out_h = (H + 2 * pad - A.taps_h) / A.stride_h + 1,
-                    out_w = (W + 2 * pad - A.taps_w) / A.stride_w + 1;
-  winograd<A, constant<Images>, constant<(D - A.taps_d) / A.stride_d + 1>, constant<out_h>, constant<out_w>,
-           constant<(W + 2) * A.in_channels>>
-      kernel;
-  kernel.image_stride = close.image_stride;
-  kernel.depth_stride = close.depth_stride;
-  return error_of(p, kernel, close, x, true, every);
-}
 
 }  // namespace
 
@@ -219,42 +190,4 @@ TEST_CASE("known sizes, blocks of two sizes") {
   check(problem_of<winograd_attributes{
                        .in_channels = 9, .out_channels = 36, .taps_h = 1, .stride_w = 2, .outputs = 6, .block = 13},
                    1, 2, 77>{});
-}
-
-namespace {
-
-// Reductions of 64, 256, 512 and 1024 channels, along both axes and one, in steps of one and of two.
-template <int Outputs> void check_long_reductions() {
-  const auto worst = [](auto... errors) { return std::max({errors...}); };
-  using a = winograd_attributes;
-  const double along_both = worst(
-      error_of_known<a{.in_channels = 64, .out_channels = 64, .outputs = Outputs, .block = 12}, 1, 28, 28>(7),
-      error_of_known<a{.in_channels = 256, .out_channels = 64, .outputs = Outputs, .block = 12}, 1, 14, 14>(7),
-      error_of_known<a{.in_channels = 512, .out_channels = 128, .outputs = Outputs, .block = 24, .parts = 2}, 1, 14,
-                     14>(7),
-      error_of_known<
-          a{.in_channels = 512, .out_channels = 64, .stride_h = 2, .stride_w = 2, .outputs = Outputs, .block = 12}, 1,
-          14, 14>(3),
-      error_of_known<a{.in_channels = 256, .out_channels = 64, .taps_d = 3, .outputs = Outputs, .block = 12}, 1, 14, 14,
-                     3>(3),
-      error_of_known<a{.in_channels = 1024, .out_channels = 32, .outputs = Outputs, .block = 12}, 1, 10, 14>(3));
-  const double along_one = worst(
-      error_of_known<a{.in_channels = 512, .out_channels = 64, .taps_h = 1, .outputs = Outputs, .block = 24}, 1, 1,
-                     120>(3),
-      error_of_known<a{.in_channels = 64, .out_channels = 64, .taps_w = 1, .outputs = Outputs, .block = 24}, 1, 60, 4>(
-          3),
-      error_of_known<
-          a{.in_channels = 512, .out_channels = 64, .taps_h = 1, .stride_w = 2, .outputs = Outputs, .block = 24}, 1, 1,
-          240>(3));
-  MESSAGE("largest errors with tiles of " << Outputs << ": " << along_both << ", along one axis " << along_one);
-  CHECK(along_both <= largest_winograd_error(Outputs, true).largest_error());
-  CHECK(along_one <= largest_winograd_error(Outputs, false).largest_error());
-}
-
-}  // namespace
-
-TEST_CASE("the error of long reductions") {
-  check_long_reductions<2>();
-  check_long_reductions<4>();
-  check_long_reductions<6>();
 }

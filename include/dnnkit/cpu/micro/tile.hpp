@@ -61,9 +61,9 @@ namespace detail {
 // spills that to a mask register, and reading it back takes the port of a multiply-add in each iteration.
 template <class T> [[gnu::always_inline]] inline void keep_in_register(T& n) noexcept { asm("" : "+r"(n)); }
 
-// x, which is in a register here. Left to itself, GCC loads a vector of B again for each row of A in tiles that need most
-// registers, and two loads a cycle are too few for that; and it gives a sum one place for a loop and for what is around
-// it, which is memory where that is much.
+// x, which is in a register here. Left to itself, GCC loads a vector of B again for each row of A in tiles that need
+// most registers, and two loads a cycle are too few for that; and it gives a sum one place for a loop and for what is
+// around it, which is memory where that is much.
 template <class Vec> [[gnu::always_inline]] inline Vec in_register(Vec x) noexcept {
   if constexpr (requires { x.v; }) {
 #if defined(__x86_64__)
@@ -75,8 +75,8 @@ template <class Vec> [[gnu::always_inline]] inline Vec in_register(Vec x) noexce
   return x;
 }
 
-// sum + x y by the instruction that leaves both factors as they are, where it has a name: GCC would write some sums over
-// a factor, which it copies for that, and begin a step before the last one has ended, for which it stores sums.
+// sum + x y by the instruction that leaves both factors as they are, where it has a name: GCC would write some sums
+// over a factor, which it copies for that, and begin a step before the last one has ended, for which it stores sums.
 template <class Vec> [[gnu::always_inline]] inline Vec plus_product(Vec sum, Vec x, Vec y) noexcept {
   if constexpr (requires { isa::plus_product(sum.v, x.v, y.v); }) return isa::plus_product(sum.v, x.v, y.v);
   else return sum + x * y;
