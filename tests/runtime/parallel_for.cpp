@@ -42,6 +42,21 @@ static_assert([] {
   return true;
 }());
 
+static_assert([] {
+  for (std::size_t count = 0; count < 70; ++count)
+    for (std::size_t threads = 1; threads < 9; ++threads) {
+      const dk::pieces_of_threads pieces(count, threads);
+      std::size_t end = 0;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (pieces[i].begin != end || pieces[i].end < end) return false;
+        if (pieces[i].size() > (count + threads - 1) / threads) return false;
+        end = pieces[i].end;
+      }
+      if (end != count) return false;
+    }
+  return true;
+}());
+
 TEST_CASE("serial calls the body with each index in order, on this thread") {
   std::vector<std::size_t> seen;
   dk::serial(5, [&](std::size_t i) noexcept { seen.push_back(i); });

@@ -54,8 +54,8 @@ template <class Op, std::size_t... I> constexpr auto list_attributes(std::index_
 template <class Op>
 using attribute_list = decltype(list_attributes<Op>(std::make_index_sequence<count_attributes<Op>()>{}));
 
-// Any tensor, and anything in braces. g++ looks at the values in braces, not at the names before them, when a
-// constructor takes an initializer_list; clang refuses names there.
+// Any tensor, and anything in braces. g++ 12 looks at the values in braces, not at the names before them, when a
+// constructor takes an initializer_list; clang and g++ 13 refuse names there.
 struct any_tensor {
   template <graph_tensor T> constexpr any_tensor(T t) : owner(&t.owner()), id(t.id()) {}
   builder* owner;

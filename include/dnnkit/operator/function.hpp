@@ -83,7 +83,7 @@ template <operator_type Op> struct function {
   }
 
   // Attributes that this operator does not have: chosen where nothing above fits, to name those that it has.
-#ifdef __clang__
+#if defined(__clang__) || __GNUC__ >= 13
   template <class T = tensor, class Known = detail::attribute_list<Op>>
   constexpr T operator()(detail::any_tensor, ...) const = delete;
 #else

@@ -51,18 +51,17 @@ class kernel_caller {
  public:
   explicit kernel_caller(const parallel_for& loop) : loop_(loop) {}
 
-  // A few pieces for each thread, so that threads that are slowed down do not hold up the others.
   void operator()(const call_kernel& c) noexcept {
     const std::size_t threads = loop_.concurrency() == 0 ? 16 : loop_.concurrency();
-    const std::size_t pieces = std::min(c.units, threads == 1 ? 1 : threads * 8);
+    const pieces_of_threads pieces(c.units, threads);
     if (threads == 1) clear_borders();
     const std::size_t borders = std::exchange(borders_, 0);
     const auto run_piece = [&](std::size_t i) noexcept {
       if (i < borders) clear(*uncleared_[i]);
-      else run(c, c.call, split(c.units, pieces, i - borders));
+      else if (const index_range r = pieces[i - borders]; r.size() != 0) run(c, c.call, r);
     };
-    if (borders + pieces > 1) return loop_(borders + pieces, run_piece);
-    if (borders + pieces == 1) run_piece(0);
+    if (borders + pieces.size() > 1) return loop_(borders + pieces.size(), run_piece);
+    if (borders + pieces.size() == 1) run_piece(0);
   }
 
   void operator()(const call_by_worker& c) noexcept {

@@ -90,9 +90,37 @@ constexpr index_range split(std::size_t count, std::size_t parts, std::size_t pa
   return {begin_of(part), begin_of(part + 1)};
 }
 
+// [0, count) in pieces for so many threads. Each has a share, in four pieces: half of it, a quarter and two eighths, of
+// which some may be empty. A kernel reads with each piece again what all of its indices share, and threads that are
+// slowed down leave the smaller pieces to others. Up to an index a thread, and for one thread, pieces are not cut.
+class pieces_of_threads {
+ public:
+  // @pre threads >= 1
+  constexpr pieces_of_threads(std::size_t count, std::size_t threads) noexcept
+      : count_(count), threads_(threads), cut_(threads > 1 && count > threads) {}
+
+  constexpr std::size_t size() const noexcept { return cut_ ? 4 * threads_ : count_ < threads_ ? count_ : threads_; }
+
+  // @pre i < size()
+  constexpr index_range operator[](std::size_t i) const noexcept {
+    if (!cut_) return split(count_, size(), i);
+    constexpr std::size_t eighths[] = {0, 4, 6, 7, 8};
+    const index_range share = split(count_, threads_, i / 4);
+    return {share.begin + share.size() * eighths[i % 4] / 8, share.begin + share.size() * eighths[i % 4 + 1] / 8};
+  }
+
+ private:
+  std::size_t count_, threads_;
+  bool cut_;
+};
+
 static_assert(split(10, 3, 0) == index_range{0, 3} && split(10, 3, 1) == index_range{3, 6} &&
               split(10, 3, 2) == index_range{6, 10});
 static_assert(split(6, 4, 0).size() == 1 && split(6, 4, 1).end == 3);
+static_assert(pieces_of_threads(32, 2)[0] == index_range{0, 8} && pieces_of_threads(32, 2)[1] == index_range{8, 12} &&
+              pieces_of_threads(32, 2)[7] == index_range{30, 32});
+static_assert(pieces_of_threads(3, 4).size() == 3 && pieces_of_threads(5, 1)[0].size() == 5 &&
+              pieces_of_threads(0, 4).size() == 0);
 static_assert(serial.concurrency() == 1);
 
 }  // namespace dnnkit
