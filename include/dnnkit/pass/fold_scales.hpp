@@ -54,7 +54,8 @@ class scale_folding {
       if (may_have_weight(b.value(), inputs)) return with_scaled_input(b, n, inputs);
       return g_.is<op::matmul>(n) ? with_scaled_factors(b, n, inputs) : tensor{};
     }
-    const found f = adjustment_in(b.value(), n, [&](std::size_t i) { return inputs.id(i); });
+    if (inputs.size() != 2) return {};
+    const found f = adjustment_in(b.value(), n, inputs.id(0), inputs.id(1));
     if (f.how == adjustment::none || !is_floating(g_.at(n.output).type.type)) return {};
     const place y{f.x, extents_in(b.value(), f.t, f.x), is_one_number(b.value(), f.t)};
     const node_id into = product_before(b.value(), f.how, y);
@@ -89,12 +90,12 @@ class scale_folding {
     if (n.op->id == id_of<op::add>) return adjustment::plus;
     return n.op->id == id_of<op::sub> ? adjustment::minus : adjustment::none;
   }
-  constexpr found adjustment_in(const graph& now, const node& n, auto input) {
+  constexpr found adjustment_in(const graph& now, const node& n, value_id first, value_id second) {
     const adjustment how = kind_of(n);
-    if (how == adjustment::none || n.inputs.count != 2) return {};
+    if (how == adjustment::none) return {};
     const bool commutes = how == adjustment::times || how == adjustment::plus;
     for (std::size_t side = 0; side < (commutes ? 2u : 1u); ++side) {
-      const value_id x = input(side), t = input(1 - side);
+      const value_id x = side == 0 ? first : second, t = side == 0 ? second : first;
       if (facts_.is_setup(now, x) || !facts_.is_setup(now, t)) continue;
       const shape& s = now.at(x).type.dims;
       const shape& of_t = now.at(t).type.dims;
@@ -107,8 +108,8 @@ class scale_folding {
   }
   constexpr found adjustment_of(const graph& now, value_id v) {
     const node* const n = producer_of(now, v);
-    if (n == nullptr) return {};
-    return adjustment_in(now, *n, [&](std::size_t i) { return now.input_of(*n, i); });
+    if (n == nullptr || n->inputs.count != 2) return {};
+    return adjustment_in(now, *n, now.input_of(*n, 0), now.input_of(*n, 1));
   }
   static constexpr const node* producer_of(const graph& now, value_id v) {
     const node_id p = now.at(v).producer;

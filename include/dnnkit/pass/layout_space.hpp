@@ -281,6 +281,24 @@ class layout_space {
     for (std::size_t v = 0; v < g_.values.count; ++v) n += is_free(static_cast<value_id>(v)) ? 1u : 0u;
     return n;
   }
+  // A kernel that has no wish, but goes over values that lie otherwise than others.
+  constexpr void find_disagreement(std::size_t k, auto add_order) {
+    value_id first = none, other = none;
+    for_each_alike(k, [&](value_id v) {
+      if (setup.items[v] != 0) return;
+      if (first == none) first = v;
+      else if (order.items[v].size() == order.items[first].size() &&
+               !is_same_order(g_.at(v).type.dims, order.items[v], order.items[first]))
+        other = v;
+    });
+    if (other == none) return;
+    const storage_order a = order.items[first], b = order.items[other];
+    for_each_alike(k, [&](value_id v) {
+      if (setup.items[v] != 0 || order.items[v].size() != a.size()) return;
+      add_order(v, a);
+      add_order(v, b);
+    });
+  }
   constexpr void find_contested(bool all) {
     vector<value_id> waiting;
     const auto add_order = [&](value_id v, const storage_order& o) {
@@ -344,24 +362,6 @@ class layout_space {
     for (std::size_t d = 0; d < order.items[v].size(); ++d)
       if (dims.has(d)) last = {1u << d};
     return last;
-  }
-  // A kernel that has no wish, but goes over values that lie otherwise than others.
-  constexpr void find_disagreement(std::size_t k, auto add_order) {
-    value_id first = none, other = none;
-    for_each_alike(k, [&](value_id v) {
-      if (setup.items[v] != 0) return;
-      if (first == none) first = v;
-      else if (order.items[v].size() == order.items[first].size() &&
-               !is_same_order(g_.at(v).type.dims, order.items[v], order.items[first]))
-        other = v;
-    });
-    if (other == none) return;
-    const storage_order a = order.items[first], b = order.items[other];
-    for_each_alike(k, [&](value_id v) {
-      if (setup.items[v] != 0 || order.items[v].size() != a.size()) return;
-      add_order(v, a);
-      add_order(v, b);
-    });
   }
   constexpr vector<vector<std::uint32_t>> groups_of_values() const {
     vector<vector<std::uint32_t>> touching(g_.values.count);
