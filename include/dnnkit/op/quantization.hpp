@@ -122,7 +122,7 @@ constexpr auto centred_elements(const C& c, X x, Z zero_point, std::size_t numbe
     if constexpr (is_present<Z>) return input_count(c, number);
     else return absent{};
   }();
-  return [x, zero_point, count, axis]<class O>(const O& i) {
+  return [=]<class O>(const O& i) {
     using position = coordinate_of<O>;
     const auto n = widened(x(i));
     if constexpr (is_present<Z>) {

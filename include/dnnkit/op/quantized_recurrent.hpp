@@ -73,7 +73,7 @@ struct dynamic_quantize_lstm {
   static constexpr std::size_t inputs = 12, optional_inputs = 5;
   static constexpr std::array<element, inputs> elements = [] {
     std::array<element, inputs> kinds{};
-    for (const std::size_t i : {1, 2, 4, 6}) kinds[i] = element::byte;
+    kinds[1] = kinds[2] = kinds[4] = kinds[6] = element::byte;
     kinds[8] = element::index;
     return kinds;
   }();

@@ -139,10 +139,10 @@ class rewriter {
       while (list < rules.count && rules.items[list].op->id != n.op->id) ++list;
       if (list == rules.count) continue;
       const dtype type = g.at(n.output).type.type;
-      const std::uint64_t near = bits_near(facts, n);
+      const std::uint64_t nearby = bits_near(facts, n);
       rule_place best;
       for (const rule* r : rules.items[list].rules)
-        if ((r->near & ~near) == 0 && has_laws(*r, type)) try_rule(m, facts, g, *r, n, where, best, others);
+        if ((r->near & ~nearby) == 0 && has_laws(*r, type)) try_rule(m, facts, g, *r, n, where, best, others);
       if (best.saving() > 0) places.push_back(static_cast<rule_place&&>(best));
     }
     return places;

@@ -151,8 +151,8 @@ struct cl_shared {
         is_host(cl_number<cl_bool>(id, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE) {
     identity.add(cl_text(c.platform, clGetPlatformInfo, CL_PLATFORM_NAME));
     identity.add(cl_text(c.platform, clGetPlatformInfo, CL_PLATFORM_VERSION));
-    for (const cl_device_info what : {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION})
-      identity.add(cl_text(id, clGetDeviceInfo, what));
+    for (const int what : {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION})
+      identity.add(cl_text(id, clGetDeviceInfo, static_cast<cl_device_info>(what)));
   }
 
   // That of the device, which is made where there is none or where it has been lost.

@@ -311,9 +311,9 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     kept_row kept;
     std::array<stats, 1> of_row;
   };
-  template <std::size_t P> [[gnu::noinline]] static void pass_over(const kernel_call& call, turn& row, const span& s) {
-    if constexpr (P < Op::passes) fold<P>(call, row.c, s, row.kept, row.of_row);
-    else finish_block(call, row.c, s, row.kept, row.of_row);
+  template <std::size_t P> [[gnu::noinline]] static void pass_over(const kernel_call& call, turn& t, const span& s) {
+    if constexpr (P < Op::passes) fold<P>(call, t.c, s, t.kept, t.of_row);
+    else finish_block(call, t.c, s, t.kept, t.of_row);
   }
   // Each row is in one of three passes: the first is bound by loads, the second by arithmetic, the last by stores. Rows
   // between them give what merges the lanes of a row its time.

@@ -247,9 +247,9 @@ template <int N> struct power_by_table {
   };
   static constexpr entries table = [] {
     entries t{};
-    double power = 1;
-    for (int j = 0; j < 32; ++j, power *= 1.0218971486541166782)
-      t.all[j] = std::bit_cast<std::int32_t>(static_cast<float>(power)) - (j << 18);
+    double root = 1;
+    for (int j = 0; j < 32; ++j, root *= 1.0218971486541166782)
+      t.all[j] = std::bit_cast<std::int32_t>(static_cast<float>(root)) - (j << 18);
     return t;
   }();
   [[gnu::always_inline]] static floats<N> power_of(floats<N> shifted) noexcept {
