@@ -201,8 +201,8 @@ template <int Rows, int Vectors, bool EndsInHalf = false, class T, class Walk, c
 #pragma GCC unroll 32
   for (int i = 0; i < Rows; ++i) {
 #pragma GCC unroll 16
-    for (int j = 0; j < whole; ++j) acc[i][j] = detail::in_register(start(i, j));
-    if constexpr (EndsInHalf) last[i] = detail::in_register(low_of(start(i, whole)));
+    for (int j = 0; j < whole; ++j) acc[i][j] = start(i, j);
+    if constexpr (EndsInHalf) last[i] = low_of(start(i, whole));
   }
 
   const auto add_run = [&](const T* ak, const T* bk, const k_loop& run) __attribute__((always_inline)) {
