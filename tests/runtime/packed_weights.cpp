@@ -4,6 +4,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include "dnnkit/runtime/session.hpp"
 #include "dnnkit/weights/host_bytes.hpp"
 #include "dnnkit/weights/weight_file.hpp"
+#include "tests/support/compiled.hpp"
 #include "tests/support/harness.hpp"
 
 namespace dk = dnnkit;
@@ -195,6 +197,32 @@ TEST_CASE("a convolution of weights stays within them") {
                                                   {"filter", f32, {2, 3, 3, 3}, std::as_bytes(std::span(filter))}}));
   s.run(x, y);
   CHECK(y == std::vector<float>(72, 14.5f));
+}
+
+namespace {
+
+// Kernels that have memory of their worker's, of weights alone.
+struct work_on_weights {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor picture = g.weight("picture", {1, 2, 9, 21}), wide = g.weight("wide", {1, 2, 9, 21}, dk::f64);
+    g.output("largest", g.input("x", f32, {1}) + dk::max_pool(picture, {.kernel_shape = {3, 2}, .strides = {2, 2}}));
+    g.output("mean", dk::average_pool(picture, {.kernel_shape = {2, 3}, .pads = {1, 1, 1, 1}}));
+    g.output("largest_of_wide", dk::max_pool(wide, {.kernel_shape = {3, 3}}));
+    g.output("convolved", dk::conv(picture, g.weight("filter", {1, 2, 3, 3}), {.pads = {1, 1, 1, 1}}));
+    const dk::tensor rows = g.weight("rows", {2, 20, 16}), keys = g.weight("keys", {2, 16, 20});
+    g.output("attended", dk::matmul(dk::softmax(dk::matmul(rows, keys)), rows));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what is computed from weights alone has its worker's memory") {
+  using network = dk::compile<work_on_weights>;
+  const auto table = dk::cpu::kernel_table<network>;
+  const auto works = std::ranges::count_if(
+      network::plan.setup_steps, [&](const dk::plan::step& s) { return table[s.kernel].worker_bytes != nullptr; });
+  CHECK(works >= 3);
+  CHECK(harness::compiled_error(harness::compiled<work_on_weights>("work on weights"), 5) == "");
 }
 
 TEST_CASE("constants are written as their type") {

@@ -162,8 +162,10 @@ class packed_tables {
     cpu::kernel_call call = call_of(plan, s, nullptr);
     const aligned_memory packed(static_cast<std::size_t>(k.packed_bytes));
     const aligned_memory scratch(k.scratch_bytes ? static_cast<std::size_t>(k.scratch_bytes(call)) : 0);
+    const aligned_memory worker(k.worker_bytes ? static_cast<std::size_t>(k.worker_bytes(call)) : 0);
     call.packed = packed.data();
     call.scratch = scratch.data();
+    call.worker = worker.data();
     if (k.pack != nullptr) k.pack(call);
     if (k.prepare != nullptr) k.prepare(call, 0, k.prepare_units(call));
     k.run(call, 0, k.units(call));
