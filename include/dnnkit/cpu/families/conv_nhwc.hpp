@@ -279,9 +279,13 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
   }
 
   static void run(const kernel_call& call, index_t first, index_t last) noexcept {
-    const index_t planes = extent_value<out_extent(plane_axis)>(call);
-    run_with(call, first, last, [&](auto acc, index_t n, index_t y, index_t x, index_t oc, auto valid) {
-      values::template finish<float_lanes, 1>(call, place_of(n, y, x, oc, planes), valid, acc);
+    run_with(call, first, last, finishing(call));
+  }
+  // The same with another epilogue.
+  static void run_with(const kernel_call& call, index_t first, index_t last, auto&& finish) noexcept {
+    with_operands(call, [&](const auto& c, auto in, const number* weights, const number* start) {
+      if constexpr (has_room) c.run(in, weights, start, first, last, finish, reinterpret_cast<number*>(call.worker));
+      else c.run(in, weights, start, first, last, finish);
     });
   }
   // The coordinates of what an epilogue is given (cpu/micro/conv.hpp).
@@ -294,9 +298,31 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
     at[position(2) + 2] = x;
     return at;
   }
-  // The same with another epilogue.
-  static void run_with(const kernel_call& call, index_t first, index_t last, auto&& finish) noexcept {
-    const auto c = convolution(call);
+
+  // Rows of an image, panel by panel; of a volume, planes.
+  static void run_rows(const kernel_call& call, index_t image, index_t first, index_t last) noexcept
+      requires(facts::spec.runs_on_rows()) {
+    if constexpr (axes == 2 && requires { &convolution_type::by_rows; }) {
+      with_operands(call, [&](const auto& c, auto in, const number* weights, const number* start) {
+        c.run_rows(in, weights, start, image, first, last, finishing(call));
+      });
+    } else {  // units that follow each other
+      const index_t rows = extent_value<access::space(2)>(call),
+                    each = units(call) / (extent_value<in_dim(0)>(call) * rows);
+      run(call, (image * rows + first) * each, (image * rows + last) * each);
+    }
+  }
+
+ private:
+  // The epilogue of the group.
+  static auto finishing(const kernel_call& call) {
+    const index_t planes = extent_value<out_extent(plane_axis)>(call);
+    return [&call, planes](auto acc, index_t n, index_t y, index_t x, index_t oc, auto valid) {
+      values::template finish<float_lanes, 1>(call, place_of(n, y, x, oc, planes), valid, acc);
+    };
+  }
+  // f(engine, input, weights, bias): the input is where it lies, or a function that brings it.
+  static void with_operands(const kernel_call& call, auto&& f) {
     const number* weights = packed_of_run(call);
     if constexpr (packs_once) weights = reinterpret_cast<const number*>(call.packed);
     const auto in = [&] {
@@ -307,21 +333,9 @@ template <class Net, std::size_t R, class Engine> struct channels_last_kernel : 
           stage_pixels(call, n, 0, y, x, pixels, to);
         };
     }();
-    const number* start = bias.from == source::nothing ? nullptr : weights + weight_numbers;
-    if constexpr (has_room) c.run(in, weights, start, first, last, finish, reinterpret_cast<number*>(call.worker));
-    else c.run(in, weights, start, first, last, finish);
+    f(convolution(call), in, weights, bias.from == source::nothing ? nullptr : weights + weight_numbers);
   }
 
-  // Rows of an image, panel by panel; of a volume, planes.
-  static void run_rows(const kernel_call& call, index_t image, index_t first, index_t last) noexcept
-      requires(facts::spec.runs_on_rows()) {
-    const index_t images = extent_value<in_dim(0)>(call), rows = extent_value<access::space(2)>(call),
-                  each = units(call) / (images * rows);
-    if constexpr (axes == 3) return run(call, (image * rows + first) * each, (image * rows + last) * each);
-    for (index_t p = image * each; p < (image + 1) * each; ++p) run(call, p * rows + first, p * rows + last);
-  }
-
- private:
   static index_t rows_of_input(const kernel_call& call) {
     return extent_value<in_dim(0)>(call) * staged(call, nth<0>{}) * staged(call, nth<1>{});
   }

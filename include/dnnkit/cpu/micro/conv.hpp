@@ -3,6 +3,8 @@
 // the input.
 #pragma once
 
+#include <algorithm>
+
 #include "dnnkit/cpu/micro/pack.hpp"
 
 namespace dnnkit::cpu::inline DNNKIT_TARGET {
@@ -100,45 +102,39 @@ struct conv_of {
                                    packed + g * panel_layout::padded(A.group_out()));
   }
 
-  // Independent pieces of work: one output row (a block of pixels when the convolution is a GEMM) of one panel. Any
+  // Independent pieces of work: one output row, or a tile of pixels when the convolution is a GEMM, of one panel. Any
   // partition of [0, units()) into ranges may run in any order or at once.
   constexpr index_t units() const noexcept { return images * out_d * panel_count * rows(); }
+
+  // Do the units of a row follow each other, or those of a panel? Workers that share rows read all of the weights each;
+  // those that share panels all of the image, and what they write is scattered over rows, of which most kernels behind
+  // them read some each. What is less goes from one processor's cache to another's.
+  constexpr bool by_rows() const noexcept {
+    return out_h * out_w * (A.stride_h * A.stride_w * A.in_channels + A.out_channels) > A.reduction() * A.out_channels;
+  }
 
   // bias: bias_size() elements or null.
   template <class Epilogue>
   void run(const element* input, const element* packed, const element* bias, index_t first, index_t last,
            Epilogue&& epilogue) const {
-    const index_t row_count = rows();
-    for (index_t u = first; u < last; ++u) {
-      const index_t y = u % row_count, rest = u / row_count, p = rest % panel_count, n = rest / panel_count;
-      const index_t group = p / panels_per_group;
-      panel_layout::visit(p % panels_per_group, [&](auto vectors, index_t column) {
-        constexpr int width = static_cast<int>(decltype(vectors)::value);
-        const split<rows_of_tile<width>(), RowWidth> columns(row_extent());
-        const index_t padded = panel_layout::padded(A.group_out());
-        const element* b = packed + A.reduction() * (group * padded + column);
-        const element* start = bias ? bias + group * padded + column : nullptr;
-        const element* image =
-            input + n / out_d * image_stride + n % out_d * (A.stride_d * depth_stride) + group * A.group_in();
-        const element* packed_end = packed + A.reduction() * (A.groups * padded);
-        const index_t begin = A.is_gemm() ? columns.count() * y / row_count : 0;
-        const index_t end = A.is_gemm() ? columns.count() * (y + 1) / row_count : columns.count();
-        const element* line = A.is_gemm() ? image : image + y * (A.stride_h * row_stride);
-        panel_layout::template with_half<Vec>(
-            column, vectors, [&](auto in_half) __attribute__((always_inline)) {
-              for (index_t t = begin; t < end; ++t) {
-                const fetch_ahead ahead =
-                    share_of(b + A.reduction() * width * float_lanes, packed_end, A.reduction(), width * float_lanes,
-                             A.is_gemm() ? t : y * end + t, A.is_gemm() ? columns.count() : row_count * end);
-                columns.visit(t, [&](auto height, index_t x) {
-                  run_tile<static_cast<int>(decltype(height)::value), width, in_half()>(
-                      line + x * (A.stride_w * pixel_stride), b, start, n, y, x, group * A.group_out(), column, ahead,
-                      epilogue);
-                });
-              }
-            });
-      });
+    const bool rows_outside = by_rows();
+    const index_t lines = rows_outside ? rows() : panel_count, length = rows_outside ? panel_count : rows();
+    for (index_t u = first; u < last;) {
+      const index_t n = u / (lines * length), line = u / length % lines, begin = u % length;
+      // whole lines, as many as there are, or what is wanted of one
+      const index_t whole = begin == 0 ? std::min((last - u) / length, lines - line) : 0;
+      const index_t count = std::max(whole, index_t{1}), end = whole > 0 ? length : std::min(length, begin + last - u);
+      if (rows_outside) run_block(input, packed, bias, n, begin, end, line, line + count, epilogue);
+      else run_block(input, packed, bias, n, line, line + count, begin, end, epilogue);
+      u += count * (end - begin);
     }
+  }
+
+  // Output rows [first, last) of image n, panel by panel.
+  template <class Epilogue>
+  void run_rows(const element* input, const element* packed, const element* bias, index_t n, index_t first,
+                index_t last, Epilogue&& epilogue) const {
+    run_block(input, packed, bias, n, 0, panel_count, first, last, epilogue);
   }
 
  private:
@@ -158,7 +154,51 @@ struct conv_of {
     }
   }
 
-  constexpr index_t rows() const noexcept { return A.is_gemm() ? ceil_div(row_extent(), 16) : index_t(out_h); }
+  constexpr index_t rows() const noexcept {
+    if constexpr (!A.is_gemm()) return index_t(out_h);
+    else if constexpr (is_constant<RowWidth>) return split<rows_of_tile<panel_vectors>(), RowWidth>::count();
+    else return ceil_div(row_extent(), 16);
+  }
+
+  // Panels [first_panel, last_panel) of rows [first, last) of image n.
+  template <class Epilogue>
+  [[gnu::noinline]] void run_block(const element* input, const element* packed, const element* bias, index_t n,
+                                   index_t first_panel, index_t last_panel, index_t first, index_t last,
+                                   Epilogue& epilogue) const {
+    for (index_t p = first_panel; p < last_panel; ++p) {
+      const index_t group = p / panels_per_group;
+      panel_layout::visit(p % panels_per_group, [&](auto vectors, index_t column) {
+        constexpr int width = static_cast<int>(decltype(vectors)::value);
+        const split<rows_of_tile<width>(), RowWidth> columns(row_extent());
+        const index_t padded = panel_layout::padded(A.group_out());
+        const element* b = packed + A.reduction() * (group * padded + column);
+        const element* start = bias ? bias + group * padded + column : nullptr;
+        const element* image =
+            input + n / out_d * image_stride + n % out_d * (A.stride_d * depth_stride) + group * A.group_in();
+        const element* packed_end = packed + A.reduction() * (A.groups * padded);
+        // Lines of tiles: one of all pixels, or each row.
+        const index_t lines = A.is_gemm() ? 1 : last - first;
+        const index_t begin = A.is_gemm() ? columns.count() * first / rows() : 0;
+        const index_t end = A.is_gemm() ? columns.count() * last / rows() : columns.count();
+        panel_layout::template with_half<Vec>(
+            column, vectors, [&](auto in_half) __attribute__((always_inline)) {
+              for (index_t line = 0; line < lines; ++line) {
+                const index_t y = A.is_gemm() ? 0 : first + line;
+                for (index_t t = begin; t < end; ++t) {
+                  const fetch_ahead ahead =
+                      share_of(b + A.reduction() * width * float_lanes, packed_end, A.reduction(), width * float_lanes,
+                               line * (end - begin) + t - begin, lines * (end - begin));
+                  columns.visit(t, [&](auto height, index_t x) {
+                    run_tile<static_cast<int>(decltype(height)::value), width, in_half()>(
+                        image + y * (A.stride_h * row_stride) + x * (A.stride_w * pixel_stride), b, start, n, y, x,
+                        group * A.group_out(), column, ahead, epilogue);
+                  });
+                }
+              }
+            });
+      });
+    }
+  }
 
   // The most pixels of a tile of so many vectors. Such as begin in one set of the first cache push each other out of
   // it: no more than that has ways. (28 x 28 pixels of 512 channels in groups of 16 and steps of two: 0.56 -> 0.27 ms
