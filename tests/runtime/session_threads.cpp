@@ -6,7 +6,9 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -100,6 +102,43 @@ TEST_CASE("results do not depend on the number of threads, bit for bit") {
     dk::thread_pool pool(threads);
     CHECK(run(s, 31, 17, pool) == serial);
   }
+}
+
+namespace {
+
+struct sigmoids {
+  static constexpr void build(dk::builder& g) {
+    g.output("y", dk::sigmoid(g.input("x", dk::f32, {dk::sym("N", {1, 1024}), 256})));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what takes no time stays on the thread that calls, what takes some is shared by those whom it keeps busy") {
+  dk::session<dk::compile<sigmoids>> s;
+  std::size_t loops = 0, most = 0;
+  const auto loop = [&](std::size_t count, dk::loop_body body) {
+    ++loops;
+    most = std::max(most, count);
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  };
+  const auto run = [&](std::int64_t n) {
+    s.bind({{"N", n}});
+    const std::vector<float> x(static_cast<std::size_t>(n * 256));
+    std::vector<float> y(x.size());
+    s.run(loop, x, y);
+  };
+  run(2);
+  CHECK(loops == 0);
+  run(64);
+  CHECK(loops == 1);
+  const std::size_t some = most;
+  CHECK(some >= 2);
+  run(1024);
+  CHECK(loops == 2);
+  CHECK(most > some);
+  run(3);
+  CHECK(loops == 2);
 }
 
 TEST_CASE("two sessions share a pool one after the other") {

@@ -32,6 +32,7 @@ struct kernel_entry {
   std::int64_t packed_bytes = 0;
   // bit i: input i of the anchor is read by pack() alone; eight bits further for each stage before it, those of that
   std::uint32_t packed_inputs = 0;
+  float cycles_an_element = 0;  // of the iteration space, expected of one thread; 0: not known
 };
 
 // The functions that Kernel has: static members named as the entry's, of which only units() and run() must be there.

@@ -30,7 +30,11 @@ template <class Net, std::size_t R> constexpr kernel_entry kernel_of_recipe() {
     constexpr bool has_kernel = requires { typename family::template kernel<Net, R>; };
     static_assert(has_kernel,
                   "dnnkit: a family of kernels has a template kernel<Net, R> (dnnkit/plan/kernel_family.hpp)");
-    if constexpr (has_kernel) return entry_of<typename family::template kernel<Net, R>>();
+    if constexpr (has_kernel) {
+      kernel_entry e = entry_of<typename family::template kernel<Net, R>>();
+      e.cycles_an_element = static_cast<float>(Net::choices[R].cost.cycles / kernel_spec(Net::plan, R).elements());
+      return e;
+    }
   }
   return {};
 }

@@ -231,8 +231,9 @@ class plan_binder {
     clear_borders(list, i);
     const cpu::kernel_entry& k = kernel_of(i);
     const cpu::kernel_call call = call_of(i, scratch);
-    if (k.prepare != nullptr) list.add(call_kernel{k.prepare, call, count(k.prepare_units(call))});
-    const call_kernel phase{k.run, call, count(k.units(call))};
+    const std::size_t threads = most_threads_for(k.cycles_an_element * sizes().elements_written(plan_.steps[i]));
+    if (k.prepare != nullptr) list.add(call_kernel{k.prepare, call, count(k.prepare_units(call)), threads});
+    const call_kernel phase{k.run, call, count(k.units(call)), threads};
     if (k.worker_bytes == nullptr) list.add(phase);
     else list.add(call_by_worker{phase, static_cast<std::ptrdiff_t>(t_.steps[i].worker_bytes)});
   }

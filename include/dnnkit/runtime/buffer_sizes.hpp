@@ -27,6 +27,16 @@ class buffer_sizes {
                      [&](std::int32_t b) { idle = idle && is_empty(plan_.buffers[static_cast<std::size_t>(b)]); });
     return idle;
   }
+  // Elements of the largest of the buffers that a step writes.
+  double elements_written(const step& s) const {
+    double most = 0;
+    for_each_written(plan_, s, [&](std::int32_t b) {
+      double n = 1;
+      for (const dim d : plan_.buffers[static_cast<std::size_t>(b)].type.dims) n *= static_cast<double>(evaluate(d));
+      most = std::max(most, n);
+    });
+    return most;
+  }
   // Bytes with border; what does not fit 63 bits is their largest number.
   std::int64_t room_of(const buffer& b) const {
     auto bytes = static_cast<std::int64_t>(size_of(b.type.type));

@@ -22,7 +22,15 @@ struct call_kernel {
   void (*run)(const cpu::kernel_call&, cpu::index_t first, cpu::index_t last) noexcept;
   cpu::kernel_call call;
   std::size_t units;
+  std::size_t most_threads;  // at least 1: with more, none would have enough to do
 };
+
+// As many threads as have some microseconds of work each, which it takes to hand work over, and what a core has in its
+// caches; 0 cycles: it is not known what it takes.
+inline std::size_t most_threads_for(double cycles) noexcept {
+  constexpr double least_a_thread = 10'000, all = 1024;
+  return static_cast<std::size_t>(cycles == 0 ? all : std::clamp(cycles / least_a_thread, 1.0, all));
+}
 
 // The same in one piece for each worker, which has scratch memory of its own: the first from call.worker on.
 struct call_by_worker {
@@ -52,7 +60,7 @@ class kernel_caller {
   explicit kernel_caller(const parallel_for& loop) : loop_(loop) {}
 
   void operator()(const call_kernel& c) noexcept {
-    const std::size_t threads = loop_.concurrency() == 0 ? 16 : loop_.concurrency();
+    const std::size_t threads = std::min(loop_.concurrency() == 0 ? 16 : loop_.concurrency(), c.most_threads);
     const pieces_of_threads pieces(c.units, threads);
     if (threads == 1) clear_borders();
     const std::size_t borders = std::exchange(borders_, 0);
@@ -68,7 +76,7 @@ class kernel_caller {
     clear_borders();
     if (c.phase.units == 0) return;
     const std::size_t threads = loop_.concurrency() == 0 ? c.most_workers : loop_.concurrency();
-    const std::size_t pieces = std::min({c.phase.units, threads, c.most_workers});
+    const std::size_t pieces = std::min({c.phase.units, threads, c.phase.most_threads, c.most_workers});
     loop_(pieces, [&](std::size_t piece) noexcept {
       cpu::kernel_call own = c.phase.call;
       own.worker += static_cast<std::ptrdiff_t>(piece) * c.worker_bytes;

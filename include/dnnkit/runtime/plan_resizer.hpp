@@ -77,7 +77,9 @@ class plan_resizer {
   void write_units(const buffer_sizes& sizes) const {
     const cpu::kernel_entry* kernel = nullptr;
     bool idle = false, is_prepared = true;
+    std::size_t threads = 0;
     const auto write = [&](call_kernel& phase, bool is_first) {
+      phase.most_threads = threads;
       phase.units = idle ? 0 : static_cast<std::size_t>((is_first ? kernel->prepare_units : kernel->units)(phase.call));
     };
     for (kernel_command& c : b_.commands) {
@@ -85,6 +87,7 @@ class plan_resizer {
         kernel = &kernels_[plan_.steps[begin->step].kernel];
         idle = sizes.is_idle(plan_.steps[begin->step]);
         is_prepared = kernel->prepare == nullptr;
+        threads = most_threads_for(kernel->cycles_an_element * sizes.elements_written(plan_.steps[begin->step]));
       } else if (auto* call = std::get_if<call_kernel>(&c)) {
         write(*call, !is_prepared);
         is_prepared = true;
