@@ -3,10 +3,10 @@
 
 Each engine runs in a process of its own (engine.py), which is stopped while it is not its turn, so that its threads do
 not spin in that of another; dnnkit is the program that `dnnkit build` makes. All are pinned to as many processors as they
-have threads. Times are medians of turns, ratios the medians of the turns' ratios; outputs are compared with ONNX
-Runtime's, relative to the largest magnitude, and what deviates by more than 1e-3 is no result. The floor is what the
-multiply-adds of convolutions and products take at the processor's peak, which is measured between the models: Winograd's
-algorithm goes below it. `first`: from the file to the first result, without the start of Python, but with that of a
+have threads; those of all engines spin while they wait, dnnkit's for SPIN microseconds at most. Times are medians of
+turns, ratios the medians of the turns' ratios; outputs are compared with ONNX Runtime's, relative to the largest
+magnitude, and what deviates by more than 1e-3 is no result. The floor is what the multiply-adds of convolutions and
+products take at the processor's peak, which is measured between the models: Winograd's algorithm goes below it. `first`: from the file to the first result, without the start of Python, but with that of a
 dnnkit program and its outputs written to files; `memory`: at its peak, of a dnnkit program all, of others what goes
 beyond Python with the engine imported. Both are medians of some starts, in turns.
 
@@ -37,6 +37,7 @@ sys.path += [str(ROOT / "tests/zoo"), str(ROOT / "tests/support")]
 from materialize import feed, materialize
 from runtime_peer import compile_program, last_line, progress, runtime_of
 
+SPIN = 200  # a loop of short kernels finds threads awake; others do so unasked
 MODELS = ["mobilenet_v2", "efficientnet_b0", "resnet50", "resnext50_32x4d", "regnet_y_3_2gf", "convnext_tiny", "vgg16",
           "unet", "yolov8n", "fst", "wdsr_b", "swin_t", "vit_b_16", "bert_base", "tinybert", "gpt2",
           "whisper_tiny_encoder", "conformer_s", "depth_anything_s", "s3d", "clip_text", "c3d"]
@@ -105,7 +106,7 @@ class own:
     def __init__(self, program, model, names, threads, processors):
         self.command = [str(program), *(w for x in names for w in ("--input", f"{x}={model.parent / file_name(x)}"))]
         if threads > 1:
-            self.command += ["--threads", str(threads)]
+            self.command += ["--threads", str(threads), "--spin", str(SPIN)]
         self.processors = processors
         begin = time.perf_counter()
         child = subprocess.Popen([*self.command, "--output", str(model.with_name("own"))], stdout=subprocess.DEVNULL,

@@ -145,6 +145,23 @@ TEST_CASE("pools come and go, used or not") {
   }
 }
 
+TEST_CASE("threads that spin find the next loop, and stop") {
+  using namespace std::chrono_literals;
+  dk::thread_pool pool(4, 2ms);
+  for (int round = 0; round < 200; ++round) {
+    CHECK(each_once(pool, 9));
+    if (round % 50 == 0) std::this_thread::sleep_for(5ms);  // they have gone to sleep
+  }
+}
+
+TEST_CASE("a senseless time to spin is refused") {
+  using namespace std::chrono_literals;
+  CHECK(error_of([] { return dk::thread_pool(2, -1us).concurrency(); }) ==
+        "thread_pool: time to spin is out of range, expected 0 to 1000000 microseconds, found -1");
+  CHECK(error_of([] { return dk::thread_pool(2, 2s).concurrency(); }) ==
+        "thread_pool: time to spin is out of range, expected 0 to 1000000 microseconds, found 2000000");
+}
+
 TEST_CASE("a senseless number of threads is refused") {
   CHECK(error_of([] { return dk::thread_pool(0).concurrency(); }) ==
         "thread_pool: number of threads is out of range, expected 1 to 1024, found 0");

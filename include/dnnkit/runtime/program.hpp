@@ -97,7 +97,7 @@ template <class Net> class network_program {
     session_type<no_observer> s(packed);
     prepare(s);
     make_outputs(s, packed);
-    thread_pool pool(arguments_.threads);
+    thread_pool pool(arguments_.threads, arguments_.spin);
     call(s, pool);
     if constexpr (has_states) take_states(s);
     if (arguments_.output) write_outputs(files);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A pool of threads to pass as the parallel_for: the caller takes part, and a call neither allocates nor spins for
-// long.
+// longer than it is told to.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,8 @@ namespace dnnkit {
 
 // One loop at a time is shared among the threads. A loop that is started while another one runs, by a second thread or
 // from inside a body, runs on the thread that started it, serially: always correct, never a deadlock. Bodies do not
-// throw. Between loops the threads sleep, after having looked out briefly for the next loop.
+// throw. Between loops the threads sleep, after having looked out for the next loop: to wake one up takes longer than
+// many a loop, most of all on virtual machines.
 //
 // The life of a loop is one number, state_: bit 0 says that indices are handed out, the bits above count the workers
 // inside. Whoever finds no index left clears bit 0. A worker enters only while bit 0 is set, so one that wakes up late
@@ -32,13 +34,21 @@ namespace dnnkit {
 class thread_pool {
  public:
   static constexpr std::size_t largest = 1024;
+  static constexpr std::chrono::microseconds longest_spin{1'000'000};
 
-  // `threads` counts the calling thread: threads - 1 are started. Throws dnnkit::error unless 1 <= threads <= 1024, and
-  // when the system does not grant the threads.
-  explicit thread_pool(std::size_t threads = default_threads()) {
+  // `threads` counts the calling thread: threads - 1 are started. A thread that has nothing to do looks out for `spin`
+  // before it sleeps, and at least for some microseconds, giving way to others that want its processor: with 100 us or
+  // more, runs of many short kernels need not wake it. Throws dnnkit::error unless 1 <= threads <= 1024 and 0 <= spin
+  // <= longest_spin, and when the system does not grant the threads.
+  explicit thread_pool(std::size_t threads = default_threads(),
+                       std::chrono::microseconds spin = std::chrono::microseconds{0})
+      : spin_(spin) {
     if (threads < 1 || threads > largest)
       throw error("number of threads is out of range", "thread_pool", "1 to " + std::to_string(largest),
                   std::to_string(threads));
+    if (spin.count() < 0 || spin > longest_spin)
+      throw error("time to spin is out of range", "thread_pool",
+                  "0 to " + std::to_string(longest_spin.count()) + " microseconds", std::to_string(spin.count()));
     workers_.reserve(threads - 1);
     shares_ = std::vector<share>(threads);
     try {
@@ -163,16 +173,22 @@ class thread_pool {
     workers_.clear();
   }
 
-  // Waits a moment for `condition`, some tens of microseconds at most on an idle processor, giving way to other
+  // Waits a moment for `condition`, some microseconds on an idle processor and then for spin_, giving way to other
   // threads.
-  template <class Condition> static bool looks_out(Condition condition) noexcept {
+  template <class Condition> bool looks_out(Condition condition) const noexcept {
     for (int i = 0; i < 64; ++i) {
       if (condition()) return true;
       std::this_thread::yield();
     }
+    if (spin_.count() > 0)
+      for (const auto end = clock::now() + spin_; clock::now() < end; std::this_thread::yield())
+        if (condition()) return true;
     return condition();
   }
 
+  using clock = std::chrono::steady_clock;
+
+  const std::chrono::microseconds spin_;
   std::vector<std::thread> workers_;
   std::atomic<bool> busy_{false}, stopping_{false}, caller_sleeps_{false};
   std::atomic<std::uint32_t> state_{0};
