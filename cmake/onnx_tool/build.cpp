@@ -151,10 +151,10 @@ std::optional<std::string> built(int argc, char** argv, build_says says) {
   const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
   cxxopts::Options options(
       "dnnkit build",
-      "Compiles a model to a program that takes --input, --output, --dim, --weights, --threads, --time and --trace, "
-      "with --target opencl --device, --devices and --on-device in place of --threads, and --help to explain them. The "
-      "compiler is "
-      "the one that the environment variable CXX names, else c++.");
+      "Compiles a model to a program that takes --input, --output, --dim, --weights, --threads, --spin, --time and "
+      "--trace, with --target opencl --device, --devices and --on-device in place of --threads and --spin, and --help "
+      "to "
+      "explain them. The compiler is the one that the environment variable CXX names, else c++.");
   options.add_options()("o,output", "the program", cxxopts::value<std::string>())(
       "target",
       "what the program runs on: cpu; or opencl, a device that it chooses when it starts, linked with OpenCL; or "

@@ -384,7 +384,7 @@ says 0 "f32 [1, 2, 4, 4]" ./program --help
 for option in $(grep -o -- "^  --[a-z]*" said.txt); do says 0 "$option" "$tool" build --help; done
 says 0 "nothing is written; --output FOLDER writes,: f32 [1, 2]" ./program --input "$input=x.npy"
 says 2 "--trace: would replace the file of --input" ./program --input "$input=x.npy" --trace x.npy
-says 0 "" ./program --input "$input=x.npy" --output built --time 3 --threads 2 --trace trace.json
+says 0 "" ./program --input "$input=x.npy" --output built --time 3 --threads 2 --spin 100 --trace trace.json
 grep -qE '^[0-9.]+$' said.txt || fail "the time is missing: $(cat said.txt)"
 holds built/*.npy $wanted
 says 2 "--explain: is no option of this program" ./program --explain
@@ -469,6 +469,7 @@ says 0 "--device NAME|NUMBER,--devices,f32 [1, 2, 4, 4]" ./on_device --help
 ! grep -q -- --threads said.txt || fail "a program for OpenCL offers threads: $(cat said.txt)"
 for option in $(grep -o -- "^  --[a-z]*" said.txt); do says 0 "$option" "$tool" build --help; done
 says 2 "--threads: is no option of this program" ./on_device --input x=x.npy --threads 2
+says 2 "--spin: is no option of this program" ./on_device --input x=x.npy --spin 200
 says 2 "--device: is no option of this program" ./program --device 0
 says 0 "0  " ./on_device --devices
 device=$(sed -n 's/^0  //p' said.txt)

@@ -167,6 +167,8 @@ TEST_CASE("what is wrong is said, and the status is 2") {
   fails({"--input", "x.npy"}, "--input: is no assignment, expected NAME=FILE.npy, found x.npy\n");
   fails({"--input", input("x.npy"), "--time", "0"}, "--time");
   fails({"--input", input("x.npy"), "--threads", "none"}, "--threads");
+  fails({"--input", input("x.npy"), "--spin", "-1"}, "--spin");
+  fails({"--input", input("x.npy"), "--spin", "1000001"}, "time to spin is out of range");
   fails({"--input"}, "--input");
   fails({"--speed", "3"}, "--speed");
   CHECK(run({"--input", input("x.npy")}, false).status == 2);
