@@ -6,9 +6,10 @@ not spin in that of another; dnnkit is the program that `dnnkit build` makes. Al
 have threads; those of all engines spin while they wait, dnnkit's for SPIN microseconds at most. Times are medians of
 turns, ratios the medians of the turns' ratios; outputs are compared with ONNX Runtime's, relative to the largest
 magnitude, and what deviates by more than 1e-3 is no result. The floor is what the multiply-adds of convolutions and
-products take at the processor's peak, which is measured between the models: Winograd's algorithm goes below it. `first`: from the file to the first result, without the start of Python, but with that of a
-dnnkit program and its outputs written to files; `memory`: at its peak, of a dnnkit program all, of others what goes
-beyond Python with the engine imported. Both are medians of some starts, in turns.
+products take at the processor's peak, which is measured between the models: Winograd's algorithm goes below it.
+`first`: from the file to the first result, without the start of Python, but with that of a dnnkit program and its
+outputs written to files; `memory`: at its peak, of a dnnkit program all, of others what goes beyond Python with the
+engine imported. Both are medians of some starts, in turns.
 
 With --avx2, dnnkit's programs have kernels for AVX2 alone, and the peer is OpenVINO, which is told to have no more
 (ONEDNN_MAX_CPU_ISA); other engines take whatever instructions the processor has.

@@ -152,9 +152,8 @@ std::optional<std::string> built(int argc, char** argv, build_says says) {
   cxxopts::Options options(
       "dnnkit build",
       "Compiles a model to a program that takes --input, --output, --dim, --weights, --threads, --spin, --time and "
-      "--trace, with --target opencl --device, --devices and --on-device in place of --threads and --spin, and --help "
-      "to "
-      "explain them. The compiler is the one that the environment variable CXX names, else c++.");
+      "--trace, with --target opencl --device, --devices and --on-device in place of --threads and --spin, and with "
+      "--help to explain them. The compiler is the one that the environment variable CXX names, else c++.");
   options.add_options()("o,output", "the program", cxxopts::value<std::string>())(
       "target",
       "what the program runs on: cpu; or opencl, a device that it chooses when it starts, linked with OpenCL; or "

@@ -305,15 +305,22 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     return !lanes_in_row && std::is_floating_point_v<scalar> && n > 256;
   }();
 
-  // A row of those that are gone over in turns, and a pass over it alone; P == Op::passes: finish().
+  // A row of those that are gone over in turns, and a pass over it; P == Op::passes: finish().
   struct turn {
     coordinates c;
     kept_row kept;
     std::array<stats, 1> of_row;
   };
   template <std::size_t P> [[gnu::noinline]] static void pass_over(const kernel_call& call, turn& t, const span& s) {
-    if constexpr (P < Op::passes) fold<P>(call, t.c, s, t.kept, t.of_row);
-    else finish_block(call, t.c, s, t.kept, t.of_row);
+    pass_over<P>(call, t.c, s, t.kept, t.of_row);
+  }
+  // It has coordinates of its own, which compilers keep in registers: GCC 13 (-O3: -ftree-loop-distribution) else moves
+  // what is written to them to before where it is read.
+  template <std::size_t P>
+  [[gnu::always_inline]] static void pass_over(const kernel_call& call, coordinates c, const span& s, kept_row& kept,
+                                               auto& all) {
+    if constexpr (P < Op::passes) fold<P>(call, c, s, kept, all);
+    else finish_block(call, c, s, kept, all);
   }
   // Each row is in one of three passes: the first is bound by loads, the second by arithmetic, the last by stores. Rows
   // between them give what merges the lanes of a row its time.
@@ -368,20 +375,11 @@ template <class Net, std::size_t R> struct row_passes::kernel {
     std::array<std::array<stats, static_cast<std::size_t>(lanes_in_row ? 1 : at_once)>,
                static_cast<std::size_t>(together)>
         statistics{};
-    // Each takes coordinates of its own, which compilers keep in registers: GCC 13 (-O3: -ftree-loop-distribution) else
-    // moves what is written into them to before where it is read.
-    const auto for_blocks = [&](auto&& f) __attribute__((always_inline)) {
+    for_constants<Op::passes + 1>([&](auto pass) __attribute__((always_inline)) {
 #pragma GCC unroll 1
-      for (index_t i = 0; i < (together == 1 ? 1 : count); ++i) f(at(blocks, i), at(kept_rows, i), at(statistics, i));
-    };
-    [&]<std::size_t... P>(std::index_sequence<P...>) {
-      (for_blocks([&](coordinates c, kept_row & kept, auto& all)
-                      __attribute__((always_inline)) { fold<P>(call, c, s, kept, all); }),
-       ...);
-    }
-    (std::make_index_sequence<Op::passes>{});
-    for_blocks([&](coordinates c, kept_row & kept, auto& all)
-                   __attribute__((always_inline)) { finish_block(call, c, s, kept, all); });
+      for (index_t i = 0; i < (together == 1 ? 1 : count); ++i)
+        pass_over<pass()>(call, at(blocks, i), s, at(kept_rows, i), at(statistics, i));
+    });
   }
   [[gnu::always_inline]] static void finish_block(const kernel_call& call, coordinates& c, const span& s,
                                                   kept_row& kept, const auto& all) {
