@@ -7,8 +7,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -150,6 +152,33 @@ template <class Model> void check_sharing() {
 TEST_CASE("what takes no time stays on the thread that calls, what takes some is shared by those whom it keeps busy") {
   check_sharing<sigmoids>();
   check_sharing<largest_of_three>();
+}
+
+TEST_CASE("sizes that change within the memory there is change who shares") {
+  using network = dk::compile<sigmoids>;
+  const auto weights = std::make_shared<const dk::packed_tables>(dk::plan_view(network::plan),
+                                                                 dk::cpu::kernels_of<network>(), dk::memory_weights{});
+  dk::execution e(network::plan, dk::cpu::kernels_of<network>(), weights);
+  const std::array<dk::binding, 1> largest{{{"N", 1024}}};
+  e.bind(largest);
+  std::size_t loops = 0;
+  const auto loop = [&](std::size_t count, dk::loop_body body) {
+    ++loops;
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  };
+  std::vector<std::byte> x(1024 * 256 * sizeof(float)), y(x.size());
+  const std::array<std::byte*, 1> from{x.data()};
+  const std::array<std::byte*, 1> to{y.data()};
+  dk::no_observer nobody;
+  e.run(from.data(), to.data(), loop, nobody);
+  CHECK(loops == 1);
+  const std::array<std::int64_t, 1> few{2}, many{1000};
+  REQUIRE(e.resize(few));
+  e.run(from.data(), to.data(), loop, nobody);
+  CHECK(loops == 1);
+  REQUIRE(e.resize(many));
+  e.run(from.data(), to.data(), loop, nobody);
+  CHECK(loops == 2);
 }
 
 TEST_CASE("two sessions share a pool one after the other") {
