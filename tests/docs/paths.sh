@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What README.md and docs/*.md point to exists: links, headers named in `code` (from include/dnnkit, or from the root),
+# What README.md and docs/ point to exists: links, headings that links name, headers named in `code` (from include/dnnkit, or from the root),
 # folders of the library, scripts that a reader is told to run, and what is said to be in a header, `name` (`header.hpp`).
 # Usage: paths.sh ROOT
 set -euo pipefail
@@ -16,8 +16,19 @@ check() {  # check DOCUMENT NAME CANDIDATE...
   wrong=$((wrong + 1))
 }
 
-for document in README.md docs/*.md tests/README.md; do
+headings() {  # headings DOCUMENT: as links name them
+  grep -E '^#+ ' "$1" | sed -E 's/^#+ //' | tr '[:upper:] ' '[:lower:]-' | sed -E 's/[^a-z0-9_-]//g'
+}
+
+for document in README.md docs/*.md docs/*/*.md tests/README.md; do
   folder=$(dirname "$document")
+  while read -r link; do
+    file=${link%%#*}
+    count=$((count + 1))
+    headings "${file:+$folder/}${file:-$document}" | grep -xF "${link#*#}" >/dev/null && continue
+    echo "$document: there is no heading of $link"
+    wrong=$((wrong + 1))
+  done < <(grep -oE '\]\([A-Za-z0-9_./-]*#[^)]*\)' "$document" | sed -E 's/^\]\((.*)\)$/\1/')
   while read -r link; do check "$document" "$link" "$folder/$link"
   done < <(grep -oE '\]\([A-Za-z0-9_./-]+\)' "$document" | sed -E 's/^\]\((.*)\)$/\1/')
   while read -r name; do

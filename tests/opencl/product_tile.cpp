@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tiles that products get: they have room, their stages divide into fours, and shapes that were measured on an H100 get
-// the tiles that docs/measurements.md compares with the best there.
+// the tiles that docs/measurements/opencl.md compares with the best there.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/opencl/product_tile.hpp"
 

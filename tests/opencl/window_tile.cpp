@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tiles that convolutions of several taps get: they have room, and shapes that were measured on an H100 get those that
-// docs/measurements.md compares with the best there.
+// docs/measurements/opencl.md compares with the best there.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dnnkit/opencl/window_tile.hpp"
 

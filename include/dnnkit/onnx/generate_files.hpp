@@ -104,7 +104,7 @@ constexpr std::size_t kernel_units_that_pay(std::size_t cost, std::size_t most) 
 }
 
 // Where kernels cost so much (cpu::compile_cost), compilers that run at once are done earlier when the session's has
-// its share of them (docs/measurements.md).
+// its share of them (docs/measurements/compile-time.md).
 constexpr bool session_takes_kernels(std::size_t cost, std::size_t compilers) {
   constexpr std::size_t cost_of_many = 200;
   return compilers > 1 && cost >= cost_of_many;
