@@ -15,6 +15,7 @@ With --avx2, dnnkit's programs have kernels for AVX2 alone, and the peer is Open
 (ONEDNN_MAX_CPU_ISA); other engines take whatever instructions the processor has.
 """
 import argparse
+import contextlib
 import json
 import math
 import mmap
@@ -109,9 +110,10 @@ class own:
         if threads > 1:
             self.command += ["--threads", str(threads), "--spin", str(SPIN)]
         self.processors = processors
-        begin = time.perf_counter()
-        child = subprocess.Popen([*self.command, "--output", str(model.with_name("own"))], stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.PIPE, text=True, preexec_fn=self.pin)
+        with self.pinned():
+            begin = time.perf_counter()
+            child = subprocess.Popen([*self.command, "--output", str(model.with_name("own"))], stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.PIPE, text=True)
         # what the system says of a child that has ended counts Python, which it was before it was the program
         peak_mb = 0
         while child.poll() is None:
@@ -121,12 +123,19 @@ class own:
         if child.returncode:
             self.said = {"failed": last_line(child.stderr.read())}
 
-    def pin(self):
+    @contextlib.contextmanager
+    def pinned(self):
+        """A child inherits the processors. To set them between fork and exec would copy the page tables of Python first."""
+        before = os.sched_getaffinity(0)
         os.sched_setaffinity(0, self.processors)
+        try:
+            yield
+        finally:
+            os.sched_setaffinity(0, before)
 
     def milliseconds(self, runs):
-        done = subprocess.run([*self.command, "--time", str(runs)], stdout=subprocess.PIPE, text=True, check=True,
-                              preexec_fn=self.pin)
+        with self.pinned():
+            done = subprocess.run([*self.command, "--time", str(runs)], stdout=subprocess.PIPE, text=True, check=True)
         return float(last_line(done.stdout).split()[0])
 
     def end(self):
