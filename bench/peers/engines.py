@@ -49,14 +49,27 @@ WITHIN_AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2"}  # for the engines that heed it
 PATIENCE = 1800  # seconds for whatever an engine is asked; converting takes the longest
 
 
+@contextlib.contextmanager
+def pinned(processors):
+    """Children started within run on these, which they inherit. To set them between fork and exec would copy the page
+    tables of Python first, some 50 ms."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, processors)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
 class peer:
     """An engine's process."""
 
     def __init__(self, name, model, threads, processors, environment):
-        self.process = subprocess.Popen(
-            [sys.executable, str(pathlib.Path(__file__).with_name("engine.py")), name, str(model), str(model.parent),
-             str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open(model.with_name(f"{name}.log"), "w"),
-            text=True, env=os.environ | environment, preexec_fn=lambda: os.sched_setaffinity(0, processors))
+        with pinned(processors):
+            self.process = subprocess.Popen(
+                [sys.executable, str(pathlib.Path(__file__).with_name("engine.py")), name, str(model), str(model.parent),
+                 str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=open(model.with_name(f"{name}.log"), "w"), text=True, env=os.environ | environment)
         self.said = self.answer()
         self.pause()
 
@@ -110,7 +123,7 @@ class own:
         if threads > 1:
             self.command += ["--threads", str(threads), "--spin", str(SPIN)]
         self.processors = processors
-        with self.pinned():
+        with pinned(self.processors):
             begin = time.perf_counter()
             child = subprocess.Popen([*self.command, "--output", str(model.with_name("own"))], stdout=subprocess.DEVNULL,
                                      stderr=subprocess.PIPE, text=True)
@@ -123,18 +136,8 @@ class own:
         if child.returncode:
             self.said = {"failed": last_line(child.stderr.read())}
 
-    @contextlib.contextmanager
-    def pinned(self):
-        """A child inherits the processors. To set them between fork and exec would copy the page tables of Python first."""
-        before = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, self.processors)
-        try:
-            yield
-        finally:
-            os.sched_setaffinity(0, before)
-
     def milliseconds(self, runs):
-        with self.pinned():
+        with pinned(self.processors):
             done = subprocess.run([*self.command, "--time", str(runs)], stdout=subprocess.PIPE, text=True, check=True)
         return float(last_line(done.stdout).split()[0])
 
@@ -257,8 +260,8 @@ def measure(name, a):
     progress(f"{name}: weights")
     path, names, outputs, expected = prepared(name, a)
     result = {"name": name, "threads": a.threads, "engines": {}}
-    result["peak_gflops"] = json.loads(subprocess.run([a.peak], stdout=subprocess.PIPE, check=True,
-                                                      preexec_fn=lambda: os.sched_setaffinity(0, {a.processors[0]})).stdout)["gflops"]
+    with pinned({a.processors[0]}):
+        result["peak_gflops"] = json.loads(subprocess.run([a.peak], stdout=subprocess.PIPE, check=True).stdout)["gflops"]
     result["floor_ms"] = 2 * multiply_adds(path) / result["peak_gflops"] / 1e6 / a.threads
     sides = sides_of(name, path, names, outputs, expected, a, result)
     try:

@@ -22,24 +22,15 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "bench/passes"), str(ROOT / "tests/support")]
-from engines import multiply_adds
+from engine import file_name
+from engines import multiply_adds, pinned
 from explained import table
 from runtime_peer import progress
 
 LEAST_SHARE = 0.02
-
-
-def file_name(tensor):
-    return urllib.parse.quote(tensor, safe="") + ".npy"
-
-
-def pinned(command, processor):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE,
-                          preexec_fn=lambda: os.sched_setaffinity(0, {processor})).stdout
 
 
 def least_times(folder, program, runs, processor):
@@ -50,7 +41,8 @@ def least_times(folder, program, runs, processor):
     with tempfile.TemporaryDirectory() as place:
         trace = pathlib.Path(place) / "trace.json"
         for _ in range(runs):
-            pinned([folder / program, *words, "--trace", trace], processor)
+            with pinned({processor}):
+                subprocess.run([folder / program, *words, "--trace", trace], check=True, stdout=subprocess.DEVNULL)
             events = [e for e in json.loads(trace.read_text())["traceEvents"] if "dur" in e]
             least = [min(pair, key=lambda e: e["dur"]) for pair in zip(least, events)] if least else events
     return least
@@ -100,7 +92,8 @@ def main():
     a.folder = a.folder.resolve()
     a.program = "program_avx2" if a.avx2 else "program"
     models = a.models or sorted(p.parent.name for p in a.folder.glob(f"*/{a.program}"))
-    peak = json.loads(pinned([a.peak], a.processor))["gflops"]
+    with pinned({a.processor}):
+        peak = json.loads(subprocess.run([a.peak], check=True, stdout=subprocess.PIPE).stdout)["gflops"]
     print(f"Multiply-add peak: {peak:.0f} GFLOP/s\n")
 
     def rows():

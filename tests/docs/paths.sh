@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What README.md and docs/ point to exists: links, headings that links name, headers named in `code` (from include/dnnkit, or from the root),
-# folders of the library, scripts that a reader is told to run, and what is said to be in a header, `name` (`header.hpp`).
+# What README.md and docs/ point to exists: links, headings that links name, headers named in `code` (from
+# include/dnnkit, or from the root), folders of the library, scripts that a reader is told to run, and what is said to be
+# in a header, `name` (`header.hpp`).
 # Usage: paths.sh ROOT
 set -euo pipefail
 cd "$1"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a core takes for the parts that kernels are made of, in cycles where nothing else is said. `fitted`: to the
-// kernels of ten networks that bench/costs/run.sh measures (docs/measurements/kernels.md). `manual`: of Intel's and
+// kernels of ten networks that bench/costs/run.sh measures (docs/measurements/cost-model.md). `manual`: of Intel's and
 // AMD's cores since 2019. `counted`: instructions, by what those of the exponential take; too few kernels of those
 // networks have any.
 #pragma once
