@@ -196,7 +196,7 @@ TEST_CASE("windows: transposed convolutions, columns of images, norms and places
 }
 
 TEST_CASE("GridSample: every mode and padding, places far outside and between") {
-  check_on_device([](dk::builder& g, random_source& r) {
+  const auto samples = [](dk::builder& g, random_source& r) {
     const std::int64_t h = r.between(1, 5), w = r.between(1, 6);
     const tensor x = g.input("x", f32, {2, 3, h, w}), at = g.input("grid", f32, {2, 4, 3, 2}) * 3.0;
     const tensor volume = g.input("volume", f32, {1, 2, 3, h, w}), in = g.input("places", f32, {1, 2, 2, 3, 3});
@@ -204,12 +204,13 @@ TEST_CASE("GridSample: every mode and padding, places far outside and between") 
          {dk::grid_sample_mode::bilinear, dk::grid_sample_mode::nearest, dk::grid_sample_mode::bicubic})
       for (const auto padding : {dk::grid_padding::zeros, dk::grid_padding::border, dk::grid_padding::reflection}) {
         const std::string name = std::to_string(static_cast<int>(mode) * 3 + static_cast<int>(padding));
-        const bool corners = r.chance(50);
+        const bool corners = (static_cast<int>(mode) + static_cast<int>(padding)) % 2 == 0;
         g.output("y" + name, dk::grid_sample(x, at, {.mode = mode, .padding_mode = padding, .align_corners = corners}));
         if (mode != dk::grid_sample_mode::bicubic)
           g.output("z" + name, dk::grid_sample(volume, in, {.mode = mode, .padding_mode = padding}));
       }
-  });
+  };
+  check_on_device(samples, 1);  // fifteen kernels, which PoCL takes two seconds each to compile
 }
 
 TEST_CASE("products of integers, less zero points") {
