@@ -15,7 +15,6 @@ With --avx2, dnnkit's programs have kernels for AVX2 alone, and the peer is Open
 (ONEDNN_MAX_CPU_ISA); other engines take whatever instructions the processor has.
 """
 import argparse
-import contextlib
 import json
 import math
 import mmap
@@ -37,7 +36,7 @@ from engine import ENGINES, file_name
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "tests/zoo"), str(ROOT / "tests/support")]
 from materialize import feed, materialize
-from runtime_peer import compile_program, last_line, progress, runtime_of
+from runtime_peer import compile_program, last_line, on_processors, progress, runtime_of
 
 SPIN = 200  # a loop of short kernels finds threads awake; others do so unasked
 MODELS = ["mobilenet_v2", "efficientnet_b0", "resnet50", "resnext50_32x4d", "regnet_y_3_2gf", "convnext_tiny", "vgg16",
@@ -49,16 +48,8 @@ WITHIN_AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2"}  # for the engines that heed it
 PATIENCE = 1800  # seconds for whatever an engine is asked; converting takes the longest
 
 
-@contextlib.contextmanager
 def pinned(processors):
-    """Children started within run on these, which they inherit. To set them between fork and exec would copy the page
-    tables of Python first, some 50 ms."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, processors)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+    return on_processors(lambda given: processors)
 
 
 class peer:

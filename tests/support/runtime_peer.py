@@ -99,17 +99,23 @@ def compare(expected, folder, session, any_float=False):
 
 
 @contextlib.contextmanager
-def one_processor():
-    """What is timed runs on the last processor, this process and those it starts."""
+def on_processors(choose):
+    """What runs within, this process and those it starts, is on the processors that choose(those it may use) names. A
+    child inherits them: to set them between fork and exec, Python's page tables would be copied first."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(before)})
+    os.sched_setaffinity(0, choose(before))
     try:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+def one_processor():
+    """What is timed runs on the last processor."""
+    return on_processors(lambda given: {max(given)})
 
 
 def milliseconds(run, times):
