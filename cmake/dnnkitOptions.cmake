@@ -44,9 +44,10 @@ function(dnnkit_program target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
-# A cache of OpenCL programs that is not the user's. PoCL, which compiles them for the CPU, takes most of
-# their tests' time when it optimises: two thirds of the time of opencl/kernels and choose_family. tests/slow.sh has it do so.
-set(opencl_environment DNNKIT_CACHE=${PROJECT_BINARY_DIR}/opencl_cache POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable)
+# A cache of OpenCL programs that is not the user's. PoCL, which compiles them for the CPU, takes most of their tests' time when
+# it optimises, or makes code for each size of groups: half of the time of opencl/kernels. tests/slow.sh has it do so.
+set(opencl_environment DNNKIT_CACHE=${PROJECT_BINARY_DIR}/opencl_cache POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable
+                       POCL_WORK_GROUP_SPECIALIZATION=0)
 
 # dnnkit_scratch(VARIABLE NAME): a folder of its own for the files that the test called NAME writes.
 function(dnnkit_scratch variable name)

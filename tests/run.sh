@@ -8,7 +8,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/shell.sh
 
 require_packages "${build_packages[@]}"
-configure_options=(-D DNNKIT_GROUP_TESTS=ON)  # compiling most tests by themselves takes a third longer
+# Compiling most tests by themselves takes a third longer; tests/slow.sh runs them thoroughly.
+configure_options=(-D DNNKIT_GROUP_TESTS=ON -D DNNKIT_THOROUGH_TESTS=OFF)
 for preset in sanitize thread release; do build_preset "$preset"; done
 
 # One list of tests over the three build folders: the names of the sanitized ones begin with sanitize/ and thread/.

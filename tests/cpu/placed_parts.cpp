@@ -12,6 +12,7 @@
 #include "tests/support/fused_groups.hpp"
 #include "tests/support/joined_models.hpp"
 #include "tests/support/random_graph.hpp"
+#include "tests/support/thoroughly.hpp"
 
 namespace joined = harness::joined;
 using harness::check_model;
@@ -59,8 +60,10 @@ TEST_CASE("runs of channels") { check_model<runs_of_channels>("runs_of_channels"
 TEST_CASE("random branches") {
   check_model<random_joined<1>>("random_joined<1>");
   check_model<random_joined<2>>("random_joined<2>");
-  check_model<random_joined<3>>("random_joined<3>");
-  check_model<random_joined<4>>("random_joined<4>");
-  check_model<random_joined<5>>("random_joined<5>");
-  check_model<random_joined<6>>("random_joined<6>");
+  harness::thoroughly([](auto) {
+    check_model<random_joined<3>>("random_joined<3>");
+    check_model<random_joined<4>>("random_joined<4>");
+    check_model<random_joined<5>>("random_joined<5>");
+    check_model<random_joined<6>>("random_joined<6>");
+  });
 }

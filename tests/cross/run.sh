@@ -8,10 +8,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source cmake/shell.sh
 
 require_packages "${cross_packages[@]}"
-targets=(tests/all) without=(--label-exclude '^slow$')
+targets=(tests/all) without=(--label-exclude '^slow$') configure_options=(-D DNNKIT_THOROUGH_TESTS=OFF)
 if [ "${1:-}" = --all ]; then
   shift
-  targets+=(slow_tests) without=()
+  targets+=(slow_tests) without=() configure_options=(-D DNNKIT_THOROUGH_TESTS=ON)
 fi
 build_preset aarch64 "${targets[@]}"
 exec ctest --preset aarch64 "${without[@]}" --parallel "$(jobs)" --no-label-summary --no-tests=error "$@"

@@ -11,11 +11,13 @@
 #include "dnnkit/op/builtin.hpp"
 #include "tests/support/harness.hpp"
 #include "tests/support/opencl.hpp"
+#include "tests/support/opencl_check.hpp"
 #include "tests/support/random_source.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
 using dk::tensor;
+using harness::check_on_device;
 
 namespace {
 
@@ -25,23 +27,12 @@ dk::graph graph_of(auto build) {
   return b.value();
 }
 
-// Checks what build(builder, source of random numbers) builds, several times.
-void check(auto build, std::uint64_t times = 2) {
-  for (const std::uint64_t seed : harness::seeds(1, times)) {
-    CAPTURE(seed);
-    const dk::graph g = graph_of([&](dk::builder& b) {
-      random_source r(seed);
-      build(b, r);
-    });
-    CHECK_MESSAGE(harness::opencl_error(g, seed) == "", harness::describe(g));
-  }
-}
 std::string refusal(auto build) { return harness::opencl_refusal(graph_of(build)); }
 
 }  // namespace
 
 TEST_CASE("maps: transposed, broadcast, sliced and reshaped operands, several outputs") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t a = r.between(1, 7), b = r.between(2, 9), c = r.between(1, 5);
     const tensor x = g.input("x", f32, {2, a, b, 2 * c}), y = g.input("y", f32, {a, 1, 2 * c}),
                  z = g.input("z", f32, {1});
@@ -52,7 +43,7 @@ TEST_CASE("maps: transposed, broadcast, sliced and reshaped operands, several ou
     g.output("tiled", dk::neg(dk::tile(y, {.repeats = {2, 3, 1}})));
     g.output("setup", x + dk::exp(g.weight("w", {2 * c})) * g.weight("v", {1, 1, 2 * c}));
   });
-  check([](dk::builder& g, random_source& r) {  // rank 0, one element
+  check_on_device([](dk::builder& g, random_source& r) {  // rank 0, one element
     const tensor a = g.input("a", f32, {}), x = g.input("x", f32, {1, r.between(1, 130)});
     g.output("y", dk::tanh(a * 2.0));
     g.output("z", x * a);
@@ -60,7 +51,7 @@ TEST_CASE("maps: transposed, broadcast, sliced and reshaped operands, several ou
 }
 
 TEST_CASE("maps: functions of an element, choices by truth values") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const tensor x = g.input("x", f32, {2, r.between(1, 40)}), y = x * 4.0, p = dk::abs(y) + 0.25, q = x * 0.9;
     g.output("activations", dk::sigmoid(y) + dk::hard_sigmoid(y) + dk::hard_swish(y) + dk::silu(y) + dk::elu(y) +
                                 dk::selu(y) + dk::softplus(y) + dk::softsign(y) + dk::mish(y) + dk::leaky_relu(y) +
@@ -87,7 +78,7 @@ TEST_CASE("maps: functions of an element, choices by truth values") {
 }
 
 TEST_CASE("operands moved in ways that no strided view tells: their coordinates are worked out") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t n = r.between(2, 7), m = r.between(3, 8);
     const tensor x = g.input("x", f32, {n, 6, m}), t = dk::transpose(x, {.perm = {2, 0, 1}});
     g.output("merged", dk::relu(dk::reshape(t, {2, n, 3, m})));
@@ -109,7 +100,7 @@ TEST_CASE("operands moved in ways that no strided view tells: their coordinates 
 }
 
 TEST_CASE("integers: sums and products that wrap around, comparisons, choices, casts from and to any width") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t n = r.between(1, 90);
     const tensor x = g.input("x", f32, {2, n});
     for (const dk::dtype type : {dk::i8, dk::i16, dk::i32, dk::i64, dk::u8, dk::u16, dk::u32}) {
@@ -127,7 +118,7 @@ TEST_CASE("integers: sums and products that wrap around, comparisons, choices, c
 }
 
 TEST_CASE("Gather along any axis, by indices of any rank, with what stands before and behind it") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t n = r.between(3, 9), m = r.between(1, 70);
     const tensor x = g.input("x", f32, {n, m}), w = g.weight("words", {n, m});
     const tensor ids = dk::cast(dk::clip(g.input("ids", f32, {2, 5}) * 3.0, {.min = -2, .max = 2}), {.to = dk::i64});
@@ -143,7 +134,7 @@ TEST_CASE("Gather along any axis, by indices of any rank, with what stands befor
 }
 
 TEST_CASE("rows: reductions over any axes, Softmax and normalisations with prologues and epilogues") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t n = r.between(1, 200), m = r.between(1, 9);
     const tensor x = g.input("x", f32, {2, m, n});
     g.output("softmax", dk::relu(dk::softmax(x * 0.5) - 0.01));
@@ -152,7 +143,7 @@ TEST_CASE("rows: reductions over any axes, Softmax and normalisations with prolo
     g.output("layer", dk::layer_normalization(x, g.weight("s", {n}), g.weight("b", {n})));
     g.output("groups", dk::instance_normalization(dk::gelu(x), g.weight("t", {m}), g.weight("c", {m})));
   });
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const tensor x = g.input("x", f32, {r.between(1, 3), r.between(1, 70), r.between(1, 5)}), p = dk::abs(x) + 0.5;
     g.output("sum", dk::reduce_sum(x * x, {.axes = {1}}) * 0.5);
     g.output("mean", dk::reduce_mean(x, {.axes = {0, 2}, .keepdims = false}));
@@ -166,7 +157,7 @@ TEST_CASE("rows: reductions over any axes, Softmax and normalisations with prolo
 }
 
 TEST_CASE("products: batched, broadcast, of vectors, transposed, with prologues and epilogues") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t m = r.between(1, 9), k = r.between(1, 33), n = r.between(1, 19);
     const tensor x = g.input("x", f32, {3, m, k}), w = g.weight("w", {k, n}), b = g.weight("b", {n});
     g.output("gelu", dk::gelu(dk::matmul(x, w) + b));
@@ -180,7 +171,7 @@ TEST_CASE("products: batched, broadcast, of vectors, transposed, with prologues 
 }
 
 TEST_CASE("convolutions: padding, strides, dilation, groups, 1 to 3 dimensions, bias, residual") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t c = 2 * r.between(1, 4), o = 2 * r.between(1, 5), h = r.between(3, 9), w = r.between(3, 9);
     const tensor x = g.input("x", f32, {2, c, h, w});
     const tensor y = dk::relu(dk::conv(x, g.weight("w", {o, c, 3, 3}), g.weight("b", {o}), {.pads = {1, 1, 1, 1}}));
@@ -201,7 +192,7 @@ TEST_CASE("convolutions: padding, strides, dilation, groups, 1 to 3 dimensions, 
 }
 
 TEST_CASE("pools: largest and average, padding that counts and that does not, rounding up, dilation") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const tensor x = g.input("x", f32, {2, 3, r.between(4, 9), r.between(4, 9)});
     g.output("max",
              dk::relu(dk::max_pool(x - 0.25, {.kernel_shape = {2, 3}, .strides = {2, 1}, .pads = {1, 1, 0, 1}})));
@@ -222,7 +213,7 @@ TEST_CASE("pools: largest and average, padding that counts and that does not, ro
 }
 
 TEST_CASE("tensors one behind the other along any axis, computed ones and views among them") {
-  check(
+  check_on_device(
       [](dk::builder& g, random_source& r) {
         const std::int64_t a = r.between(1, 5), b = r.between(1, 6), c = r.between(1, 4);
         const tensor x = g.input("x", f32, {a, b, c}), y = g.input("y", f32, {b, a, c}), z = g.input("z", f32, {1, c});
@@ -241,7 +232,7 @@ TEST_CASE("tensors one behind the other along any axis, computed ones and views 
 }
 
 TEST_CASE("truth values are read, computed and stored") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t n = r.between(1, 9);
     const tensor x = g.input("x", f32, {2, 1, n}), b = g.input("b", dk::boolean, {3, 1}),
                  f = g.weight("f", {n}, dk::boolean);
@@ -255,7 +246,7 @@ TEST_CASE("truth values are read, computed and stored") {
 }
 
 TEST_CASE("symbols: extents of every family, bound three times in one execution") {
-  check(
+  check_on_device(
       [](dk::builder& g, random_source& r) {  // maps
         const dk::sym n("N", {0, 9}), m("M", {1, 70});
         const tensor x = g.input("x", f32, {2, n, m, 3}), y = g.input("y", f32, {m, 1});
@@ -265,7 +256,7 @@ TEST_CASE("symbols: extents of every family, bound three times in one execution"
         g.output("slice", dk::exp(dk::slice(x, {.starts = {1}, .ends = {r.between(2, 3)}, .axes = {3}, .steps = {1}})));
       },
       4);
-  check(
+  check_on_device(
       [](dk::builder& g, random_source&) {  // rows
         const dk::sym n("N", {1, 9}), m("M", {1, 150});
         const tensor x = g.input("x", f32, {n, 3, m});
@@ -278,7 +269,7 @@ TEST_CASE("symbols: extents of every family, bound three times in one execution"
         g.output("instance", dk::instance_normalization(x, g.weight("t", {3}), g.weight("c", {3})));
       },
       4);
-  check(
+  check_on_device(
       [](dk::builder& g, random_source&) {  // products
         const dk::sym n("N", {1, 9}), k("K", {1, 33});
         const tensor x = g.input("x", f32, {2, n, k});
@@ -287,7 +278,7 @@ TEST_CASE("symbols: extents of every family, bound three times in one execution"
         g.output("linear", dk::matmul(g.input("y", f32, {n, k, 7}), g.weight("v", {7, 4})) + g.weight("b", {4}));
       },
       4);
-  check(
+  check_on_device(
       [](dk::builder& g, random_source& r) {  // windows
         const dk::sym n("N", {1, 3}), h("H", {5, 12}), w("W", {6, 20});
         const tensor x = g.input("x", f32, {n, 4, h, w});
@@ -306,7 +297,7 @@ TEST_CASE("symbols: extents of every family, bound three times in one execution"
 }
 
 TEST_CASE("branches: chosen by an input, by what the device computes, one in another") {
-  check(
+  check_on_device(
       [](dk::builder& g, random_source& r) {
         const std::int64_t n = r.between(1, 40);
         const tensor x = g.input("x", f32, {n, 3}), given = g.input("given", dk::boolean, {1});
@@ -337,7 +328,7 @@ TEST_CASE("what has no kernel is refused with the operator, the kernel and the t
 }
 
 TEST_CASE("numbers of 16 bits: stored so, computed with as 32") {
-  check([](dk::builder& g, random_source& r) {
+  check_on_device([](dk::builder& g, random_source& r) {
     const std::int64_t n = r.between(1, 9), m = 8 * r.between(1, 9);
     for (const dk::dtype type : {dk::f16, dk::bf16}) {
       const std::string of(dk::name(type));

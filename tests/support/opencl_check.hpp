@@ -10,12 +10,14 @@
 #include "tests/support/harness.hpp"
 #include "tests/support/opencl.hpp"
 #include "tests/support/random_source.hpp"
+#include "tests/support/thoroughly.hpp"
 
 namespace harness {
 
-// build(builder, random_source) makes a graph, for `times` seeds unless the environment says otherwise.
+// build(builder, random_source) makes a graph, for `times` seeds, half as many in quick tests, unless the environment
+// says otherwise.
 void check_on_device(auto build, std::uint64_t times = 2) {
-  for (const std::uint64_t seed : seeds(1, times)) {
+  for (const std::uint64_t seed : seeds(1, is_thorough ? times : (times + 1) / 2)) {
     CAPTURE(seed);
     dnnkit::builder b;
     random_source r(seed);
