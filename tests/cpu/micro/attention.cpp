@@ -56,6 +56,7 @@ std::vector<double> row_of(const definition& d, const matrix& q, const matrix& k
 }
 
 struct scaled : plain_scores {
+  static constexpr bool takes_little = true;
   float by = 1;
   [[gnu::always_inline]] float_vec operator()(float_vec x, index_t, index_t, auto) const { return x * float_vec(by); }
 };
@@ -153,6 +154,7 @@ namespace {
 
 // A mask [query][key] that is added, of which each tile is transposed.
 struct masked : plain_scores {
+  static constexpr bool takes_little = true;
   const float* mask;
   index_t all_keys;
   std::vector<float> tile = std::vector<float>(static_cast<std::size_t>(all_keys * 2 * float_lanes));

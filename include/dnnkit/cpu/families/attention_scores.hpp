@@ -166,6 +166,7 @@ template <class Net, std::size_t R> class attention_scores {
       const float_vec s = value<scores, stored>(key, query, n, 0, x);
       return value<weights, read>(key, query, n, s, 0);
     }
+    static constexpr bool takes_little = spec.scores_take_little();
     static constexpr bool has_weight = !spec.weighs_plainly();
     [[gnu::always_inline]] float_vec weight(float_vec x, index_t key, index_t query, auto n) const {
       constexpr operand_ref stored = spec.weights.output(0).value, read = spec.input(0);

@@ -89,6 +89,25 @@ class attention_spec : public kernel_spec {
   constexpr bool weighs_plainly() const {
     return weights.output(0).value.from == source::anchor && input(0).from == source::load;
   }
+  // Is what is computed of a score up to the softmax a few sums and products?
+  constexpr bool scores_take_little() const {
+    constexpr int most = 3;
+    int taken = 0;
+    const auto count_in = [&](const kernel_spec& stage, operand_ref r) {
+      stage.all_in_tree(r, [&](operand_ref x) {
+        if (x.from == source::node) {
+          const operator_id op = stage.node(x.index).op.id;
+          taken += op == id_of<op::add> || op == id_of<op::sub> || op == id_of<op::mul> ? 1 : most + 1;
+        } else if (x.from == source::load && stage.load(x.index).movement.count != 0) {
+          taken += most + 1;
+        }
+        return true;
+      });
+    };
+    count_in(scores, scores.output(0).value);
+    count_in(weights, weights.input(0));
+    return taken <= most;
+  }
   // Do outputs lie next to each other along queries rather than along elements?
   constexpr bool stores_queries() const { return lane_axis(*this) + 2 == rank(); }
 

@@ -44,6 +44,8 @@ struct plain_scores {
   [[gnu::always_inline]] float_vec operator()(float_vec x, index_t /*key*/, index_t /*query*/, auto /*lanes*/) const {
     return x;
   }
+  // True: operator() is a few instructions, worth compiling for each sum of a tile, before these are stored.
+  static constexpr bool takes_little = false;
   // True: weight() takes each result of the softmax, placed as for operator(). It costs a pass over the scores.
   static constexpr bool has_weight = false;
   [[gnu::always_inline]] float_vec weight(float_vec x, index_t /*key*/, index_t /*query*/, auto /*lanes*/) const {
@@ -106,6 +108,9 @@ struct attention {
 
  private:
   static constexpr index_t tile_queries = MaxVectors * float_lanes;
+  // Rows of V may lie far apart, in few sets of a cache: the fewer of their vectors a tile reads, the more queries has
+  // it of each.
+  static constexpr int vectors_of_output = std::min(panel_vectors, 2);
 
   // Rows of the second product are elements, not queries.
   static constexpr bool turned = [] {
@@ -224,7 +229,7 @@ struct attention {
       });
       if constexpr (Output == output_lanes::elements) turn_output(transposed_o, lanes, query, count, epilogue);
     } else {
-      using panels = split<panel_vectors, constant<Width::value / float_lanes>>;
+      using panels = split<vectors_of_output, constant<Width::value / float_lanes>>;
       for (index_t t = 0; t < panels::count(); ++t) {
         panels::visit(t, [&](auto vectors, index_t vector) {
           constexpr int columns = static_cast<int>(decltype(vectors)::value);
@@ -286,24 +291,32 @@ struct attention {
     constexpr index_t lanes = Vectors * float_lanes;
     float_vec largest[Vectors];
     for (int j = 0; j < Vectors; ++j) largest[j] = float_vec::load(of_rows.largest + j * float_lanes);
+    // Of the product x.
+    const auto finish = [&](float_vec x, int i, int j, auto valid) __attribute__((always_inline)) {
+      const float_vec s = scores(x, key + i, query + j * float_lanes, valid);
+      largest[j] = max(largest[j], s);
+      s.store(p + i * lanes + j * float_lanes);
+    };
+    constexpr bool is_finished_at_once = value_or<decltype(count)>(0) == lanes && Scores::takes_little;
     tile<Rows, Vectors>(
         k, token, transposed_q, k_loop{depth, of_k.element, lanes}, fetch_nothing{},
         [](int, int) { return float_vec(0.0f); },
-        [&](int i, int j, float_vec x) { x.store(p + i * lanes + j * float_lanes); });
-    // Not where the tile ends: there, what is computed would be compiled once for each of its sums.
+        [&](int i, int j, float_vec x) __attribute__((always_inline)) {
+          if constexpr (is_finished_at_once) finish(x, i, j, constant<float_lanes>{});
+          else x.store(p + i * lanes + j * float_lanes);
+        });
+    // Where the tile ends, what is computed is compiled once for each of its sums.
+    if constexpr (!is_finished_at_once) {
 #pragma GCC unroll 1
-    for (int i = 0; i < Rows; ++i) {
+      for (int i = 0; i < Rows; ++i) {
 #pragma GCC unroll 4
-      for (int j = 0; j < Vectors; ++j) {
-        const index_t at = j * float_lanes;
-        float* const place = p + i * lanes + at;
-        const auto finish = [&](auto valid) __attribute__((always_inline)) {
-          const float_vec s = scores(float_vec::load(place), key + i, query + at, valid);
-          largest[j] = max(largest[j], s);
-          s.store(place);
-        };
-        if (j + 1 < Vectors) finish(constant<float_lanes>{});
-        else with_lanes<value_or<decltype(count)>(0) == lanes>(count - at, finish);
+        for (int j = 0; j < Vectors; ++j) {
+          const float_vec x = float_vec::load(p + i * lanes + j * float_lanes);
+          if (j + 1 < Vectors) finish(x, i, j, constant<float_lanes>{});
+          else
+            with_lanes<value_or<decltype(count)>(0) == lanes>(count - j * float_lanes,
+                                                              [&](auto valid) { finish(x, i, j, valid); });
+        }
       }
     }
     for (int j = 0; j < Vectors; ++j) largest[j].store(of_rows.largest + j * float_lanes);
