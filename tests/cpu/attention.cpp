@@ -139,6 +139,36 @@ template <sight Kind, bool IfTrue> struct hidden_by_conditions {
   }
 };
 
+// Something is made of the zeros that hidden keys have behind the softmax, so that they count; or not.
+enum class behind { sum, difference, largest, choice, factor, quotient, choice_of_zero };
+template <behind Kind> struct made_of_zeros {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor q = g.input("q", f32, {1, 2, 40, 16}), k = g.input("k", f32, {1, 2, 40, 16});
+    dk::tensor x = scaled_scores(q, k, 0.25);
+    x = x + g.constant(mask_of<sight::near, 40>(0, -std::numeric_limits<double>::infinity()), {40, 40});
+    const dk::tensor p = dk::softmax(x), w = g.input("w", f32, {40, 40});
+    const dk::tensor made = [&] {
+      switch (Kind) {
+        case behind::sum:
+          return p + 0.125;
+        case behind::difference:
+          return dk::neg(p) + 1.0;
+        case behind::largest:
+          return dk::max(p, g.scalar(0.01));
+        case behind::choice:
+          return dk::where(dk::greater(w, g.scalar(0)), p, g.scalar(0.5));
+        case behind::factor:
+          return p * w;
+        case behind::quotient:
+          return p / (w * w + 1.0);
+        default:
+          return dk::where(dk::greater(w, g.scalar(0)), p * 2.0, g.scalar(0));
+      }
+    }();
+    g.output("y", dk::matmul(made, g.input("v", f32, {1, 2, 40, 16})));
+  }
+};
+
 // What each run computes, for two kernels: queries and keys of some number.
 struct hidden_in_the_run {
   static constexpr void build(dk::builder& g) {
@@ -188,6 +218,18 @@ TEST_CASE("masks that hide keys from whole tiles of queries") {
     static_assert(dk::compile<hidden_by_conditions<sight::before, false>>::kernels == 1);
     check<hidden_by_conditions<sight::before, false>>("by a condition");
     check<hidden_by_conditions<sight::padded, true>>("by a condition, and a mask behind it");
+  });
+}
+
+TEST_CASE("hidden keys count where something is made of their zeros") {
+  check<made_of_zeros<behind::sum>>("sum");
+  check<made_of_zeros<behind::choice>>("choice");
+  check<made_of_zeros<behind::factor>>("factor");
+  harness::thoroughly([](auto) {
+    check<made_of_zeros<behind::difference>>("difference");
+    check<made_of_zeros<behind::largest>>("largest");
+    check<made_of_zeros<behind::quotient>>("quotient");
+    check<made_of_zeros<behind::choice_of_zero>>("choice of zero");
   });
 }
 

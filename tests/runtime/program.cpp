@@ -5,10 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <span>
 #include <sstream>
@@ -95,6 +97,22 @@ TEST_CASE("outputs are written; symbols follow from the inputs") {
   const std::array<std::int64_t, 2> largest{2, 0};
   CHECK(z.tensor().dtype == dk::i64);
   CHECK(std::memcmp(z.tensor().data.data(), largest.data(), sizeof largest) == 0);
+}
+
+// Without the spaces that NumPy writes, elements lie at no multiple of their size.
+TEST_CASE("an input whose elements lie anywhere in its file") {
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
+  {
+    std::ofstream file(in_folder("anywhere.npy"), std::ios::binary);
+    file << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size()) << '\0' << header;
+    const std::array<float, 6> x{1, 2, 3, 6, 5, 4};
+    file.write(reinterpret_cast<const char*>(x.data()), sizeof(x));
+  }
+  static_assert((10 + sizeof("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n") - 1) % 4 != 0);
+  CHECK(run({"--input", input("anywhere.npy"), "--output", in_folder("anywhere")}).status == 0);
+  CHECK(run({"--input", input("x.npy"), "--output", in_folder("somewhere")}).status == 0);
+  const dk::npy a(in_folder("anywhere/z.npy")), b(in_folder("somewhere/z.npy"));
+  CHECK(std::ranges::equal(a.tensor().data, b.tensor().data));
 }
 
 TEST_CASE("who asks for nothing is told how outputs are written") {

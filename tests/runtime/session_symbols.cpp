@@ -152,6 +152,31 @@ TEST_CASE("extents that do not tell their symbols") {
         "symbols, found input 'x' [N, M]");
 }
 
+namespace {
+// An extent that Reshape infers, of which nothing but what is bound tells that it is whole.
+struct in_sixes {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {dk::sym("N"), 3}), y = dk::reshape(x, {-1, 6});
+    g.output("y", y);
+    g.output("sums", dk::reduce_sum(dk::relu(y), {.axes = {0}, .keepdims = false}));
+  }
+};
+}  // namespace
+TEST_CASE("an extent that Reshape infers") {
+  dk::session<dk::compile<in_sixes>> s;
+  std::vector<float> x(12), y(12);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  std::array<float, 6> sums{};
+  s.bind({{"N", 4}});
+  s.run(x, y, sums);
+  CHECK(y == x);
+  for (std::size_t i = 0; i < sums.size(); ++i) CHECK(sums[i] == x[i] + x[i + 6]);
+  CHECK(error_of([&] {
+          s.bind({{"N", 3}});
+          return 0;
+        }).find("N = 3") != std::string::npos);
+}
+
 TEST_CASE("where a window no longer fits, the operator and the symbol are named") {
   const prepared<sized_net> p;
   dk::session<sized_net> s(p.weights());

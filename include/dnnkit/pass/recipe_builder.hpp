@@ -168,7 +168,8 @@ class recipe_builder : public operand_sink {
     if (g_.symbols.symbols.empty()) return r;
     for (std::size_t i : n.op->symbolic_codes(codes)) {
       std::int64_t& code = p_.attributes[r.first + i];
-      code = detail::to_code(local(detail::from_code<dim>(code)).as_attribute());
+      const auto d = detail::from_code<dim>(code);
+      if (!d.is_unknown()) code = detail::to_code(local(d).as_attribute());  // no kernel asks what Reshape infers
     }
     return r;
   }

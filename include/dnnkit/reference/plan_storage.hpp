@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,9 @@ class plan_storage {
       const std::int32_t within = x.layout.within;  // between its rows lie those of others
       bytes_.push_back(within == none ? bytes_of(x)
                                       : bytes_of(plan.buffers[static_cast<std::size_t>(within)]) - bytes_before(x));
-      if (!in_arena(b)) regions_[b + 1].resize(static_cast<std::size_t>(bytes_[b]));
+      if (!in_arena(b)) regions_[b + 1].resize(bytes_[b], name_of(b));
     }
-    regions_[0].resize(static_cast<std::size_t>(placed_.bytes));
+    regions_[0].resize(placed_.bytes, "arena");
   }
 
   // Element number `element` of buffer b's storage becomes element i of `from`.
@@ -70,10 +71,10 @@ class plan_storage {
   struct region {
     std::vector<std::byte> bytes;
     std::vector<std::int32_t> owner;  // number of a buffer, of each byte
-    void resize(std::size_t n) {
-      bytes.resize(n);
-      owner.resize(n, none);
-    }
+    void resize(std::int64_t n, const std::string& name) try {
+      bytes.resize(static_cast<std::size_t>(n));
+      owner.resize(static_cast<std::size_t>(n), none);
+    } catch (const std::exception&) { throw error("not enough memory", name, std::to_string(n) + " bytes"); }
   };
   struct place {
     region* of;

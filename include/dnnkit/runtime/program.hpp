@@ -169,7 +169,15 @@ template <class Net> class network_program {
         throw error("has another element type or rank than the input", given->second.string(), describe(plan.inputs[i]),
                     tensor_text(t.dtype, t.shape));
       if (by_run_.back()) note_runs(t.shape[0], given->second.string());
+      data_[i] = aligned(t.data, size_of(t.dtype));
     }
+  }
+  // Where a file has elements at no multiples of their size, a copy.
+  std::span<const std::byte> aligned(std::span<const std::byte> bytes, std::size_t size) {
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % size == 0) return bytes;
+    const aligned_memory& copy = copies_.emplace_back(bytes.size());
+    std::ranges::copy(bytes, copy.data());
+    return {copy.data(), bytes.size()};
   }
   void note_runs(std::int64_t runs, const std::string& file) {
     if (runs < 1 || (runs_ && *runs_ != runs))
@@ -246,8 +254,7 @@ template <class Net> class network_program {
         I < inputs ? Net::plan.inputs[I < inputs ? I : 0] : Net::plan.results[I < inputs ? 0 : I - inputs];
     using type = cpu::element<Net::plan.buffers[static_cast<std::size_t>(b)].type.type>;
     if constexpr (I < inputs) {
-      const std::span<const std::byte> bytes = files_[I]->tensor().data;
-      return std::span(reinterpret_cast<const type*>(bytes.data()), bytes.size() / sizeof(type));
+      return std::span(reinterpret_cast<const type*>(data_[I].data()), data_[I].size() / sizeof(type));
     } else {
       const auto& m = memory_[I - inputs];
       return std::span(reinterpret_cast<type*>(m.data()), m.size() / sizeof(type));
@@ -351,9 +358,11 @@ template <class Net> class network_program {
   }
 
   program_arguments arguments_;
-  std::vector<std::optional<npy>> files_;  // of each input; none of a state that begins with zeros
-  std::vector<bool> by_run_;               // has the file one axis more, that of the runs?
-  std::optional<std::int64_t> runs_;       // where one has
+  std::vector<std::optional<npy>> files_;                  // of each input; none of a state that begins with zeros
+  std::array<std::span<const std::byte>, inputs> data_{};  // of each input
+  std::vector<aligned_memory> copies_;
+  std::vector<bool> by_run_;          // has the file one axis more, that of the runs?
+  std::optional<std::int64_t> runs_;  // where one has
   std::size_t run_ = 0;
   std::vector<std::int64_t> values_;                                           // of the plan's symbols
   std::vector<typename output_memory_of<typename Net::target>::type> memory_;  // of the outputs

@@ -146,10 +146,13 @@ class attention_spec : public kernel_spec {
     return true;
   }
 
-  // What keys are hidden by. A softmax that something else is done before has none.
+  // What keys are hidden by: none where something else is done before the softmax, or where something is made of its
+  // zeros, so that hidden keys count.
   constexpr key_masks masks() const {
     key_masks found;
-    if (weights.input(0).from == source::load) find_masks(scores.output(0).value, false, found);
+    if (weights.input(0).from == source::load && keeps_zeros(weights, weights.output(0).value) &&
+        keeps_zeros(*this, input(0)))
+      find_masks(scores.output(0).value, false, found);
     return found;
   }
 
@@ -165,6 +168,19 @@ class attention_spec : public kernel_spec {
   constexpr bool is_beside_scores(const kernel_spec& stage, std::size_t number) const {
     if (stage.load(number).reach.count != 0) return false;
     return stage.outputs_read(number) || (stage.is_anchor<op::softmax>() && stage.reads(stage.input(0), number));
+  }
+  // Is r 0 wherever the softmax's result is? It comes as the anchor's, or from the stage before.
+  static constexpr bool keeps_zeros(const kernel_spec& stage, operand_ref r) {
+    if (r.from == source::anchor) return true;
+    if (r.from == source::load) return !stage.is_earlier_stage() && stage.load(r.index).reach.count != 0;
+    if (r.from == source::constant) return std::bit_cast<double>(stage.constant(r.index).code) == 0;
+    if (r.from != source::node) return false;
+    const operator_id op = stage.node(r.index).op.id;
+    const auto in = stage.inputs_of(r);
+    if (op == id_of<op::mul>) return keeps_zeros(stage, in[0]) || keeps_zeros(stage, in[1]);
+    if (op == id_of<op::div>) return keeps_zeros(stage, in[0]);
+    if (op == id_of<op::where>) return keeps_zeros(stage, in[1]) && keeps_zeros(stage, in[2]);
+    return false;
   }
   // In the tree of r; `summed`: of what r is, a sum is taken with something else.
   constexpr void find_masks(operand_ref r, bool summed, key_masks& found) const {
