@@ -291,19 +291,16 @@ struct attention {
     constexpr index_t lanes = Vectors * float_lanes;
     float_vec largest[Vectors];
     for (int j = 0; j < Vectors; ++j) largest[j] = float_vec::load(of_rows.largest + j * float_lanes);
-    // Of the product x.
-    const auto finish = [&](float_vec x, int i, int j, auto valid) __attribute__((always_inline)) {
-      const float_vec s = scores(x, key + i, query + j * float_lanes, valid);
-      largest[j] = max(largest[j], s);
-      s.store(p + i * lanes + j * float_lanes);
-    };
     constexpr bool is_finished_at_once = value_or<decltype(count)>(0) == lanes && Scores::takes_little;
     tile<Rows, Vectors>(
         k, token, transposed_q, k_loop{depth, of_k.element, lanes}, fetch_nothing{},
         [](int, int) { return float_vec(0.0f); },
         [&](int i, int j, float_vec x) __attribute__((always_inline)) {
-          if constexpr (is_finished_at_once) finish(x, i, j, constant<float_lanes>{});
-          else x.store(p + i * lanes + j * float_lanes);
+          if constexpr (is_finished_at_once) {
+            x = scores(x, key + i, query + j * float_lanes, constant<float_lanes>{});
+            largest[j] = max(largest[j], x);
+          }
+          x.store(p + i * lanes + j * float_lanes);
         });
     // Where the tile ends, what is computed is compiled once for each of its sums.
     if constexpr (!is_finished_at_once) {
@@ -311,11 +308,15 @@ struct attention {
       for (int i = 0; i < Rows; ++i) {
 #pragma GCC unroll 4
         for (int j = 0; j < Vectors; ++j) {
-          const float_vec x = float_vec::load(p + i * lanes + j * float_lanes);
-          if (j + 1 < Vectors) finish(x, i, j, constant<float_lanes>{});
-          else
-            with_lanes<value_or<decltype(count)>(0) == lanes>(count - j * float_lanes,
-                                                              [&](auto valid) { finish(x, i, j, valid); });
+          const index_t at = j * float_lanes;
+          float* const place = p + i * lanes + at;
+          const auto finish = [&](auto valid) __attribute__((always_inline)) {
+            const float_vec s = scores(float_vec::load(place), key + i, query + at, valid);
+            largest[j] = max(largest[j], s);
+            s.store(place);
+          };
+          if (j + 1 < Vectors) finish(constant<float_lanes>{});
+          else with_lanes<value_or<decltype(count)>(0) == lanes>(count - at, finish);
         }
       }
     }
