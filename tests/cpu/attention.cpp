@@ -169,6 +169,16 @@ template <behind Kind> struct made_of_zeros {
   }
 };
 
+template <behind Kind>
+constexpr std::size_t masks_of_zeros = [] {
+  using net = dk::compile<made_of_zeros<Kind>>;
+  const dk::plan::recipe& last = net::plan.recipes[net::plan.steps[0].kernel];
+  return dk::cpu::attention_spec(dk::kernel_spec(net::plan, last)).masks().count;
+}();
+static_assert(masks_of_zeros<behind::sum> == 0 && masks_of_zeros<behind::choice> == 0);
+static_assert(masks_of_zeros<behind::factor> == 1 && masks_of_zeros<behind::quotient> == 1);
+static_assert(masks_of_zeros<behind::choice_of_zero> == 1);
+
 // What each run computes, for two kernels: queries and keys of some number.
 struct hidden_in_the_run {
   static constexpr void build(dk::builder& g) {

@@ -150,6 +150,10 @@ done
 says 2 "is neither of them" "$tool" run "$small" --input x=x.npy --executor kernels
 says 2 "a plan is made behind the passes" "$tool" run "$small" --input x=x.npy --executor plan --passes off
 says 2 "input 'x': no value was given" "$tool" run "$small" --executor plan
+# ConstantOfShape of 2^48 floats, which no memory holds.
+base64 -d >huge.onnx <<<CAgSADo6ChcKAXMSAXkiD0NvbnN0YW50T2ZTaGFwZRIBZyoRCAEQB0IBc0oIAAAAAAAAAQBiCQoBeRIECgIIAUIECgAQEQ==
+says 2 "f32 [281474976710656]: not enough memory" "$tool" run huge.onnx --output huge
+says 2 "buffer 0 'y': not enough memory,1125899906842624 bytes" "$tool" run huge.onnx --output huge --executor plan
 npy chosen.npy "4," 0 1 2 3
 says 1 "NonZero 'chosen': the extents of its output depend" "$tool" run "$selecting" --input x=chosen.npy --executor plan
 

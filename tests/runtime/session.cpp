@@ -250,6 +250,35 @@ TEST_CASE("weights from memory, by name") {
     CHECK_MESSAGE(message.find(part) != std::string::npos, message);
 }
 
+namespace {
+struct by_indices {
+  static constexpr void build(dk::builder& g) {
+    const dk::tensor x = g.input("x", f32, {4, 3}), at = g.input("at", dk::i64, {4, 3});
+    g.output("rows", dk::gather(x, dk::reshape(dk::narrow(at, 1, 0, 1), {4})));
+    g.output("elements", dk::gather_elements(x, at));
+    g.output("replaced", dk::scatter_elements(x, at, x * 0.0 - 1.0));
+  }
+};
+}  // namespace
+TEST_CASE("for an index that lies outside stands the first or the last element") {
+  dk::session<dk::compile<by_indices>> s;
+  constexpr std::int64_t far = std::int64_t{1} << 62;
+  constexpr std::array<std::int64_t, 12> at{4, -5, far, -far, 100'000, 3, 0, -1, -4, -100'000, 1, 5};
+  std::array<float, 12> x{}, rows{}, elements{}, replaced{};
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  s.run(x, at, rows, elements, replaced);
+  const auto row_of = [](std::int64_t i) {
+    return static_cast<std::size_t>(i < -3 ? 0 : i < 0 ? i + 4 : i > 3 ? 3 : i);
+  };
+  std::array<float, 12> expected = x;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    CHECK(rows[i] == x[3 * row_of(at[i / 3 * 3]) + i % 3]);
+    CHECK(elements[i] == x[3 * row_of(at[i]) + i % 3]);
+    expected[3 * row_of(at[i]) + i % 3] = -1;
+  }
+  CHECK(replaced == expected);
+}
+
 TEST_CASE("weights are loaded into a live session; symbols keep their values") {
   prepared<sized_net> p;
   const dk::packed_weights<sized_net> first(p.weights());

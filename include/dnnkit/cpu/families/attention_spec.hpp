@@ -91,22 +91,21 @@ class attention_spec : public kernel_spec {
   }
   // Is what is computed of a score up to the softmax a few sums and products?
   constexpr bool scores_take_little() const {
-    constexpr int most = 3;
-    int taken = 0;
-    const auto count_in = [&](const kernel_spec& stage, operand_ref r) {
+    int operators = 0;
+    bool is_plain = true;
+    const auto look_at = [&](const kernel_spec& stage, operand_ref r) {
       stage.all_in_tree(r, [&](operand_ref x) {
-        if (x.from == source::node) {
-          const operator_id op = stage.node(x.index).op.id;
-          taken += op == id_of<op::add> || op == id_of<op::sub> || op == id_of<op::mul> ? 1 : most + 1;
-        } else if (x.from == source::load && stage.load(x.index).movement.count != 0) {
-          taken += most + 1;
-        }
+        if (x.from == source::load) is_plain = is_plain && stage.load(x.index).movement.count == 0;
+        if (x.from != source::node) return true;
+        const operator_id op = stage.node(x.index).op.id;
+        is_plain = is_plain && (op == id_of<op::add> || op == id_of<op::sub> || op == id_of<op::mul>);
+        ++operators;
         return true;
       });
     };
-    count_in(scores, scores.output(0).value);
-    count_in(weights, weights.input(0));
-    return taken <= most;
+    look_at(scores, scores.output(0).value);
+    look_at(weights, weights.input(0));
+    return is_plain && operators <= 3;
   }
   // Do outputs lie next to each other along queries rather than along elements?
   constexpr bool stores_queries() const { return lane_axis(*this) + 2 == rank(); }

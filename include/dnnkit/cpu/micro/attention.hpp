@@ -108,8 +108,8 @@ struct attention {
 
  private:
   static constexpr index_t tile_queries = MaxVectors * float_lanes;
-  // Rows of V may lie far apart, in few sets of a cache: the fewer of their vectors a tile reads, the more queries has
-  // it of each.
+  // Rows of V may lie far apart, in few sets of a cache: a tile that reads fewer of their vectors has more queries for
+  // each of them.
   static constexpr int vectors_of_output = std::min(panel_vectors, 2);
 
   // Rows of the second product are elements, not queries.
