@@ -30,7 +30,8 @@ namespace dk = dnnkit;
 struct model {  // y = 2 x + w, z = the number of each row's largest element
   static constexpr void build(dk::builder& g) {
     const auto x = g.input("x", dk::f32, {dk::sym{"N", {1, 8}}, 3});
-    const auto y = x * 2.0 + g.weight("w", {3});
+    const auto twice = g.constant({2, 0, 0, 0, 2, 0, 0, 0, 2}, {3, 3});  // a product reads x element by element
+    const auto y = dk::matmul(x, twice) + g.weight("w", {3});
     g.output("deep/y", y);
     g.output("z", dk::arg_max(y, {.axis = 1, .keepdims = false}));
   }
