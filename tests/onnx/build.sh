@@ -4,12 +4,11 @@
 #   bash tests/onnx/build.sh TOOL MODELS      (the program dnnkit; the folder of small.onnx; writes into the current folder)
 set -euo pipefail
 tool=$1 small=$2/small.onnx
-wanted="-1.2568543 -0.68858957"
 
 source "$(dirname "${BASH_SOURCE[0]}")/../support/says.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../support/npy.sh"
 
-npy x.npy "1, 2, 4, 4" $(perl -e 'print join(" ", map { $_ / 16 - 1 } 0 .. 31)')
+input_of_small
 
 # A program of small.onnx under names that try to become code or commands: the file's, all tensors' and nodes'.
 hostile=$'injected\\"; #$(touch injected)\n#error injected &\n\\.onnx' input=$'x")); } }; //?\?/\n\\'

@@ -20,3 +20,8 @@ holds() {
     die "$path has ", scalar @y, " numbers: @y\n" if @x != @y;
     for $i (0 .. $#x) { die "$path holds @y, expected @x\n" unless abs($x[$i] - $y[$i]) < 1e-5 }' -- "$@" || exit 1
 }
+# Writes x.npy, an input of small.onnx, and sets `wanted` to what the output is, by ONNX Runtime.
+input_of_small() {
+  npy x.npy "1, 2, 4, 4" $(perl -e 'print join(" ", map { $_ / 16 - 1 } 0 .. 31)')
+  wanted="-1.2568543 -0.68858957"
+}
