@@ -173,6 +173,16 @@ template <bool Symbolic> struct short_rows {  // of less than a vector, and of s
   }
 };
 
+// Rows of pixels of which each continues the one before, whatever the symbols are.
+struct planes_of_symbols {
+  static constexpr void build(dk::builder& g) {
+    const dk::dim h = g.symbol({"H", {1, 9}}), w = g.symbol({"W", {1, 21}});
+    const dk::tensor x = g.input("x", f32, {2, 5, h, w}), y = g.input("y", f32, {5, h, w});
+    g.output("mean", dk::reduce_mean(x, {.axes = {2, 3}}));
+    g.output("largest", dk::reduce_max(x * y + 0.5, {.axes = {2, 3}, .keepdims = false}));
+  }
+};
+
 // Is `expected` what was chosen for all kernels of reductions and row operators?
 template <class Model> constexpr bool holds_for_rows(dk::cpu::row_passes::parameter p, int expected) {
   using net = harness::compile_by_rules<Model>;
@@ -193,8 +203,14 @@ TEST_CASE("vectors lie along the channels of an image in a prologue, as they do 
 TEST_CASE("groups of channels, channels last") {
   static_assert(holds_for_rows<groups<3, 4>>(dk::cpu::row_passes::group, 4));
   check_model<groups<3, 4>>("groups of 4");
-  check_model<groups<2, 17>>("groups of 17");
-  harness::thoroughly([](auto) { check_model<groups<2, 10, true>>("groups of 10"); });
+  harness::thoroughly([](auto) {
+    check_model<groups<2, 17>>("groups of 17");
+    check_model<groups<2, 10, true>>("groups of 10");
+  });
+}
+TEST_CASE("planes of any size are one row") {
+  static_assert(holds_for_rows<planes_of_symbols>(dk::cpu::row_passes::first_along, 2));
+  check_model<planes_of_symbols>("planes");
 }
 TEST_CASE("short rows") {
   check_model<short_rows<true>>("symbolic");
@@ -214,8 +230,8 @@ TEST_CASE("softmax along every axis") {
 }
 TEST_CASE("long rows") {
   check_model<long_rows<true>>("symbolic");
-  check_model<many_rows<false>>("many, static");
   harness::thoroughly([](auto) {
+    check_model<many_rows<false>>("many, static");
     check_model<long_rows<false>>("static");
     check_model<many_rows<true>>("many, symbolic", 8);
   });

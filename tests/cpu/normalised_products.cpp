@@ -33,7 +33,7 @@ template <int Rows, int Channels, int Columns> struct tokens {
 };
 struct tokens_at_run_time {
   static constexpr void build(dk::builder& g) {
-    const dk::tensor x = g.input("x", f32, {1, dk::sym("L", {.min = 1, .max = 70}), 48});
+    const dk::tensor x = g.input("x", f32, {dk::sym("N", {1, 3}), dk::sym("L", {.min = 1, .max = 70}), 48});
     g.output("y", dk::relu(dk::matmul(normalised(g, x, "n", 48), g.weight("w", {48, 40}))));
   }
 };
@@ -180,8 +180,8 @@ template <class Model> void check(const char* name) {
 TEST_CASE("rows of tokens") {
   check<tokens<49, 64, 96>>("tokens");
   check<tokens_at_run_time>("tokens at run time");
-  check<softmax_of_products>("softmax of products");
   harness::thoroughly([](auto) {
+    check<softmax_of_products>("softmax of products");
     static_assert(earlier_stages<tokens<3, 33, 7>> == 1);
     check<tokens<3, 33, 7>>("few tokens");
   });
@@ -196,18 +196,18 @@ TEST_CASE("convolutions") {
 }
 TEST_CASE("products that are normalised") {
   check<normalised_behind<37>>("normalised behind, a part of a vector");
-  check<softmax_behind>("softmax behind");
   check<normalised_image>("normalised image");
   harness::thoroughly([](auto) {
+    check<softmax_behind>("softmax behind");
     static_assert(earlier_stages<normalised_behind<96>> == 1);
     check<normalised_behind<96>>("normalised behind");
   });
 }
 TEST_CASE("borders") {
   check<images_with_border<1>>("images one pixel wide");
-  check<images_at_run_time>("images at run time");
-  check<filters_of_channels>("filters of channels");
   harness::thoroughly([](auto) {
+    check<images_at_run_time>("images at run time");
+    check<filters_of_channels>("filters of channels");
     static_assert(earlier_stages<images_with_border<7>> == 1);
     check<images_with_border<7>>("images with border");
     static_assert(earlier_stages<volumes_with_border> == 1);

@@ -185,4 +185,8 @@ TEST_CASE("plans broken on purpose are caught") {
   CHECK(broken_by([&](auto& p) { p.steps[1].kernel = 99; }) != "");
   CHECK(broken_by([&](auto& p) { p.numbers[0] = 99; }) != "");
   CHECK(broken_by([&](auto& p) { p.loads[0].offset = 1 << 20; }).find("leaves its buffer") != std::string::npos);
+  const auto joined = [](auto& p) {  // rows with a border between them
+    for (dk::plan::view_axis& axis : p.axes) axis.continues = true;
+  };
+  CHECK(broken_by(joined).find("does not continue") != std::string::npos);
 }

@@ -157,20 +157,21 @@ constexpr double elements_along(const kernel_spec& spec, const auto& view, std::
 // Are elements (i, j) of coordinates d and d + 1 where (0, i * extent + j) would be, `extent` being that of d + 1?
 constexpr bool adjoining(const kernel_spec& spec, const auto& view, std::size_t d, local_extent extent) {
   const lane_stride outer = spec.stride_along(view.axes, d), inner = spec.stride_along(view.axes, d + 1);
-  return !detail::moves(view) && outer.single && inner.single && outer.stride.is_known() && inner.stride.is_known() &&
-         extent.is_known() && outer.stride.value() == inner.stride.value() * extent.value();
+  if (detail::moves(view) || !outer.single || !inner.single) return false;
+  if (!outer.stride.is_known() || !inner.stride.is_known() || !extent.is_known())
+    return spec.continues(view.axes, d, d + 1);
+  return outer.stride.value() == inner.stride.value() * extent.value();
 }
 
 // Is element n in row-major order, of coordinates of these extents, n places behind the first?
 constexpr bool is_row_major(const kernel_spec& spec, const auto& view, std::size_t rank, auto extent_of) {
   if (detail::moves(view)) return false;
-  local_extent inner = 1;  // elements behind the coordinate
+  std::size_t inner = rank;  // the coordinate that the others continue
   for (std::size_t d = rank; d-- > 0;) {
-    const local_extent n = extent_of(d);
-    if (n == 1) continue;
+    if (extent_of(d) == 1) continue;
     const lane_stride s = spec.stride_along(view.axes, d);
-    if (!inner.is_known() || !s.single || s.stride != inner.value()) return false;
-    inner = n.is_known() ? local_extent(inner.value() * n.value()) : n;
+    if (!s.single || (inner == rank ? s.stride != 1 : !spec.continues(view.axes, d, inner))) return false;
+    inner = d;
   }
   return true;
 }

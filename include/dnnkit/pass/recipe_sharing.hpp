@@ -46,7 +46,7 @@ class recipe_sharing {
   }
   constexpr bool same_axes(slice_of a, slice_of b) const {
     return same(p_.axes, a, b, [](const view_axis& x, const view_axis& y) {
-      return x.of == y.of && x.size == y.size && x.stride == y.stride;
+      return x.of == y.of && x.size == y.size && x.stride == y.stride && x.continues == y.continues;
     });
   }
 

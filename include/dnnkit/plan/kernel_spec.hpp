@@ -42,6 +42,17 @@ constexpr lane_stride stride_along(const plan_view& plan, const recipe_load& l, 
   return stride_along(plan, l.axes, d);
 }
 
+// Do positions of coordinate d follow those of coordinate `inner` as if both were one, whatever symbols are: is d's
+// stride the extent of `inner` times that one's? Both are single and have a stride.
+constexpr bool continues(const plan_view& plan, slice_of axes, std::size_t d, std::size_t inner) {
+  const view_axis* outer = nullptr;
+  for (const view_axis& a : plan.axes_of(axes)) {
+    if (outer != nullptr) return a.of == inner && outer->continues;
+    if (a.of == d) outer = &a;
+  }
+  return false;
+}
+
 // So many positions of coordinate d lie next to each other, from each multiple of that number on, where a view takes
 // the coordinate apart; 1 where none do.
 constexpr std::int64_t run_along(const plan_view& plan, slice_of axes, std::size_t d) {
@@ -148,6 +159,9 @@ class kernel_spec {
     return plan_->refs_of(node(node_ref.index).inputs);
   }
   constexpr lane_stride stride_along(slice_of axes, std::size_t d) const { return plan::stride_along(*plan_, axes, d); }
+  constexpr bool continues(slice_of axes, std::size_t d, std::size_t inner) const {
+    return plan::continues(*plan_, axes, d, inner);
+  }
   constexpr std::int64_t run_along(slice_of axes, std::size_t d) const { return plan::run_along(*plan_, axes, d); }
   constexpr lane_stride stride_along(const recipe_load& l, std::size_t d) const {
     return plan::stride_along(*plan_, l, d);

@@ -29,6 +29,8 @@ struct operand_ref {
 struct view_axis {
   std::uint8_t of = 0;
   local_extent size, stride;
+  bool continues =
+      false;  // whatever symbols are, the stride is the size of the view's next axis times that one's stride
 };
 
 // Which operator type a kernel is compiled for: all that it needs of op_info. By value, because a plan that pointed to

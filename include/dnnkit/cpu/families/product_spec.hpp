@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -67,15 +66,11 @@ class product_spec : public kernel_spec {
     for (std::size_t d = 0; d + 1 < a_rank; ++d)
       if (!stride_along(a_load.axes, d).single) return false;
     if (!one_b()) return true;
-    // leading axes continue the rows: stride(d) = extent(d + 1) * stride(d + 1), known or the only ones
-    std::optional<std::int64_t> expected;
-    bool first = true;
+    std::size_t inner = a_rank;  // of the rows' axes, the one that the others continue
     for (std::size_t d = a_rank - 1; d-- > 0;) {
       if (a_dim(d) == 1) continue;
-      const local_extent s = stride_along(a_load.axes, d).stride;
-      if (!first && !(s.is_known() && expected == s.value())) return false;
-      expected = s.is_known() && a_dim(d).is_known() ? std::optional(s.value() * a_dim(d).value()) : std::nullopt;
-      first = false;
+      if (inner < a_rank && !continues(a_load.axes, d, inner)) return false;
+      inner = d;
     }
     return true;
   }
