@@ -207,8 +207,8 @@ TEST_CASE("attention in one kernel computes what its operators do, however the w
   check<masked>("masked");
   check<causal>("causal");
   check<lengths_at_run_time>("lengths at run time");
-  check<along_queries>("along queries");
   harness::thoroughly([](auto) {
+    check<along_queries>("along queries");
     check<self_attention<7, 1, 64>>("fewer queries than lanes");
     static_assert(dk::compile<shared_keys>::kernels == 1);
     check<shared_keys>("shared keys");
@@ -219,10 +219,10 @@ TEST_CASE("attention in one kernel computes what its operators do, however the w
 
 TEST_CASE("masks that hide keys from whole tiles of queries") {
   check<hidden_by_sums<sight::before, false>>("keys behind the query");
-  check<hidden_by_sums<sight::near, true>>("keys near the query, with a bias");
-  check<hidden_by_conditions<sight::none, false>>("queries that see no keys, by a condition");
   check<hidden_in_the_run>("masks of the run");
   harness::thoroughly([](auto) {
+    check<hidden_by_sums<sight::near, true>>("keys near the query, with a bias");
+    check<hidden_by_conditions<sight::none, false>>("queries that see no keys, by a condition");
     check<hidden_by_sums<sight::padded, true>>("padded at the front");
     check<hidden_by_sums<sight::none, false>>("queries that see no keys");
     static_assert(dk::compile<hidden_by_conditions<sight::before, false>>::kernels == 1);
@@ -233,9 +233,9 @@ TEST_CASE("masks that hide keys from whole tiles of queries") {
 
 TEST_CASE("hidden keys count where something is made of their zeros") {
   check<made_of_zeros<behind::sum>>("sum");
-  check<made_of_zeros<behind::choice>>("choice");
-  check<made_of_zeros<behind::factor>>("factor");
   harness::thoroughly([](auto) {
+    check<made_of_zeros<behind::choice>>("choice");
+    check<made_of_zeros<behind::factor>>("factor");
     check<made_of_zeros<behind::difference>>("difference");
     check<made_of_zeros<behind::largest>>("largest");
     check<made_of_zeros<behind::quotient>>("quotient");

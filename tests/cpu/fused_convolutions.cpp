@@ -288,10 +288,10 @@ TEST_CASE("transposed convolutions") {
   harness::thoroughly([](auto) { check_model<transposed<sized<4, 5>>>("static"); });
 }
 TEST_CASE("one and three dimensions") {
-  check_model<signals<false>>("signal");
   check_model<narrow<true>>("width of 1, any height");
   check_model<volumes<true>>("volume of any size");
   harness::thoroughly([](auto) {
+    check_model<signals<false>>("signal");
     check_model<signals<true>>("signal of any length");
     static_assert(convolutions_along<narrow<false>>(2) == 4 && convolutions_along<narrow<false>>(3) == 3);
     check_model<narrow<false>>("width of 1");
@@ -299,9 +299,9 @@ TEST_CASE("one and three dimensions") {
   });
 }
 TEST_CASE("extents of one") {
-  check_model<bottleneck<sized<1, 6>>>("1x6");
+  check_model<prologue_of_two_readers<sized<1, 1>>>("1x1");
   harness::thoroughly([](auto) {
-    check_model<prologue_of_two_readers<sized<1, 1>>>("1x1");
+    check_model<bottleneck<sized<1, 6>>>("1x6");
     check_model<groups_and_depthwise<sized<5, 1>>>("5x1");
   });
 }

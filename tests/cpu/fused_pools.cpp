@@ -99,11 +99,11 @@ static_assert(harness::scalar_kernels<rows_of_symbols<dk::f64>>() == 0);
 
 TEST_CASE("pools of rows") {
   check_model<rows<f32, 150>>("f32");
-  check_model<rows<dk::f64, 37>>("f64");
-  check_model<rows<dk::i32, 37>>("i32");
-  check_model<rows<dk::i64, 70>>("i64");
   check_model<rows<dk::u8, 300>>("u8");
   harness::thoroughly([](auto) {
+    check_model<rows<dk::f64, 37>>("f64");
+    check_model<rows<dk::i32, 37>>("i32");
+    check_model<rows<dk::i64, 70>>("i64");
     check_model<rows<f32, 5>>("f32, narrow");
     check_model<rows<dk::f16, 70>>("f16");
     check_model<rows<dk::i8, 70>>("i8");
@@ -111,12 +111,14 @@ TEST_CASE("pools of rows") {
 }
 TEST_CASE("pools of rows whose extents are symbols") {
   check_model<rows_of_symbols<f32>>("f32");
-  check_model<rows_of_symbols<dk::f64>>("f64");
+  harness::thoroughly([](auto) { check_model<rows_of_symbols<dk::f64>>("f64"); });
 }
 TEST_CASE("pools of planes") {
   check_model<planes<19>>("19 channels");
-  check_model<planes<83>>("83 channels");
-  harness::thoroughly([](auto) { check_model<planes<3>>("3 channels"); });
+  harness::thoroughly([](auto) {
+    check_model<planes<83>>("83 channels");
+    check_model<planes<3>>("3 channels");
+  });
 }
 TEST_CASE("pools of volumes and lines") {
   check_model<volumes>("volumes");

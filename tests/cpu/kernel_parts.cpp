@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // LABELS: no_sanitize alone
+// OPTIONS: -O1
 // Kernels dealt out to units: each to one part, the dear ones evenly; a network whose kernels come from three units
 // computes what it does when they are compiled in one.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -18,7 +18,9 @@ namespace joined = harness::joined;
 using harness::check_model;
 
 TEST_CASE("branches") { check_model<joined::branches>("branches"); }
-TEST_CASE("branches of images of any height") { check_model<joined::symbolic_branches>("symbolic_branches", 4); }
+TEST_CASE("branches of images of any height") {
+  harness::thoroughly([](auto) { check_model<joined::symbolic_branches>("symbolic_branches", 4); });
+}
 TEST_CASE("halves of one value") { check_model<joined::halves>("halves"); }
 TEST_CASE("pools of pools") { check_model<joined::pyramid>("pyramid"); }
 TEST_CASE("joined images that are parts of others") { check_model<joined::nested>("nested"); }
@@ -26,8 +28,8 @@ TEST_CASE("parts that lie in another order than they are computed in") { check_m
 TEST_CASE("parts of rows") { check_model<joined::rows>("rows"); }
 TEST_CASE("what stays a kernel, beside what does not") { check_model<joined::refused>("refused"); }
 TEST_CASE("enlarged images beside what they were pooled from") {
-  check_model<joined::u_shaped<false>>("u_shaped<false>");
   check_model<joined::u_shaped<true>>("u_shaped<true>", 4);
+  harness::thoroughly([](auto) { check_model<joined::u_shaped<false>>("u_shaped<false>"); });
 }
 TEST_CASE("enlarged images that others read, or parts of them") {
   check_model<joined::enlarged_elsewhere>("enlarged_elsewhere");
@@ -59,8 +61,8 @@ static_assert(harness::compile_by_rules<runs_of_channels>::kernels == 5, "the Co
 TEST_CASE("runs of channels") { check_model<runs_of_channels>("runs_of_channels"); }
 TEST_CASE("random branches") {
   check_model<random_joined<1>>("random_joined<1>");
-  check_model<random_joined<2>>("random_joined<2>");
   harness::thoroughly([](auto) {
+    check_model<random_joined<2>>("random_joined<2>");
     check_model<random_joined<3>>("random_joined<3>");
     check_model<random_joined<4>>("random_joined<4>");
     check_model<random_joined<5>>("random_joined<5>");

@@ -12,6 +12,7 @@
 #include "dnnkit/op/builtin.hpp"
 #include "dnnkit/runtime/session.hpp"
 #include "tests/support/fused_groups.hpp"
+#include "tests/support/thoroughly.hpp"
 
 namespace dk = dnnkit;
 using dk::f16, dk::f32, dk::i64, dk::u8;
@@ -108,16 +109,20 @@ struct lines_in_pieces {
   }
 };
 TEST_CASE("lines in pieces") {
-  check_model<lines_in_pieces>("lines in pieces");
-  static_assert(kernels_of<lines_in_pieces>("resize_pixels") == 8);
+  harness::thoroughly([](auto) {
+    check_model<lines_in_pieces>("lines in pieces");
+    static_assert(kernels_of<lines_in_pieces>("resize_pixels") == 8);
+  });
 }
 TEST_CASE("symbols") {
   check_model<symbols>("symbols");
   static_assert(kernels_of<symbols>("resize_pixels") == 3);
 }
 TEST_CASE("other types") {
-  check_model<other_types>("other types");
-  static_assert(kernels_of<other_types>("resize_pixels") == 4);
+  harness::thoroughly([](auto) {
+    check_model<other_types>("other types");
+    static_assert(kernels_of<other_types>("resize_pixels") == 4);
+  });
 }
 TEST_CASE("between convolutions") {
   check_model<between_convolutions>("between convolutions");

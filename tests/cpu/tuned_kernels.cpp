@@ -17,6 +17,7 @@
 #include "dnnkit/compile.hpp"
 #include "dnnkit/plan/kernel_key.hpp"
 #include "tests/support/compiled.hpp"
+#include "tests/support/thoroughly.hpp"
 
 namespace dk = dnnkit;
 using dk::f32;
@@ -96,9 +97,11 @@ struct normalised {
 
 TEST_CASE("products: vectors, rows, blocks of rows and of the reduction") {
   check<products, matrix_product, kernel_genes{.vectors = 1, .rows = 5}>("narrow tiles");
-  check<products, matrix_product, kernel_genes{.depth = 30}>("a reduction in pieces");
-  check<rows_at_run_time, matrix_product, kernel_genes{.vectors = 1, .rows = 3}>("rows at run time");
   check<rows_at_run_time, matrix_product, kernel_genes{.rows = 4, .depth = 16}>("rows at run time, in pieces");
+  harness::thoroughly([](auto) {
+    check<products, matrix_product, kernel_genes{.depth = 30}>("a reduction in pieces");
+    check<rows_at_run_time, matrix_product, kernel_genes{.vectors = 1, .rows = 3}>("rows at run time");
+  });
 }
 
 TEST_CASE("convolutions: vectors and rows, planes, tiles of a block") {

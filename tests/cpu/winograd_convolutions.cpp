@@ -215,8 +215,8 @@ static_assert(is_said<usual>("the window has not three taps along one axis or tw
 }  // namespace
 
 TEST_CASE("activations, residuals and channels that fill no vector") {
-  check_outputs<residual_block<sized<1, 14, 15>>>("known");
   check_outputs<residual_block<symbolic>>("symbolic");
+  harness::thoroughly([](auto) { check_outputs<residual_block<sized<1, 14, 15>>>("known"); });
 }
 TEST_CASE("groups, no bias, borders of several widths") {
   check_outputs<in_groups<symbolic>>("symbolic");
@@ -233,9 +233,9 @@ TEST_CASE("mirrored input, shuffled output, parts of a Concat") {
   });
 }
 TEST_CASE("tiles of two and of six outputs along an axis") {
-  check_outputs<small_residual_block>("small", 2e-6);
   check_outputs<large_residual_block>("large", 4e-5);
   harness::thoroughly([](auto) {
+    check_outputs<small_residual_block>("small", 2e-6);
     static_assert(kernels_in_tiles_of<small_steps>(2) == 4 && kernels_in_tiles_of<large_signals>(6) == 1);
     check_outputs<small_steps>("small, in steps", 3e-6);
     check_outputs<large_signals>("large, of signals");
@@ -264,8 +264,8 @@ TEST_CASE("steps of two, and taps along one axis") {
   });
 }
 TEST_CASE("signals") {
-  check_outputs<signals<false>>("known");
   harness::thoroughly([](auto) {
+    check_outputs<signals<false>>("known");
     static_assert(eager_kernels<signals<true>> == 2);
     check_outputs<signals<true>>("symbolic");
   });
@@ -278,8 +278,8 @@ TEST_CASE("taps along the depth of volumes") {
   });
 }
 TEST_CASE("windows over several planes") {
-  check_outputs<volumes<false>>("known");
   harness::thoroughly([](auto) {
+    check_outputs<volumes<false>>("known");
     static_assert(eager_kernels<volumes<true>> == 2);
     check_outputs<volumes<true>>("symbolic");
   });

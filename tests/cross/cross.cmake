@@ -2,7 +2,7 @@
 # Tests on another processor than the compiler's, run by CMAKE_CROSSCOMPILING_EMULATOR: the micro-kernels, networks with
 # results that others computed, and one program with versions of a network. They need doctest and nothing else. Those that
 # take long to compile have the label `slow`, and are built with the target slow_tests.
-set(slow attention depthwise wide_winograd winograd)
+set(slow attention conv depthwise wide_winograd winograd)
 file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS cpu/micro/*.cpp)
 list(FILTER sources EXCLUDE REGEX "all_floats")  # minutes on a processor, hours under an emulator
 add_custom_target(slow_tests)
