@@ -105,6 +105,8 @@ int check(int argc, char** argv) {
   std::size_t operators = 0, without_extents = 0;
   print_signature(g, "input", g.inputs, false);
   print_signature(g, "output", g.outputs, true);
+  for (const auto& [name, size] : m.imported.sizes_found)
+    fmt::print("assumed: {} = {}, as operators need it\n", printable(name), size);
   print_assumptions(g);
   for (std::size_t n = 0; n < g.nodes.size(); ++n) {
     if (!alive[n]) continue;

@@ -5,7 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -120,6 +123,8 @@ TEST_CASE("a product and a known weight decide an unknown extent") {
   const auto r = import(g);
   REQUIRE(problems(r) == "");
   CHECK(shape_of_input(r.graph) == "[N, 4]");
+  CHECK(r.sizes_found == std::map<std::string, std::int64_t, std::less<>>{{"x.1", 4}});
+  CHECK(import(model_of(g), {.sizes = {{"x.1", 4}}}).sizes_found.empty());
 }
 
 TEST_CASE("two halvings and doublings: extents are multiples of four") {

@@ -71,6 +71,10 @@ import_result import_with(const onnx::model& m, const import_options& options, b
     if (!result.ok()) return result;
     table.collects_equations = false;
     table.equations.clear();
+    for (const std::string& name : open_extents(m))
+      if (solutions.contains(name) && !options.sizes.contains(name))
+        if (const dim d = solved_symbols(solutions).of(table, name); d.is_known())
+          result.sizes_found.emplace(name, d.value());
     for (const auto& [name, v] : s.tensors)
       if (v->data.present()) result.tensors.emplace(name, v->data.id());
     result.weights = std::move(s.weights);
