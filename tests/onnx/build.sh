@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# dnnkit build: programs of a small model, whose outputs are those of ONNX Runtime, and how they are compiled.
+# dnnkit build: programs of a small model, whose outputs are those of ONNX Runtime, and how they are compiled. More of
+# kernels in several units is in build_parts.sh, of those for several instruction sets in build_isa.sh.
 #   bash tests/onnx/build.sh TOOL MODELS      (the program dnnkit; the folder of small.onnx; writes into the current folder)
 set -euo pipefail
 tool=$1 small=$2/small.onnx
@@ -36,24 +37,19 @@ for wrong in -2 0 zero 2.5; do
     says 1 "PARTS: expected at least 1,found $wrong" "$CMAKE" -P parts.cmake
   done
 done
-says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2 --keep-source
-[ -e program_in_parts.source/small_kernels_1.o ] || fail "the kernels were not compiled in two units"
-says 0 "" ./program_in_parts --input x=x.npy --output built_in_parts
-holds built_in_parts/y.npy $wanted
-touch program_in_parts.source/notes
-# The same without some of the passes: as many kernels as explain says, an operator each.
-says 0 "program_in_parts" "$tool" build "$small" -o program_in_parts --flags "-O0" --kernel-parts 2 -j 2 --without "plan fusion" --without join-stages
-[ "$(ls program_in_parts.source)" = notes ] || fail "build leaves, besides what is not its own: $(ls program_in_parts.source)"
-says 0 "5 kernels" ./program_in_parts --help
-says 0 "" ./program_in_parts --input x=x.npy --output built_without_passes
-holds built_without_passes/y.npy $wanted
+for wrong in "sse9" "avx2,avx2" "avx2,,sse2"; do
+  says 2 "--isa: takes names of instruction sets, each once" "$tool" build "$small" -o refused --isa "$wrong"
+done
 
-# A state that goes from run to run: a sum, and minus it; three runs, and one that goes on from a sum.
+# A state that goes from run to run: a sum, and minus it; three runs, and one that goes on from a sum. The kernels are in
+# two units and, without some of the passes, as many as explain says, an operator each.
 sum=$2/running_sum.onnx
 says 2 "--feedback sum=before: the model has no output of this name,expected y, total,found sum" "$tool" build "$sum" -o stateful --feedback sum=before
 says 2 "--feedback: takes OUTPUT=INPUT,found total" "$tool" generate "$sum" -o stateful --feedback total
-says 0 "stateful" "$tool" build "$sum" -o stateful --flags "-O0" --feedback total=before
-says 0 "state  total is the next run's before,one axis more in front" ./stateful --help
+build_stateful=("$tool" build "$sum" -o stateful --flags "-O0" --feedback total=before --kernel-parts 2 -j 2 --without "plan fusion" --without join-stages)
+says 0 "stateful" "${build_stateful[@]}" --keep-source
+[ -e stateful.source/running_sum_kernels_1.o ] || fail "the kernels were not compiled in two units"
+says 0 "2 kernels,state  total is the next run's before,one axis more in front" ./stateful --help
 npy three.npy "3, 2" 1 10 2 20 3 30
 npy one.npy "2," 1 10
 npy before.npy "2," 100 200
@@ -62,21 +58,6 @@ holds stateful_runs/y.npy -1 -10 -3 -30 -6 -60
 holds stateful_runs/total.npy 6 60
 says 0 "" ./stateful --input x=one.npy --input before=before.npy --output stateful_runs
 holds stateful_runs/y.npy -101 -210
-
-# Kernels for several instruction sets in one program, which chooses.
-if [ "$(uname -m)" = x86_64 ]; then
-  for wrong in "sse9" "avx2,avx2" "avx2,,sse2"; do
-    says 2 "--isa: takes names of instruction sets, each once" "$tool" build "$small" -o everywhere --isa "$wrong"
-  done
-  says 0 "everywhere" "$tool" build "$small" -o everywhere --flags "-O0" --isa sse2,avx2 --kernel-parts 2 -j 2 --keep-source
-  bash "$(dirname "$0")/../runtime/versions.sh" "./everywhere --input x=x.npy --output chosen" everywhere.source/small_kernels_{sse2,avx2}.o
-  says 0 "instruction sets: sse2 and avx2; the widest" ./everywhere --help
-  rm -r chosen
-  says 0 "" env DNNKIT_ISA=sse2 ./everywhere --input x=x.npy --output chosen --trace trace.json --time 2
-  holds chosen/y.npy $wanted
-  grep -q Conv trace.json || fail "the trace has no kernel: $(cat trace.json)"
-  says 2 "DNNKIT_ISA: is no instruction set that the program can run with,found neon" env DNNKIT_ISA=neon ./everywhere --input x=x.npy
-fi
 
 # Kernels are compiled with -O3 by default, what stands around them with -O1, unless there are so many kernels that its
 # unit has some of them.
@@ -115,7 +96,19 @@ says 0 "launched_program" env CXX="$PWD/clang_stand_in" "$tool" build "$small" -
 rm launches
 says 0 "direct_program" env CXX="$PWD/a folder/c++" "$tool" build "$small" -o direct_program --flags -O0 -j 2
 grep -q direct launches || fail "a compiler with spaces in its path was not used: $(cat launches)"
+rm launches
+says 0 "several_sets" env CXX="$PWD/stand_in" OBJCOPY="$PWD/stand_in" "$tool" build "$small" -o several_sets --flags -O0 --isa sse2,avx2 --kernel-parts 2
+for unit in small_kernels_{sse2,avx2}_{0,1} main; do
+  grep -q " -c .*/$unit\.cpp " launches || fail "$unit is not compiled: $(cat launches)"
+  [[ $unit == *avx2* ]] && with=1 || with=0
+  [ "$(grep " -c .*/$unit\.cpp " launches | grep -c -- " -mavx2 ")" = $with ] || fail "$unit has the flags of another instruction set: $(cat launches)"
+done
 says 2 "CXX=$PWD/launch no-such-compiler: the compiler failed; its messages are above,as in CXX='ccache g++'" env CXX="$PWD/launch no-such-compiler" "$tool" build "$small" -o not_launched
 says 2 "CXX=no-such-compiler -m64: cannot be started,a launcher and a compiler" env CXX="no-such-compiler -m64" "$tool" build "$small" -o not_launched
+
+# What an earlier build has left goes, what somebody else has put beside it stays.
+touch stateful.source/notes
+says 0 "stateful" env CXX="$PWD/stand_in" "${build_stateful[@]}"
+[ "$(ls stateful.source)" = notes ] || fail "build leaves, besides what is not its own: $(ls stateful.source)"
 
 says 2 "the compiler failed" "$tool" build "$small" -o refused_by_compiler --flags "-fno-such-flag" --kernel-parts 2

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# dnnkit build --target opencl: programs of a small model, whose outputs are those of ONNX Runtime, and the texts of kernels.
+# dnnkit build --target opencl: a program of a small model, whose outputs are those of ONNX Runtime, and the texts of kernels.
+# A program with a state: build_opencl_state.sh.
 #   bash tests/onnx/build_opencl.sh TOOL MODELS      (as build.sh)
 set -euo pipefail
-tool=$1 small=$2/small.onnx sum=$2/running_sum.onnx
+tool=$1 small=$2/small.onnx
 
 source "$(dirname "${BASH_SOURCE[0]}")/../support/says.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../support/npy.sh"
 
 input_of_small
-npy three.npy "3, 2" 1 10 2 20 3 30
 
-# Programs for OpenCL: the same results, on the device that they are told.
+# A program for OpenCL: the same results, on the device that it is told.
 export DNNKIT_CACHE=$PWD/opencl_cache POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable POCL_WORK_GROUP_SPECIALIZATION=0
 unset DNNKIT_OPENCL_DEVICE
 for wrong in cuda opencl_small ""; do
@@ -34,8 +34,6 @@ says 1 "the target opencl has no kernels for this model,LSTM of kernel 'lstm': t
 [ ! -e refused_target.source ] || fail "sources were written of what is no program for OpenCL"
 says 0 "in 1 unit" "$tool" build "$small" -o on_device --target opencl --flags -O0 --keep-source
 grep -q "using target = dnnkit::targets::opencl;" on_device.source/small.hpp || fail "the program is not for OpenCL"
-says 0 "in 1 unit" "$tool" build "$sum" -o stateful_on_device --target opencl --flags -O0 --feedback total=before
-[ ! -e stateful_on_device.source ] || fail "build leaves what it has compiled: $(ls stateful_on_device.source)"
 says 0 "--device NAME|NUMBER,--devices,f32 [1, 2, 4, 4]" ./on_device --help
 ! grep -q -- --threads said.txt || fail "a program for OpenCL offers threads: $(cat said.txt)"
 for option in $(grep -o -- "^  --[a-z]*" said.txt); do says 0 "$option" "$tool" build --help; done
@@ -57,6 +55,3 @@ mkdir -p no_drivers
 for arguments in --devices "--input x=x.npy"; do
   says 2 "OpenCL: there is no such device,expected any device,found none; a driver" env OCL_ICD_VENDORS="$PWD/no_drivers" ./on_device $arguments
 done
-says 0 "" ./stateful_on_device --input x=three.npy --output stateful_on_device_runs
-holds stateful_on_device_runs/y.npy -1 -10 -3 -30 -6 -60
-holds stateful_on_device_runs/total.npy 6 60

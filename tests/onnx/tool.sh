@@ -195,6 +195,7 @@ for passes in on off; do
   holds added/y.npy 2 3 4
 done
 says 2 "shape or element type differs" "$tool" run add_3.onnx --input x=two.npy --input z=three.npy
+says 0 "input x: f32 [3],assumed: a = 3,all supported" "$tool" check add_3.onnx
 
 # Extents that fit are said where it takes thought which do: ceil(H / 2) = 2 W.
 base64 -d >halved.onnx <<<CAgSADrVAQojCgF4CgR6ZXJvCgNlbmQKBHplcm8KA3R3bxIBaCIFU2xpY2UKHwoBegoBehICenoiBkNvbmNhdCoLCgRheGlzGACgAQIKFAoBaAoCenoSAXkaA3N1bSIDQWRkEgFnKhQIARAHQgR6ZXJvSggAAAAAAAAAACoTCAEQB0IDdHdvSggCAAAAAAAAACoTCAEQB0IDZW5kSggAAAAAAAEAAFoQCgF4EgsKCQgBEgUKAxIBSFoQCgF6EgsKCQgBEgUKAxIBV2IQCgF5EgsKCQgBEgUKAxIBbkIECgAQEQ==
