@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A user's program around several ONNX models: one whose weights are mapped when it runs, the same with weights that are
-// part of the program, one with a state, and one for two sample rates, made for one of them.
+// A user's program around several ONNX models: one whose weights are mapped when it runs, the same with weights that
+// are part of the program, one with a state, and one for two sample rates, made for one of them.
 #include <array>
 #include <cmath>
 #include <iostream>

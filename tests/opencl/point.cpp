@@ -206,13 +206,15 @@ TEST_CASE("GridSample: every mode and padding, places far outside and between") 
       for (const auto padding : {dk::grid_padding::zeros, dk::grid_padding::border, dk::grid_padding::reflection}) {
         const std::string name = std::to_string(static_cast<int>(mode) * 3 + static_cast<int>(padding));
         const bool corners = (static_cast<int>(mode) + static_cast<int>(padding)) % 2 == 0;
-        if (!corners && !harness::is_thorough) continue;
-        g.output("y" + name, dk::grid_sample(x, at, {.mode = mode, .padding_mode = padding, .align_corners = corners}));
-        if (mode != dk::grid_sample_mode::bicubic)
+        if (harness::is_thorough || corners)
+          g.output("y" + name,
+                   dk::grid_sample(x, at, {.mode = mode, .padding_mode = padding, .align_corners = corners}));
+        if (mode == dk::grid_sample_mode::bicubic) continue;
+        if (harness::is_thorough || !corners)
           g.output("z" + name, dk::grid_sample(volume, in, {.mode = mode, .padding_mode = padding}));
       }
   };
-  check_on_device(samples, 1);  // fifteen kernels or eight, which PoCL takes two seconds each to compile
+  check_on_device(samples, 1);  // PoCL compiles the volume of bilinear samples with reflections for 15 seconds
 }
 
 TEST_CASE("products of integers, less zero points") {

@@ -106,6 +106,10 @@ class opencl_network {
   std::string refusal_;
 };
 
+// While there is a device, PoCL keeps the library of its functions, which it takes longer to read than to compile most
+// kernels. This one stays: what a driver needs to release it may be gone by the end of the program.
+void keep_device() { [[maybe_unused]] static const dk::cl_device* const device = new dk::cl_device; }
+
 std::size_t values_in_images(const auto& plan) {
   return static_cast<std::size_t>(
       std::count_if(plan.buffers.begin(), plan.buffers.end(),
@@ -172,6 +176,7 @@ std::string wrong_of_runs(dk::cl_execution& e, const dk::graph& g, const test_da
 std::string error_of(const opencl_network& network, const dk::graph& g, std::uint64_t seed) {
   if (!network.refusal().empty()) return network.refusal();
   if (const dk::text wrong = dk::verify(network.plan()); !wrong.empty()) return wrong.str();
+  keep_device();
   constexpr std::uint64_t other_data = 1000;
   const std::vector<std::uint64_t> seeds =
       g.symbols.symbols.empty() ? std::vector<std::uint64_t>{seed}
@@ -200,6 +205,7 @@ std::vector<dk::host_tensor> opencl_outputs(const dk::graph& g, const std::vecto
                                             const dk::weight_source& weights) {
   const opencl_network network(g);
   if (!network.refusal().empty()) throw std::runtime_error(network.refusal());
+  keep_device();
   weight_map named;
   for (const dk::value& v : g.values)
     if (v.from == dk::origin::weight) named.emplace(g.text_of(v.name), weights(g.text_of(v.name)));

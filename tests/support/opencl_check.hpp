@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <initializer_list>
+#include <vector>
 
 #include "dnnkit/graph/builder.hpp"
 #include "tests/support/harness.hpp"
@@ -25,6 +27,14 @@ void check_on_device(auto build, std::uint64_t times = 2) {
     const dnnkit::graph g = b.value();
     CHECK_MESSAGE(opencl_error(g, seed) == "", describe(g));
   }
+}
+
+// Numbers to check something with: `always`, and `more` in a thorough build.
+inline std::vector<std::int64_t> numbers(std::initializer_list<std::int64_t> always,
+                                         std::initializer_list<std::int64_t> more) {
+  std::vector<std::int64_t> all = always;
+  if (is_thorough) all.insert(all.end(), more);
+  return all;
 }
 
 }  // namespace harness
