@@ -124,7 +124,10 @@ TEST_CASE("a product and a known weight decide an unknown extent") {
   REQUIRE(problems(r) == "");
   CHECK(shape_of_input(r.graph) == "[N, 4]");
   CHECK(r.sizes_found == std::map<std::string, std::int64_t, std::less<>>{{"x.1", 4}});
-  CHECK(import(model_of(g), {.sizes = {{"x.1", 4}}}).sizes_found.empty());
+  const onnx::model m = model_of(g);
+  onnx::import_options given;
+  given.sizes = {{"x.1", 4}};
+  CHECK(import(m, given).sizes_found.empty());
 }
 
 TEST_CASE("two halvings and doublings: extents are multiples of four") {
