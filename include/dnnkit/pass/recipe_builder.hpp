@@ -176,14 +176,14 @@ class recipe_builder : public operand_sink {
   // Axes of one element say nothing, unless a reader steps from them into a border: then `border` has it.
   constexpr slice_of store(const view& v, const buffer_layout* border = nullptr) {
     const std::uint32_t first = count(p_.axes);
-    const axis* outer = nullptr;
+    dim outer = 0;  // the stride of the axis before
     for (std::size_t i = 0; i < v.rank(); ++i)
       for (const axis& a : v.dims[i])
         if ((!(a.size == dim(1)) || (border != nullptr && border->before[i] + border->after[i] > 0)) &&
             !(a.stride == dim(0) && v.dims[i].size() == 1)) {
-          if (outer != nullptr) p_.axes.back().continues = outer->stride == g_.symbols.mul(a.size, a.stride);
+          if (p_.axes.size() > first) p_.axes.back().continues = outer == g_.symbols.mul(a.size, a.stride);
           p_.axes.push_back({static_cast<std::uint8_t>(i), local(a.size), local(a.stride)});
-          outer = &a;
+          outer = a.stride;
         }
     return {first, count(p_.axes) - first};
   }

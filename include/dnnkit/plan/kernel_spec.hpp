@@ -45,10 +45,10 @@ constexpr lane_stride stride_along(const plan_view& plan, const recipe_load& l, 
 // Do positions of coordinate d follow those of coordinate `inner` as if both were one, whatever symbols are: is d's
 // stride the extent of `inner` times that one's? Both are single and have a stride.
 constexpr bool continues(const plan_view& plan, slice_of axes, std::size_t d, std::size_t inner) {
-  const view_axis* outer = nullptr;
+  bool follows = false;  // behind d's axis, which continues the next one
   for (const view_axis& a : plan.axes_of(axes)) {
-    if (outer != nullptr) return a.of == inner && outer->continues;
-    if (a.of == d) outer = &a;
+    if (follows) return a.of == inner;
+    follows = a.of == d && a.continues;
   }
   return false;
 }

@@ -25,12 +25,12 @@ struct operand_ref {
   std::uint16_t index = 0;
 };
 
-// One axis of a view: logical dimension `of` is made of its axes, outer to inner.
+// One axis of a view: logical dimension `of` is made of its axes, outer to inner. It continues the next axis of the
+// view where, whatever symbols are, its stride is the size of that one times its stride.
 struct view_axis {
   std::uint8_t of = 0;
   local_extent size, stride;
-  bool continues =
-      false;  // whatever symbols are, the stride is the size of the view's next axis times that one's stride
+  bool continues = false;
 };
 
 // Which operator type a kernel is compiled for: all that it needs of op_info. By value, because a plan that pointed to

@@ -250,12 +250,12 @@ class plan_check {
     std::vector<std::int64_t> covered(shape.size(), 1);
     std::int64_t low = value(offset), high = low;
     bool empty = false;
-    const view_axis* outer = nullptr;
+    view_axis outer;
     for (const view_axis& a : p_.axes_of(axes)) {
       if (a.of >= shape.size()) return fail("an axis beyond the coordinates");
-      if (outer != nullptr && outer->continues && value(outer->stride) != value(a.size) * value(a.stride))
+      if (outer.continues && value(outer.stride) != value(a.size) * value(a.stride))
         return fail("an axis that does not continue the next one");
-      outer = &a;
+      outer = a;
       covered[a.of] *= value(a.size);
       std::int64_t positions = value(a.size);
       if (b.where == storage::tiles && a.of < reach.count)
