@@ -180,6 +180,7 @@ struct planes_of_symbols {
     const dk::tensor x = g.input("x", f32, {2, 5, h, w}), y = g.input("y", f32, {5, h, w});
     g.output("mean", dk::reduce_mean(x, {.axes = {2, 3}}));
     g.output("largest", dk::reduce_max(x * y + 0.5, {.axes = {2, 3}, .keepdims = false}));
+    g.output("above", dk::reduce_sum(dk::relu(x - g.weight("s", {5, 1, 1})), {.axes = {2, 3}}));
   }
 };
 

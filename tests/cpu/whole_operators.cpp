@@ -19,6 +19,8 @@ template <bool Symbolic> struct sums {
     const dk::tensor x = g.input("x", f32, {3, n, 2}), y = dk::relu(x);
     g.output("sum", dk::tanh(dk::cum_sum(y, {.axis = 1, .reverse = true})));
     g.output("of a view", dk::cum_sum(dk::transpose(x, {.perm = {2, 1, 0}}), {.axis = 0, .exclusive = true}));
+    const dk::tensor part = dk::slice(x, {.starts = {0}, .ends = {-1}, .axes = {1}});
+    g.output("of a part", dk::cum_sum(part, {.axis = 2}));
     g.output("moved", dk::transpose(dk::cum_sum(x, {.axis = 2}), {.perm = {1, 0, 2}}));
     g.output("product", dk::cum_prod(dk::sigmoid(x), {.axis = 1, .exclusive = true}) * 2.0);
     g.output("best", dk::top_k(x, {.k = 4, .axis = 1}));

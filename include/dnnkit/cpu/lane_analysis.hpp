@@ -154,13 +154,11 @@ constexpr double elements_along(const kernel_spec& spec, const auto& view, std::
   return n;
 }
 
-// Are elements (i, j) of coordinates d and d + 1 where (0, i * extent + j) would be, `extent` being that of d + 1?
-constexpr bool adjoining(const kernel_spec& spec, const auto& view, std::size_t d, local_extent extent) {
+// Are elements (i, j) of coordinates d and d + 1 where (0, i * n + j) would be, n being the extent of d + 1?
+constexpr bool adjoining(const kernel_spec& spec, const auto& view, std::size_t d) {
   const lane_stride outer = spec.stride_along(view.axes, d), inner = spec.stride_along(view.axes, d + 1);
   if (detail::moves(view) || !outer.single || !inner.single) return false;
-  if (!outer.stride.is_known() || !inner.stride.is_known() || !extent.is_known())
-    return spec.continues(view.axes, d, d + 1);
-  return outer.stride.value() == inner.stride.value() * extent.value();
+  return (outer.stride == 0 && inner.stride == 0) || spec.continues(view.axes, d, d + 1);
 }
 
 // Is element n in row-major order, of coordinates of these extents, n places behind the first?

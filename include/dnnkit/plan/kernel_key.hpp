@@ -111,7 +111,6 @@ class key_of_stage {
       hash_.add(std::uint64_t{a.of});
       hash_.add(a.size);
       hash_.add(a.stride);
-      if (a.continues && !a.stride.is_known()) hash_.add(std::uint64_t{1});  // where numbers do not say so
     }
   }
   constexpr void add_reach(slice_of reach) {

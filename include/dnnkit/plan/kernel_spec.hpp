@@ -43,7 +43,8 @@ constexpr lane_stride stride_along(const plan_view& plan, const recipe_load& l, 
 }
 
 // Do positions of coordinate d follow those of coordinate `inner` as if both were one, whatever symbols are: is d's
-// stride the extent of `inner` times that one's? Both are single and have a stride.
+// stride the extent of `inner` times that one's? False where one of them is no axis of the view.
+// @pre each is one axis at the most (lane_stride::single)
 constexpr bool continues(const plan_view& plan, slice_of axes, std::size_t d, std::size_t inner) {
   bool follows = false;  // behind d's axis, which continues the next one
   for (const view_axis& a : plan.axes_of(axes)) {

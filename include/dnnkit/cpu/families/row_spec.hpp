@@ -126,8 +126,8 @@ class row_spec : public kernel_spec {
   // Do axes d and d + 1 of the input lie behind each other, as one axis, wherever the kernel reads or writes them?
   constexpr bool adjoin(std::size_t d) const {
     return all_views([this, d](const auto& view, bool of_input) {
-      if (of_input || !reduces) return adjoining(*this, view, d, in_dim(d + 1));
-      return row.has(d) || row.has(d + 1) || adjoining(*this, view, output_axis(d), in_dim(d + 1));
+      if (of_input || !reduces) return adjoining(*this, view, d);
+      return row.has(d) || row.has(d + 1) || adjoining(*this, view, output_axis(d));
     });
   }
   // Vectors after which groups of n lanes begin where a vector begins again.

@@ -78,8 +78,8 @@ struct transposition {
   }
   static constexpr void extend(const kernel_spec& spec, axis_run& run, const axis_run& other) {
     const recipe_load& l = spec.load(spec.output(0).value.index);
-    while (run.first > 0 && !other.has(run.first - 1) && adjoining(spec, l, run.first - 1, spec.space(run.first)) &&
-           adjoining(spec, spec.output(0), run.first - 1, spec.space(run.first)))
+    while (run.first > 0 && !other.has(run.first - 1) && adjoining(spec, l, run.first - 1) &&
+           adjoining(spec, spec.output(0), run.first - 1))
       --run.first;
   }
   static constexpr std::int64_t typical(const kernel_spec& spec, const axis_run& run) {

@@ -92,7 +92,7 @@ struct [[nodiscard]] import_result {
   bool has_unknown_operators = false;           // import_problems
   std::vector<std::string> inputs_to_bind;      // inputs whose values decide shapes or attributes
   std::vector<std::string> inputs_that_choose;  // inputs whose values decide which branch of an If is taken
-  std::map<std::string, std::int64_t, std::less<>> sizes_found;  // open extents that no option gives, and operators do
+  std::map<std::string, std::int64_t, std::less<>> sizes_found;  // open extents of inputs, as operators need them
   std::map<std::string, const tensor_data*, std::less<>>
       weights;                                           // of the graph, by name: where their elements are stored
   std::map<std::string, value_id, std::less<>> tensors;  // ONNX's tensors that are values of the graph
